@@ -1,0 +1,38 @@
+"""Everything a user can act on: one class, and one exit code, for each kind of failure."""
+
+from typing import ClassVar
+
+
+class MobpackError(Exception):
+    """A failure the user can mend. `message` says what is wrong and where, `hint` what to do next."""
+
+    EXIT_CODE: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(MobpackError):
+    """mobpack.toml or the command line asks for something that does not exist or does not fit."""
+
+    EXIT_CODE = 2
+
+
+class ModelError(MobpackError):
+    """The model cannot be read, or cannot ship as it is."""
+
+    EXIT_CODE = 3
+
+
+class ToolError(MobpackError):
+    """Something mobpack runs or writes to (a compiler, a disk, a package client) failed or is missing."""
+
+    EXIT_CODE = 4
+
+
+class ParityError(MobpackError):
+    """The converted model does not compute what the original computes."""
+
+    EXIT_CODE = 5

@@ -1,0 +1,64 @@
+"""Turns tensor and model names into identifiers that Kotlin, Swift and TypeScript all accept."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+# Hard keywords of the three languages, plus members every generated class has.
+# Kotlin: kotlinlang.org/docs/keyword-reference.html (hard keywords). Swift: The Swift Programming Language,
+# "Lexical Structure", keywords used in declarations, statements, expressions. TypeScript: ECMA-262 12.7.2.
+RESERVED = frozenset(
+    """
+    as break class continue do else false for fun if in interface is null object package return super this
+    throw true try typealias typeof val var when while
+    associatedtype deinit enum extension fileprivate func import init inout internal let open operator private
+    precedencegroup protocol public rethrows static struct subscript case catch default defer fallthrough guard
+    repeat switch where any await nil self throws
+    const debugger delete export extends finally function instanceof new void with yield async implements
+    protected arguments eval undefined constructor prototype
+    close copy equals hashCode info input notify notifyAll output provider run toString wait
+    """.split()
+)
+
+
+def camel_case(text: str) -> str:
+    """`serving_default_input_2:0` -> `servingDefaultInput20`; empty when nothing of `text` is usable."""
+    words = _words(text)
+    return "".join([words[0][:1].lower() + words[0][1:], *(_capital(word) for word in words[1:])]) if words else ""
+
+
+def pascal_case(text: str) -> str:
+    """`mobile-net v2` -> `MobileNetV2`; empty when nothing of `text` is usable."""
+    return "".join(_capital(word) for word in _words(text))
+
+
+def identifiers(names: Iterable[str], *, prefix: str, taken: Iterable[str] = ()) -> list[str]:
+    """One camelCase identifier per name, in order, all different.
+
+    `prefix` is put before names that start with a digit or have no letters: `53` -> `output53`. A reserved word
+    gets `Value` behind it, a name that is taken the first free number from 2 on.
+    """
+    used = set(taken)
+    result = []
+    for name in names:
+        candidate = camel_case(name)
+        if not candidate[:1].isalpha():
+            candidate = prefix + candidate
+        if candidate in RESERVED:
+            candidate += "Value"
+        unique, number = candidate, 2
+        while unique in used:
+            unique, number = f"{candidate}{number}", number + 1
+        used.add(unique)
+        result.append(unique)
+    return result
+
+
+def _words(text: str) -> list[str]:
+    """Runs of ASCII letters and digits; accents are dropped, an all-capitals name is lowered."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return [word.lower() if word.isupper() and len(word) > 1 else word for word in re.findall(r"[A-Za-z0-9]+", plain)]
+
+
+def _capital(word: str) -> str:
+    return word[:1].upper() + word[1:]

@@ -1,0 +1,54 @@
+"""Renders templates into texts: values in, text out, nothing decided here."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from jinja2 import Environment
+
+
+def templates_folder() -> Path:
+    """`templates/`: inside the package when installed, at the repository's root in an editable install."""
+    installed = Path(__file__).with_name("templates")
+    return installed if installed.is_dir() else Path(__file__).parents[1] / "templates"
+
+
+def render(template: str, view: "DataclassInstance") -> str:
+    """The text of `template` (a path below templates/) with the fields of `view` as its variables.
+
+    An unknown variable raises jinja2.UndefinedError: templates may only use what the view gives.
+    """
+    fields = {name: getattr(view, name) for name in view.__dataclass_fields__}
+    return environment().get_template(template).render(fields)
+
+
+@cache
+def environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(  # the output is source code, and every value passes a filter of its language  # noqa: S701
+        loader=FileSystemLoader(templates_folder()), undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, newline_sequence="\n",
+    )
+    made.filters.update(kotlin_string=kotlin_string, kdoc=kdoc, xml_text=escape, xml_attribute=quoteattr,
+                        json_string=json_string)
+    return made
+
+
+def kotlin_string(text: str) -> str:
+    """A Kotlin string literal, quotes included."""
+    return json.dumps(text).replace("$", "\\$").replace("\\f", "\\u000c")
+
+
+def json_string(text: str) -> str:
+    return json.dumps(text)
+
+
+def kdoc(text: str) -> str:
+    """Text safe inside a KDoc comment: no end of comment, no link, one line."""
+    return re.sub(r"\s+", " ", text).replace("*/", "*&#47;").replace("/*", "/&#42;").replace("[", "&#91;").replace("]", "&#93;")

