@@ -16,7 +16,7 @@ RESERVED = frozenset(
     repeat switch where any await nil self throws
     const debugger delete export extends finally function instanceof new void with yield async implements
     protected arguments eval undefined constructor prototype
-    close copy equals hashCode info input notify notifyAll output provider run toString wait
+    equals getClass hashCode notify notifyAll toString wait
     """.split()
 )
 

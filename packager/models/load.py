@@ -1,0 +1,128 @@
+"""Loads a model: the graph is checked and described, the weights stay in the user's files."""
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packager.errors import ModelError
+from packager.models import opsets, shapes, signature, skeleton, weights
+from packager.values import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from onnx import ModelProto, NodeProto
+
+
+def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None,
+         hashed: bool = True) -> Model:
+    """The model in `path` under `name`, with the dynamic dimensions in `fixed` given sizes.
+
+    `hashed=False` leaves `sha256` empty and reads no weights at all. Raises ModelError for a file that is not a
+    valid ONNX model, ConfigError for shapes it does not have.
+    """
+    proto = parse(skeleton.read_skeleton(path), path)
+    data_files = weights.resolve_external_data(proto, path)
+    notes = [note for note in (opsets.lower_ir_version(proto),) if note]
+    check(proto, path)
+    shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
+    inferred = shapes.infer_shapes(proto)
+    operators = count_operators(proto)
+    notes += random_notes(operators)
+    return Model(
+        name=name, path=path, graph=inferred.SerializeToString(deterministic=True), signature=signature.signature(inferred),
+        ir_version=proto.ir_version, opsets={entry.domain: entry.version for entry in proto.opset_import},
+        operators=operators, size_bytes=sum(file.stat().st_size for file in (path, *data_files)),
+        parameter_count=count_parameters(proto), sha256=fingerprint((path, *data_files)) if hashed else "",
+        data_files=data_files, notes=tuple(notes), license_file=license_file,
+    )
+
+
+def parse(content: bytes, path: Path) -> "ModelProto":
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        proto = onnx.ModelProto.FromString(content)
+    except DecodeError as error:
+        raise ModelError(f"{path}: not an ONNX model ({error})", hint="give an .onnx file; export it again if it is one") from error
+    if not proto.ir_version or not proto.graph.node:
+        raise ModelError(f"{path}: not an ONNX model (no graph in it)", hint="give an .onnx file; export it again if it is one")
+    return proto
+
+
+def check(proto: "ModelProto", path: Path) -> None:
+    """Runs ONNX's own checker on the graph. External weights, checked already, stand in as empty tensors."""
+    import onnx.checker
+
+    stand_in = type(proto)()
+    stand_in.CopyFrom(proto)
+    for tensor in weights.external_tensors(stand_in):
+        del tensor.external_data[:]
+        tensor.data_location = tensor.DEFAULT
+        tensor.dims[:] = [0]
+    try:
+        onnx.checker.check_model(stand_in)
+    except onnx.checker.ValidationError as error:
+        newer = stand_in.opset_import and max(entry.version for entry in stand_in.opset_import) > opsets.max_opset()
+        hint = "export with a lower opset_version" if newer else "export the model again, or ask its author"
+        raise ModelError(f"{path}: the ONNX checker refuses the model: {first_line(str(error))}", hint=hint) from error
+
+
+def first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else "no reason given"
+
+
+def all_nodes(nodes: "Iterable[NodeProto]") -> "Iterable[NodeProto]":
+    """The nodes and those of their subgraphs, depth first."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                yield from all_nodes(graph.node)
+
+
+def count_operators(proto: "ModelProto") -> dict[str, int]:
+    bodies = [proto.graph.node, *(function.node for function in proto.functions)]
+    functions = {(function.domain, function.name) for function in proto.functions}
+    counts = Counter(
+        f"{node.domain}::{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
+        for body in bodies for node in all_nodes(body) if (node.domain, node.op_type) not in functions
+    )
+    return dict(sorted(counts.items()))
+
+
+def count_parameters(proto: "ModelProto") -> int:
+    """Elements of all initializers and of tensors in Constant nodes (some exporters keep every weight there)."""
+    total = 0
+    for graph_nodes, initializers in ((proto.graph.node, proto.graph.initializer),):
+        total += sum(element_count(tensor.dims) for tensor in initializers)
+        for node in all_nodes(graph_nodes):
+            if node.op_type == "Constant":
+                total += sum(element_count(attribute.t.dims) for attribute in node.attribute if attribute.HasField("t"))
+    return total
+
+
+def element_count(dims: "Iterable[int]") -> int:
+    count = 1
+    for dim in dims:
+        count *= dim
+    return count
+
+
+def random_notes(operators: dict[str, int]) -> list[str]:
+    random = sorted(op for op in operators if op.startswith(("Random", "Bernoulli", "Multinomial")))
+    if not random:
+        return []
+    return [f"the model draws random numbers ({', '.join(random)}): its outputs differ from run to run"]
+
+
+def fingerprint(files: "Iterable[Path]") -> str:
+    """Lower-case hex sha256 over the contents of `files`, in order; of a single file, its own sha256."""
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as content:
+            while chunk := content.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,80 @@
+"""Fixes dynamic dimensions: by symbolic name (`batch = 1`) or by input (`x = [1, 3, 224, 224]`)."""
+
+import difflib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from packager.errors import ConfigError
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+
+Shapes = Mapping[str, int | tuple[int, ...]]
+
+
+def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
+    """Writes the sizes of `shapes` into the inputs of `proto`; forgets the output shapes they make wrong.
+
+    `where` names the source of `shapes` in messages. Raises ConfigError for a name that is neither a symbolic
+    dimension nor an input, a size that contradicts a fixed one, or the wrong number of dimensions.
+    """
+    graph = proto.graph
+    symbols = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
+    inputs = {value.name for value in graph.input}
+    for name, size in shapes.items():
+        if isinstance(size, int) and name in symbols:
+            _fix_symbol(graph, name, size)
+        elif not isinstance(size, int) and name in inputs:
+            _fix_input(graph, name, size, where)
+        else:
+            raise _unknown(name, symbols if isinstance(size, int) else inputs, where)
+    if shapes:
+        for value in graph.output:
+            _forget_symbols(value)
+
+
+def infer_shapes(proto: "ModelProto") -> "ModelProto":
+    """`proto` with the shapes of intermediate tensors and outputs that follow from its inputs.
+
+    A model that inference cannot follow is returned as it came: ONNX Runtime may still run it.
+    """
+    import onnx.shape_inference
+
+    try:
+        return onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return proto
+
+
+def _fix_symbol(graph: "GraphProto", symbol: str, size: int) -> None:
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.dim_param == symbol:
+                dimension.dim_value = size
+
+
+def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: str) -> None:
+    shape = next(value for value in graph.input if value.name == name).type.tensor_type.shape
+    if len(shape.dim) != len(sizes):
+        raise ConfigError(f"{where}: '{name}' has {len(shape.dim)} dimensions, not {len(sizes)}",
+                          hint="run mobpack inspect to see the shapes")
+    for dimension, size in zip(list(shape.dim), sizes, strict=True):
+        if dimension.HasField("dim_value") and dimension.dim_value != size:
+            raise ConfigError(f"{where}: a dimension of '{name}' is fixed to {dimension.dim_value}, not {size}",
+                              hint="only dynamic dimensions can be given a size")
+        if dimension.dim_param:
+            _fix_symbol(graph, dimension.dim_param, size)
+        dimension.dim_value = size
+
+
+def _forget_symbols(value: object) -> None:
+    """Shape inference fills unknown output dimensions, but leaves symbolic ones it cannot refute."""
+    for dimension in value.type.tensor_type.shape.dim:  # type: ignore[attr-defined]
+        if dimension.dim_param:
+            dimension.ClearField("dim_param")
+
+
+def _unknown(name: str, known: set[str], where: str) -> ConfigError:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(sorted(known)) or 'none, all are fixed or unnamed'}"
+    return ConfigError(f"{where}: the model has no dynamic dimension or input '{name}' for that size", hint=hint)

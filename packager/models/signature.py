@@ -1,0 +1,44 @@
+"""What a model takes and gives: names, element types, shapes, and identifiers for generated code."""
+
+from typing import TYPE_CHECKING
+
+from packager import names
+from packager.values import Dimension, ElementType, Signature, TensorSpec
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, ValueInfoProto
+
+
+def signature(proto: "ModelProto") -> Signature:
+    """The inputs that are not initializers, and the outputs, in the graph's own order."""
+    initializers = {tensor.name for tensor in proto.graph.initializer}
+    inputs = [value for value in proto.graph.input if value.name not in initializers]
+    return Signature(inputs=_specs(inputs, "input"), outputs=_specs(list(proto.graph.output), "output"))
+
+
+def _specs(values: "list[ValueInfoProto]", prefix: str) -> tuple[TensorSpec, ...]:
+    identifiers = names.identifiers([value.name for value in values], prefix=prefix)
+    return tuple(
+        TensorSpec(name=value.name, identifier=identifier, element=_element(value), shape=_shape(value))
+        for value, identifier in zip(values, identifiers, strict=True)
+    )
+
+
+def _element(value: "ValueInfoProto") -> ElementType:
+    from onnx import TensorProto
+
+    if not value.type.HasField("tensor_type"):
+        return ElementType.OTHER
+    name = TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()
+    return ElementType(name) if name in set(ElementType) else ElementType.OTHER
+
+
+def _shape(value: "ValueInfoProto") -> tuple[Dimension, ...]:
+    if not value.type.HasField("tensor_type"):
+        return ()
+    return tuple(
+        dimension.dim_value if dimension.HasField("dim_value")
+        else dimension.dim_param if dimension.dim_param not in ("", "?")
+        else None
+        for dimension in value.type.tensor_type.shape.dim
+    )

@@ -1,0 +1,98 @@
+"""Where a model's weights lie: external references, checked before anything follows them."""
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from packager.errors import ModelError
+
+BITS = {"FLOAT": 32, "DOUBLE": 64, "FLOAT16": 16, "BFLOAT16": 16, "INT8": 8, "INT16": 16, "INT32": 32, "INT64": 64,
+        "UINT8": 8, "UINT16": 16, "UINT32": 32, "UINT64": 64, "BOOL": 8, "INT4": 4, "UINT4": 4}
+"""Bits per element, by onnx.TensorProto.DataType name."""
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, TensorProto
+
+
+def data_folder(path: Path) -> Path:
+    """The folder that external references of the model at `path` are relative to, links resolved.
+
+    Model hubs keep files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
+    """
+    return path.resolve().parent
+
+
+def external_tensors(proto: "ModelProto") -> Iterator["TensorProto"]:
+    """Every tensor whose data lies outside the message, in the main graph, in subgraphs and in attributes."""
+    yield from _external_in_graph(proto.graph)
+    for function in proto.functions:
+        yield from _external_in_nodes(function.node)
+
+
+def _external_in_graph(graph: "GraphProto") -> Iterator["TensorProto"]:
+    for tensor in graph.initializer:
+        if tensor.data_location == tensor.EXTERNAL:
+            yield tensor
+    yield from _external_in_nodes(graph.node)
+
+
+def _external_in_nodes(nodes: "Iterator[object] | object") -> Iterator["TensorProto"]:
+    for node in nodes:  # type: ignore[attr-defined]
+        for attribute in node.attribute:
+            if attribute.HasField("t") and attribute.t.data_location == attribute.t.EXTERNAL:
+                yield attribute.t
+            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+                yield from _external_in_graph(graph)
+
+
+def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:
+    """Rewrites every external location to the real file name and returns the data files besides `path`, sorted.
+
+    Raises ModelError for a location outside the model's folder, a missing file or one that is too short.
+    """
+    folder, own = data_folder(path), path.resolve()
+    files: dict[str, Path] = {}
+    for tensor in external_tensors(proto):
+        entries = {entry.key: entry for entry in tensor.external_data}
+        if "location" not in entries:
+            raise ModelError(f"{path}: tensor '{tensor.name}' is external but names no file", hint="export it again")
+        location = entries["location"].value
+        if location not in files:
+            files[location] = own if location == own.name else _data_file(path, location, tensor.name)
+        file = files[location]
+        entries["location"].value = file.relative_to(folder).as_posix()
+        check_length(tensor, entries["length"].value if "length" in entries else "", path)
+        needed = sum(int(entries[key].value) for key in ("offset", "length") if key in entries)
+        if needed > file.stat().st_size:
+            raise ModelError(f"{file}: {file.stat().st_size:,} bytes, but tensor '{tensor.name}' reaches to byte {needed:,}",
+                             hint="the data file is truncated or belongs to another model: copy it again")
+    return tuple(sorted({file for file in files.values() if file != own}))
+
+
+def check_length(tensor: "TensorProto", length: str, path: Path) -> None:
+    """Raises ModelError when a tensor's data is not as long as its shape and element type say."""
+    from onnx import TensorProto
+
+    bits = BITS.get(TensorProto.DataType.Name(tensor.data_type), 0)
+    expected = (math.prod(tensor.dims) * bits + 7) // 8
+    if bits and length and int(length) != expected:
+        raise ModelError(f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes and has {int(length):,}",
+                         hint="the file is damaged: export it again")
+
+
+def _data_file(path: Path, location: str, tensor: str) -> Path:
+    parts = PurePosixPath(location)
+    if parts.is_absolute() or ".." in parts.parts or os.path.isabs(location):
+        raise ModelError(f"{path}: tensor '{tensor}' points outside the model's folder: {location!r}",
+                         hint="put the data file beside the model and save it with a relative location")
+    file = path.parent / location
+    if not file.is_file():
+        raise ModelError(f"{path}: external data file not found: {file}",
+                         hint=f"copy {parts.name} beside the model; tensor '{tensor}' and maybe others are in it")
+    real = file.resolve()
+    if not real.is_relative_to(data_folder(path)):
+        raise ModelError(f"{file} is a link out of the model's folder, which ONNX Runtime refuses to follow",
+                         hint="copy the model and its data files into one folder")
+    return real

@@ -1,0 +1,66 @@
+"""Compiles a variant to ORT format: our own driver around one ONNX Runtime session."""
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+
+from packager import models, tools
+from packager.errors import ModelError
+from packager.ortformat.converter import Job
+from packager.store import Store, key_of
+from packager.values import Compiled, Variant
+
+
+def compile_variant(variant: Variant, store: Store) -> Compiled:
+    """The canonical ORT-format file of `variant`.
+
+    The same graph and weights give the same bytes in any folder, process and hash seed. Raises ModelError when ONNX
+    Runtime refuses the graph or cannot load what it wrote.
+    """
+    inputs = [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime")]
+    folder = store.results("compile", inputs, lambda made: _convert(variant, made, store))
+    described = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    path = folder / "model.ort"
+    return Compiled(variant=variant, path=path, sha256=described["sha256"], size_bytes=path.stat().st_size,
+                    operators=described["operators"], disabled_optimizers=tuple(described["disabled_optimizers"]))
+
+
+def _convert(variant: Variant, folder: Path, store: Store) -> None:
+    with store.scratch() as scratch:
+        graph = scratch / "graph.onnx"
+        graph.write_bytes(variant.graph)
+        job = Job(graph=str(graph), data_folder=str(models.data_folder(variant.model.path)),
+                  output=str(folder / "model.ort"), scratch=str(scratch), source_bytes=variant.model.size_bytes)
+        answer = _run_converter(job, scratch, variant.model.path)
+    if "error" in answer:
+        raise ModelError(f"{variant.model.path}: ONNX Runtime cannot convert it: {explain(str(answer['error']))}",
+                         hint="mobpack inspect shows what the model uses")
+    result = {**answer["ok"], "sha256": tools.sha256_of(folder / "model.ort")}
+    (folder / "result.json").write_text(json.dumps(result, sort_keys=True), encoding="utf-8")
+
+
+def _run_converter(job: Job, scratch: Path, model: Path) -> dict[str, dict[str, object]]:
+    request = scratch / "job.json"
+    request.write_text(json.dumps(asdict(job)), encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "packager.ortformat.converter", str(request)],
+                          capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        name = signal.Signals(-done.returncode).name
+        raise ModelError(f"{model}: ONNX Runtime crashed while converting it ({name})",
+                         hint="report it to ONNX Runtime with the model; a simpler export may avoid it")
+    if done.returncode != 0:
+        if "No space left" in done.stderr:
+            raise OSError(28, "No space left on device")
+        raise RuntimeError(f"the converter failed:\n{tools.last_lines(done.stderr)}")
+    answer: dict[str, dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def explain(error: str) -> str:
+    """ONNX Runtime's message without its source locations."""
+    text = error.split("onnxruntime::", 1)[0] if error.startswith("[ONNXRuntimeError]") and "onnxruntime::" not in error[:60] else error
+    return " ".join(text.replace("[ONNXRuntimeError] :", "").split())

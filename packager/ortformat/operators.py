@@ -1,0 +1,56 @@
+"""Which operators and types ORT-format files need: the configuration of a reduced runtime build.
+
+The format is ONNX Runtime's (docs/Reduced_Operator_Kernel_build.md in its repository): one line per domain and opset,
+`domain;opset;Op{"inputs": {...}},...`. It carries no paths, so that the same models give the same text.
+"""
+
+import mmap
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+
+def operator_config(paths: Sequence[Path]) -> str:
+    """The operator and type configuration that covers every ORT-format file in `paths`.
+
+    The files are read through memory maps: only the graph is touched, never the weights.
+    """
+    required: dict[str, dict[int, set[str]]] = {}
+    types = _read(paths, required)
+    lines = ["# Operators and types required by the models of this package (onnxruntime --include_ops_by_config)"]
+    for domain in sorted(required):
+        for opset in sorted(required[domain]):
+            entries = [f"{op}{types.get_config_entry(domain, op) or ''}" for op in sorted(required[domain][opset])]
+            lines.append(f"{domain};{opset};{','.join(entries)}")
+    return "\n".join(lines) + "\n"
+
+
+def required_operators(path: Path) -> Mapping[str, str]:
+    """`domain;opset;Op` -> the types it is used with as JSON, `""` where ONNX Runtime does not reduce by type."""
+    required: dict[str, dict[int, set[str]]] = {}
+    types = _read([path], required)
+    return {
+        f"{domain};{opset};{op}": types.get_config_entry(domain, op) or ""
+        for domain in sorted(required) for opset in sorted(required[domain]) for op in sorted(required[domain][opset])
+    }
+
+
+def _read(paths: Sequence[Path], required: dict[str, dict[int, set[str]]]) -> Any:
+    """Fills `required` and returns ONNX Runtime's own type manager, fed with every node of every file."""
+    from onnxruntime.tools.ort_format_model import OperatorTypeUsageManager, OrtFormatModelProcessor
+    from ort_flatbuffers_py.fbs.InferenceSession import InferenceSession
+
+    types = OperatorTypeUsageManager()
+    with ExitStack() as stack:
+        for path in paths:
+            file = stack.enter_context(path.open("rb"))
+            content = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+            # Its constructor reads the file twice into memory; everything else works on any buffer.
+            processor = OrtFormatModelProcessor.__new__(OrtFormatModelProcessor)
+            processor._required_ops = required
+            processor._op_type_processors = types
+            processor._model = InferenceSession.GetRootAsInferenceSession(content, 0).Model()
+            processor.process()
+            del processor
+    return types

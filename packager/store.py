@@ -1,0 +1,86 @@
+"""Results by content: the same inputs are never computed twice, and a half-made result is never seen.
+
+A key covers everything a step's output depends on; the output files lie in `<cache>/store/<step>/<key>/`. A step
+writes into a scratch folder that is renamed into place when it is whole, so a killed build leaves no entry behind.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager import __version__
+from packager.errors import ToolError
+
+LAYOUT = 1
+"""Raised when what a step writes changes shape without its inputs changing."""
+
+
+@dataclass(frozen=True)
+class Store:
+    root: Path
+
+    def results(self, step: str, inputs: object, make: Callable[[Path], None]) -> Path:
+        """The folder with what `make` writes for `inputs` (anything JSON can say), made now if it is not there yet."""
+        key = key_of([LAYOUT, __version__, step, inputs])
+        folder = self.root / step / key
+        if folder.is_dir():
+            return folder
+        with self.scratch() as scratch:
+            made = scratch / "result"
+            made.mkdir()
+            make(made)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                made.rename(folder)
+            except OSError:
+                if not folder.is_dir():  # another build was faster: its result is as good
+                    raise
+        return folder
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder that is gone afterwards, on the disk of the store."""
+        base = self.root / "scratch"
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(dir=base))
+        except OSError as error:
+            raise ToolError(f"cannot write to the cache {self.root}: {error.strerror}",
+                            hint="free some space, or set XDG_CACHE_HOME to a folder you can write to") from error
+        try:
+            yield folder
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                raise ToolError(f"no space left on the disk of {self.root}", hint="free some space, then run again") from error
+            raise
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+NO_SPACE = frozenset({28, 122})
+"""ENOSPC and EDQUOT (errno(3))."""
+
+
+def key_of(inputs: object) -> str:
+    """Hex sha256 of `inputs` as canonical JSON."""
+    text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes a file that is either there whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
