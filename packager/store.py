@@ -73,12 +73,16 @@ def key_of(inputs: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Writes a file that is either there whole or not at all."""
+def write_atomically(path: Path, content: bytes | Path) -> None:
+    """Writes a file (bytes, or a copy of another file) that is either there whole or not at all."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            if isinstance(content, Path):
+                with content.open("rb") as source:
+                    shutil.copyfileobj(source, file, 1 << 20)
+            else:
+                file.write(content)
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except BaseException:

@@ -132,6 +132,8 @@ class Parity:
     outputs: tuple[OutputError, ...]
     reshaped_outputs: tuple[str, ...] = ()
     """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
+    unstable_outputs: tuple[str, ...] = ()
+    """outputs that differ between two runs of the original (random operators): not compared"""
     skipped: str = ""
     """why this runner did not run, in words; empty when it did"""
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packager import tools
+from packager.errors import ModelError
 from packager.values import ElementType, Model
 
 if TYPE_CHECKING:
@@ -50,6 +51,15 @@ def _newer_types(proto: "ModelProto", limit: int) -> set[str]:
 def blockers(model: Model) -> tuple[str, ...]:
     """What will stop the model from shipping, one sentence each with its remedy; empty when nothing will."""
     return tuple(_blockers(model))
+
+
+def refuse_blocked(model: Model) -> None:
+    """Raises ModelError with the first of `blockers`."""
+    stops = blockers(model)
+    if stops:
+        reason, _, hint = stops[0].partition("; ")
+        more = f" (and {len(stops) - 1} more: mobpack inspect)" if len(stops) > 1 else ""
+        raise ModelError(f"{model.path}: {reason}{more}", hint=hint)
 
 
 def _blockers(model: Model) -> Iterator[str]:

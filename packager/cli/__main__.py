@@ -1,0 +1,3 @@
+from packager.cli import main
+
+main()

@@ -1,0 +1,82 @@
+"""`mobpack build`: from a model or a project to packages."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
+
+if TYPE_CHECKING:
+    from packager.config import Config
+    from packager.console import Console
+    from packager.pipeline import Release
+
+
+@click.command()
+@click.argument("model", type=MODEL, required=False)
+@click.option("--target", "-t", "targets", multiple=True, metavar="NAME", help="android. Repeatable; default: those of mobpack.toml.")
+@click.option("--out", "-o", type=MODEL, default=Path("dist"), show_default=True, help="Folder of the release; replaced as a whole.")
+@click.option("--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a key of mobpack.toml. Repeatable.")
+@shape_option
+@click.option("--emit-project", is_flag=True, help="Also write the sources as a Gradle project.")
+@click.option("--strict", is_flag=True, help="Fail on warnings.")
+@json_option
+def build(model: Path | None, targets: tuple[str, ...], out: Path, config_path: Path, settings: tuple[str, ...],
+          shapes: tuple[str, ...], emit_project: bool, strict: bool, as_json: bool) -> None:
+    """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
+    from packager import config as configuration
+    from packager import pipeline
+    from packager.console import Console
+
+    console = Console(quiet=as_json)
+    if model is None:
+        config = configuration.load(config_path, targets=targets, settings=settings)
+    else:
+        config = configuration.for_model(model, targets=targets, settings=settings)
+    config = with_shapes(config, shapes)
+    request = pipeline.Request(targets=pipeline.requested_targets(config, targets), out=out, emit_project=emit_project, strict=strict)
+    made = pipeline.build(config, request, console)
+    if as_json:
+        print_json(document(made))
+    else:
+        summary(made, console)
+
+
+def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":
+    """`--shape` for every model of the build."""
+    if not shapes:
+        return config
+    fixed = parse_shapes(shapes)
+    models = {name: table.model_copy(update={"shapes": {**table.shapes, **fixed}}) for name, table in config.model.items()}
+    return config.model_copy(update={"model": models})
+
+
+def document(made: "Release") -> dict[str, object]:
+    import json
+
+    from packager import release
+
+    manifest = json.loads((made.out / release.MANIFEST).read_text(encoding="utf-8"))
+    return {"out": str(made.out), "manifest": manifest}
+
+
+def summary(made: "Release", console: "Console") -> None:
+    from packager.console import size
+
+    compared = [parity for parity in made.report.parities if not parity.skipped]
+    worst = f"{max((parity.max_abs_error for parity in compared), default=0.0):.2g}"
+    rows = [
+        [str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst]
+        for each in made.shipped
+        if each.artifact.kind in PACKAGES
+    ]
+    console.table("", ["artifact", "size", "sha256", "worst parity error"], rows)
+    for parity in compared:
+        console.say(f"{parity.model} ({parity.variant}) on {parity.runner}: {len(parity.outputs)} outputs equal the original's within "
+                    f"{parity.tolerance:g} of their largest value ({parity.samples})")
+
+
+PACKAGES = ("aar",)
+"""kinds of artifacts that an app depends on, as opposed to their sources and metadata"""

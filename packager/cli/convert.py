@@ -1,0 +1,42 @@
+"""`mobpack convert`: a model in ORT format and the operators it needs, without a package around it."""
+
+from pathlib import Path
+
+import click
+
+from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
+
+
+@click.command()
+@click.argument("model", type=MODEL)
+@click.option("--out", "-o", type=MODEL, help="The .ort file to write; default: MODEL's name in this folder.")
+@shape_option
+@json_option
+def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
+    """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
+    from packager import config, models, ortformat, tools
+    from packager.console import Console, size
+    from packager.errors import ToolError
+    from packager.store import Store, write_atomically
+    from packager.values import Variant
+
+    console = Console(quiet=as_json)
+    out = out or Path(f"{model.stem}.ort")
+    with console.step(f"convert {model.name}"):
+        loaded = models.load(model, config.model_name(model), fixed=parse_shapes(shapes))
+        models.refuse_blocked(loaded)
+        variant = Variant(model=loaded, name="fp32", graph=loaded.graph, quantizer="none")
+        compiled = ortformat.compile_variant(variant, Store(tools.cache_folder() / "store"))
+    operators = out.with_suffix(".required_operators_and_types.config")
+    try:
+        write_atomically(out, compiled.path)
+        write_atomically(operators, ortformat.operator_config([compiled.path]).encode())
+    except OSError as error:
+        raise ToolError(f"cannot write {out}: {error.strerror}", hint="choose another file with --out") from error
+    for note in loaded.notes:
+        console.warn(note)
+    if as_json:
+        print_json({"path": str(out), "sha256": compiled.sha256, "size-bytes": compiled.size_bytes, "operators": str(operators),
+                    "disabled-optimizers": list(compiled.disabled_optimizers)})
+    else:
+        console.table("", ["file", "size", "sha256"], [[str(out), size(compiled.size_bytes), compiled.sha256[:16]]])

@@ -1,0 +1,83 @@
+"""`mobpack init`: a commented mobpack.toml for a model."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import MODEL
+
+if TYPE_CHECKING:
+    from packager.values import Model
+
+
+@click.command()
+@click.argument("model", type=MODEL)
+@click.option("--out", "-o", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The file to write.")
+@click.option("--force", is_flag=True, help="Replace the file when it exists.")
+def init(model: Path, out: Path, force: bool) -> None:
+    """Write a commented mobpack.toml for MODEL.onnx."""
+    from packager import config, models
+    from packager.console import Console
+    from packager.errors import ConfigError, ToolError
+    from packager.store import write_atomically
+
+    if out.exists() and not force:
+        raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
+    loaded = models.load(model, config.model_name(model), hashed=False)
+    try:
+        write_atomically(out, project_file(loaded, config.package_name(model), _relative(model, out)).encode())
+    except OSError as error:
+        raise ToolError(f"cannot write {out}: {error.strerror}", hint="choose another file with --out") from error
+    console = Console()
+    console.say(f"wrote {out}")
+    for stop in models.blockers(loaded):
+        console.warn(f"will not ship: {stop}")
+    console.say("next: mobpack build")
+
+
+def _relative(model: Path, out: Path) -> str:
+    """`model` as a path relative to the folder of `out`, which is what mobpack.toml means by a path."""
+    import os
+
+    return Path(os.path.relpath(model.absolute(), out.absolute().parent)).as_posix()
+
+
+def project_file(model: "Model", package: str, path: str) -> str:
+    """The text of mobpack.toml: the keys people change, each with a comment, the rest commented out on its default."""
+    quoted = json.dumps(path, ensure_ascii=False)
+    return f"""\
+# Build with: mobpack build
+# Paths are relative to this file.
+
+[package]
+name = "{package}"              # artifact id; the Kotlin package derives from it
+version = "1.0.0"
+# license = "Apache-2.0"        # SPDX identifier, for the package's metadata
+
+[model.{model.name}]            # the class name derives from this key
+path = {quoted}
+# license = "MODEL_LICENSE.txt" # shipped in the package
+{_shapes(model)}
+[parity]                        # nothing ships that computes something else than the model
+# samples = "samples/"          # .npz files keyed by input name; random inputs when absent
+# tolerance = 1e-3              # largest allowed error, as a share of the output's largest value
+
+[target.android]
+group = "com.example"           # Maven group and start of the Kotlin package
+# providers = ["xnnpack"]       # tried in this order, CPU last: "qnn", "nnapi", "xnnpack"
+# min-sdk = 24
+"""
+
+
+def _shapes(model: "Model") -> str:
+    """A commented `[model.NAME.shapes]` with the model's own dynamic dimensions."""
+    symbols = dict.fromkeys(d for spec in model.signature.inputs for d in spec.shape if isinstance(d, str))
+    unnamed = [spec for spec in model.signature.inputs if None in spec.shape]
+    if not symbols and not unnamed:
+        return ""
+    lines = [f"# [model.{model.name}.shapes]      # dynamic dimensions: parameters of the generated input, unless fixed here"]
+    lines += [f"# {json.dumps(symbol)} = 1" for symbol in symbols]
+    lines += [f"# {json.dumps(spec.name)} = {[1 if d is None or isinstance(d, str) else d for d in spec.shape]}" for spec in unnamed]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,231 @@
+"""mobpack.toml, typed and strict: what it says, `--set` and defaults become one frozen Config."""
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from packager import names
+from packager.errors import ConfigError
+from packager.quantizers import QUANTIZERS
+from packager.runners import RUNNERS
+from packager.targets import TARGETS
+from packager.targets.android import Android
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+FILE_NAME = "mobpack.toml"
+PACKAGE_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
+
+
+def _one_of(known: Sequence[str], what: str) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise ValueError(f"unknown {what} '{name}'|" + (f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"))
+        return name
+
+    return AfterValidator(check)
+
+
+def _matches(pattern: re.Pattern[str], rule: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise ValueError(f"'{text}' is not allowed|{rule}")
+        return text
+
+    return AfterValidator(check)
+
+
+Size = Annotated[int, Field(ge=0)]
+RunnerName = Annotated[str, _one_of(sorted(RUNNERS), "runner")]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True,
+                              alias_generator=lambda name: name.replace("_", "-"), use_attribute_docstrings=True)
+
+
+class PackageTable(Strict):
+    name: Annotated[str, _matches(PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")]
+    """artifact id; the Kotlin package and module names derive from it"""
+    version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = "1.0.0"
+    license: str = ""
+    """SPDX identifier of what the package holds, for its metadata"""
+    description: str = ""
+    """one sentence for the package's metadata"""
+
+
+class ModelTable(Strict):
+    path: Path
+    """the .onnx file, relative to mobpack.toml"""
+    shapes: dict[str, Size | tuple[Size, ...]] = {}
+    """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
+    license: Path | None = None
+    """the model's licence text, shipped in the package"""
+
+
+class VariantTable(Strict):
+    quantizer: Annotated[str, _one_of(sorted(QUANTIZERS), "quantizer")] = "none"
+    """how the variant is made"""
+
+
+class ParityTable(Strict):
+    runners: tuple[RunnerName, ...] = ("cpu",)
+    """where the compiled model is compared with the original; those that cannot run are reported as skipped"""
+    require: tuple[RunnerName, ...] = ("cpu",)
+    """runners that must run, or the build fails"""
+    samples: Path | None = None
+    """.npz file, or folder of them (`samples/MODEL/` when there are several models), keyed by input name; random when absent"""
+    random_samples: Annotated[int, Field(ge=1, le=10_000)] = 3
+    """how many random samples to make"""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """seed of the random samples"""
+    tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1e-3
+    """largest allowed error, as a share of the output's largest value"""
+
+
+class TargetTable(Strict):
+    android: Android | None = None
+
+
+class Config(Strict):
+    package: PackageTable
+    model: Annotated[dict[str, ModelTable], Field(min_length=1)]
+    variant: dict[str, VariantTable] = {}
+    parity: ParityTable = ParityTable()
+    target: TargetTable = TargetTable()
+
+    def targets(self) -> Mapping[str, Android]:
+        """Target name -> its table, for those the file has."""
+        return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
+
+    def quantizer_of(self, variant: str) -> str:
+        """`fp32` is always there: the model's own numbers. Raises ConfigError for a variant nothing defines."""
+        if variant in self.variant:
+            return self.variant[variant].quantizer
+        if variant == "fp32":
+            return "none"
+        raise ConfigError(f"variant '{variant}' is not defined", hint=f"add a [variant.{variant}] table to {FILE_NAME}")
+
+
+def load(path: Path, *, targets: Sequence[str] = (), settings: Sequence[str] = ()) -> Config:
+    """The Config in the file `path`, with `key=value` settings applied and missing `targets` added on defaults.
+
+    Paths in it are made absolute. Raises ConfigError that names the key and, for a misspelt one, the nearest.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such file", hint="run: mobpack init MODEL.onnx") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}", hint="see toml.io for the format") from error
+    return from_document(document, path.parent, targets=targets, settings=settings)
+
+
+def for_model(model: Path, *, targets: Sequence[str], settings: Sequence[str] = ()) -> Config:
+    """The Config of a build that has a model file and no mobpack.toml: its names come from the file's name."""
+    document = {"package": {"name": package_name(model)}, "model": {model_name(model): {"path": str(model.absolute())}}}
+    return from_document(document, Path.cwd(), targets=targets, settings=settings)
+
+
+def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[str], settings: Sequence[str]) -> Config:
+    for setting in settings:
+        apply_setting(document, setting)
+    for target in targets:
+        if target not in TARGETS:
+            raise ConfigError(f"unknown target '{target}'", hint=f"known: {', '.join(TARGETS)}")
+        document.setdefault("target", {}).setdefault(target, {})
+    try:
+        # As JSON, because strict JSON takes a list for a tuple and text for a path, but never text for a number.
+        config = Config.model_validate_json(json.dumps(document, default=str))
+    except ValidationError as error:
+        raise _config_error(error.errors()[0]) from error
+    _check_model_names(config)
+    return _absolute(config, folder)
+
+
+def apply_setting(document: dict[str, Any], setting: str) -> None:
+    """Writes `target.android.min-sdk=26` into the document; the value is TOML, or text where it is not."""
+    key, separator, text = setting.partition("=")
+    parts = key.strip().split(".")
+    if not separator or not all(parts):
+        raise ConfigError(f"--set {setting}: expected key=value", hint="for example: --set target.android.min-sdk=26")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    table = document
+    for part in parts[:-1]:
+        table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            raise ConfigError(f"--set {setting}: '{part}' is not a table", hint="see the keys of mobpack.toml")
+    table[parts[-1]] = value
+
+
+def model_name(path: Path) -> str:
+    """`PP-OCRv6_rec_small.onnx` -> `PP-OCRv6_rec_small`; falls back on `model`."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")
+    return name if MODEL_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
+
+
+def package_name(path: Path) -> str:
+    """`MobileNet V2.onnx` -> `mobilenet-v2`; falls back on `model`."""
+    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
+    return name if PACKAGE_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
+
+
+def _check_model_names(config: Config) -> None:
+    classes: dict[str, str] = {}
+    for name in config.model:
+        if not MODEL_NAME.fullmatch(name):
+            raise ConfigError(f"model.{name}: not a usable name", hint="use letters, digits, hyphens and underscores, starting with a letter")
+        other = classes.setdefault(names.pascal_case(name).lower(), name)
+        if other != name:
+            raise ConfigError(f"model.{name} and model.{other} would get the same class name", hint="rename one of them")
+
+
+def _absolute(config: Config, folder: Path) -> Config:
+    models = {
+        name: table.model_copy(update={"path": folder / table.path, "license": folder / table.license if table.license else None})
+        for name, table in config.model.items()
+    }
+    samples = folder / config.parity.samples if config.parity.samples else None
+    return config.model_copy(update={"model": models, "parity": config.parity.model_copy(update={"samples": samples})})
+
+
+def _config_error(detail: "ErrorDetails") -> ConfigError:
+    """The first pydantic error in the words of mobpack.toml."""
+    location = [str(part) for part in detail["loc"] if part not in ("int", "tuple[constrained-int, ...]")]
+    where, key = ".".join(location[:-1]) or "top level", location[-1]
+    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        close = difflib.get_close_matches(key, _keys_at(location[:-1]), n=1, cutoff=0.5)
+        hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(_keys_at(location[:-1]))}"
+        return ConfigError(f"{where}: unknown key '{key}'", hint=hint)
+    if detail["type"] == "missing":
+        return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
+    if detail["type"] == "value_error":
+        message, _, hint = str(detail["ctx"]["error"]).partition("|")
+        return ConfigError(f"{'.'.join(location)}: {message}", hint=hint)
+    return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=f"correct it in {FILE_NAME}")
+
+
+def _keys_at(location: Sequence[str]) -> list[str]:
+    """The keys that the table at `location` knows."""
+    tables: dict[str, type] = {"": Config, "package": PackageTable, "model": ModelTable, "variant": VariantTable,
+                               "parity": ParityTable, "target": TargetTable}
+    if len(location) == 2 and location[0] == "target":
+        fields = TARGETS[location[1]].__dataclass_fields__ if location[1] in TARGETS else {}
+        return [name.replace("_", "-") for name in fields]
+    table = tables.get(location[0] if location else "", Config)
+    return [field.alias or name for name, field in table.model_fields.items()]  # type: ignore[attr-defined]

@@ -1,0 +1,7 @@
+"""Does the compiled model compute what the original computes?"""
+
+from packager.parity.check import check
+from packager.parity.samples import files as sample_files
+from packager.parity.settings import ParitySettings
+
+__all__ = ["ParitySettings", "check", "sample_files"]

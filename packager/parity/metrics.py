@@ -1,0 +1,45 @@
+"""How far two outputs are apart."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    max_abs_error: float
+    """largest |a - b|; 1.0 or the count's own unit for integers, infinity where NaN meets a number"""
+    max_rel_error: float
+    """max_abs_error over the largest finite |a|: an error relative to the output's own scale"""
+    reason: str = ""
+    """why the two cannot be compared by value (shape, element type); empty when they can"""
+
+
+def difference(original: "numpy.ndarray", compiled: "numpy.ndarray") -> Difference:
+    """`compiled` against `original`. Infinities and NaNs must stand at the same places; strings must be equal."""
+    import numpy
+
+    if original.dtype != compiled.dtype:
+        return _incomparable(f"element type {compiled.dtype} instead of {original.dtype}")
+    if original.shape != compiled.shape:
+        return _incomparable(f"shape {list(compiled.shape)} instead of {list(original.shape)}")
+    if original.size == 0:
+        return Difference(max_abs_error=0.0, max_rel_error=0.0)
+    if original.dtype.kind in "US":
+        unequal = int((original != compiled).sum())
+        return Difference(max_abs_error=float(unequal > 0), max_rel_error=unequal / original.size)
+    a, b = original.astype(numpy.float64), compiled.astype(numpy.float64)
+    same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
+    with numpy.errstate(invalid="ignore"):
+        error = numpy.where(same, 0.0, numpy.abs(a - b))
+    error = numpy.where(numpy.isnan(error), numpy.inf, error)
+    worst = float(error.max())
+    finite = numpy.abs(a[numpy.isfinite(a)])
+    scale = float(finite.max()) if finite.size else 0.0
+    return Difference(max_abs_error=worst, max_rel_error=worst / scale if scale else (worst if worst == 0 else float("inf")))
+
+
+def _incomparable(reason: str) -> Difference:
+    return Difference(max_abs_error=float("inf"), max_rel_error=float("inf"), reason=reason)

@@ -1,0 +1,158 @@
+"""The inputs that parity is checked on: the user's own, or random ones that respect what the model expects."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.errors import ConfigError, ModelError
+from packager.parity.settings import ParitySettings
+from packager.values import Dimension, ElementType, Model, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+    from onnx import ModelProto
+
+CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
+"""Sizes tried for dynamic dimensions, in this order, until the original model accepts one."""
+
+WORDS = ("", "a", "mobile", "Zürich", "two words", "0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleSet:
+    """Samples on disk, .npz keyed by input name, and where they came from."""
+
+    paths: tuple[Path, ...]
+    description: str
+
+
+def given(model: Model, settings: ParitySettings) -> SampleSet:
+    """The .npz files of `[parity] samples` that are for `model`. Raises ConfigError when they do not fit it."""
+    source = settings.samples
+    assert source is not None
+    own = source / model.name
+    paths = files(own if own.is_dir() else source)
+    if not paths:
+        raise ConfigError(f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)")
+    for path in paths:
+        _check_sample(path, model)
+    return SampleSet(paths=paths, description=f"{len(paths)} given")
+
+
+def files(source: Path | None) -> tuple[Path, ...]:
+    """The .npz files that `[parity] samples` names, subfolders included, in order. Raises ConfigError for none there."""
+    if source is None:
+        return ()
+    if not source.exists():
+        raise ConfigError(f"[parity] samples: not found: {source}", hint="give an .npz file or a folder of them")
+    return tuple(sorted(source.glob("**/*.npz"))) if source.is_dir() else (source,)
+
+
+def _check_sample(path: Path, model: Model) -> None:
+    import zipfile
+
+    import numpy
+
+    try:
+        with numpy.load(path) as arrays:
+            names = set(arrays.files)
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise ConfigError(f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)") from error
+    wanted = {spec.name for spec in model.signature.inputs}
+    if names != wanted:
+        raise ConfigError(f"{path}: holds {', '.join(sorted(names)) or 'nothing'}, but the model's inputs are {', '.join(sorted(wanted))}",
+                          hint="key the arrays by the model's input names")
+
+
+def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> Iterator[SampleSet]:
+    """Random sample sets, one for each way to choose the dynamic dimensions; the first that runs is the one to use.
+
+    The numbers depend on `settings.seed`, the input and the sample alone, so that they are the same on every machine.
+    """
+    import numpy
+
+    highest = index_limits(model)
+    inputs = model.signature.inputs
+    for shapes in dict.fromkeys(candidate_shapes(inputs)):
+        paths = []
+        for number in range(settings.random_samples):
+            arrays = {
+                spec.name: _random(spec, shape, highest.get(spec.name), numpy.random.default_rng([settings.seed, number, index]))
+                for index, (spec, shape) in enumerate(zip(inputs, shapes, strict=True))
+            }
+            path = folder / f"sample-{number}.npz"
+            numpy.savez(path, **arrays)
+            paths.append(path)
+        chosen = [f"{spec.name} {'x'.join(map(str, shape))}" for spec, shape in zip(inputs, shapes, strict=True) if not spec.is_static]
+        yield SampleSet(paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {settings.seed}", *chosen]))
+
+
+def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Shapes for all inputs: a batch is 1, other dynamic dimensions a candidate size; then only the last ones are."""
+    for last_only in (False, True):
+        for size in CANDIDATE_SIZES:
+            yield tuple(_concrete(spec, size, last_only) for spec in inputs)
+
+
+def _concrete(spec: TensorSpec, size: int, last_only: bool) -> tuple[int, ...]:
+    return tuple(
+        dimension if isinstance(dimension, int)
+        else 1 if _is_batch(dimension, axis) or (last_only and axis < len(spec.shape) - 1)
+        else size
+        for axis, dimension in enumerate(spec.shape)
+    )
+
+
+def _is_batch(dimension: Dimension, axis: int) -> bool:
+    named = isinstance(dimension, str) and not dimension.startswith("unk__")
+    return "batch" in str(dimension).lower() or dimension in ("N", "n") or (axis == 0 and not (named and "seq" in str(dimension).lower()))
+
+
+def index_limits(model: Model) -> dict[str, int]:
+    """Input name -> number of rows of the tables it indexes: Gather's data, OneHot's depth.
+
+    Follows inputs through operators that pass integers on unchanged.
+    """
+    import onnx
+
+    proto = onnx.ModelProto.FromString(model.graph)
+    rows = {tensor.name: tensor.dims[0] for tensor in proto.graph.initializer if tensor.dims}
+    limits: dict[str, int] = {}
+    origin = {spec.name: spec.name for spec in model.signature.inputs}
+    for node in proto.graph.node:
+        if node.op_type in ("Cast", "Reshape", "Unsqueeze", "Squeeze", "Identity", "Flatten") and node.input[0] in origin:
+            origin[node.output[0]] = origin[node.input[0]]
+        elif node.op_type == "Gather" and len(node.input) > 1 and node.input[1] in origin:
+            table = rows.get(node.input[0]) or _declared_rows(proto, node.input[0])
+            if table:
+                name = origin[node.input[1]]
+                limits[name] = min(limits.get(name, table), table)
+    return limits
+
+
+def _declared_rows(proto: "ModelProto", name: str) -> int:
+    for value in proto.graph.value_info:
+        if value.name == name and value.type.tensor_type.shape.dim:
+            return int(value.type.tensor_type.shape.dim[0].dim_value)
+    return 0
+
+
+def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generator: "numpy.random.Generator") -> Any:
+    """Normal numbers for floats, indices below `limit` or 0 and 1 for integers, words for strings."""
+    import numpy
+
+    if spec.element in (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16):
+        kinds = {"float": "float32", "double": "float64", "float16": "float16"}
+        return generator.standard_normal(shape).astype(kinds[spec.element])
+    if spec.element is ElementType.STRING:
+        return numpy.array(WORDS)[generator.integers(0, len(WORDS), shape)]
+    if spec.element is ElementType.BOOL:
+        return generator.integers(0, 2, shape).astype(bool)
+    if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
+        raise ModelError(f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
+                         hint="cast it inside the graph from float or float16")
+    values = generator.integers(0, min(limit or 2, 2**7 if "8" in spec.element else 2**15), shape)
+    if limit is None and values.ndim:
+        values[..., 0] = 1  # an attention mask that hides everything gives NaN
+    return values.astype(str(spec.element))

@@ -1,0 +1,186 @@
+"""One build, top to bottom: this file is the list of steps."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+
+from packager import models, ortformat, parity, release, tools
+from packager.config import Config, ModelTable
+from packager.console import Console, size
+from packager.errors import ConfigError, ModelError
+from packager.quantizers import QUANTIZERS
+from packager.store import Store
+from packager.targets import Target
+from packager.values import Artifact, Compiled, Model, OutputError, Package, Parity, Report, Sources, Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """What a build left in its output folder."""
+
+    out: Path
+    shipped: tuple[release.Shipped, ...]
+    report: Report
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks of a build beyond the Config."""
+
+    targets: tuple[str, ...]
+    out: Path
+    emit_project: bool = False
+    strict: bool = False
+
+
+def build(config: Config, request: Request, console: Console) -> Release:
+    """Builds every target of `request` into `request.out`, or changes nothing there and raises a MobpackError."""
+    package = Package(name=config.package.name, version=config.package.version,
+                      license=config.package.license, description=config.package.description)
+    store = Store(tools.cache_folder() / "store")
+    with release.staged(request.out) as staging:
+        loaded = [load_model(name, table, console) for name, table in config.model.items()]
+        compiled = compile_all(loaded, config, request.targets, store, console)
+        report = check_all(list(compiled.values()), config, store, console)
+        refuse_warnings(console, strict=request.strict)
+        shipped: list[release.Shipped] = []
+        for name in request.targets:
+            target = config.targets()[name]
+            with console.step(f"package for {name}"):
+                mine = tuple(compiled[model.name, target.variant] for model in loaded)
+                shipped += package_target(target, package, mine, report, staging, store, emit_project=request.emit_project)
+        text = release.manifest(package, list(compiled.values()), report, shipped, options=options_of(config, request.targets),
+                                runtimes=runtimes_of(config, request.targets), warnings=console.warnings)
+        (staging / release.MANIFEST).write_text(text, encoding="utf-8")
+    return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
+
+
+def load_model(name: str, table: ModelTable, console: Console) -> Model:
+    with console.step(f"load {table.path.name}"):
+        model = models.load(table.path, name, fixed=table.shapes, license_file=table.license)
+    for note in model.notes:
+        console.warn(f"model '{name}': {note}")
+    models.refuse_blocked(model)
+    return model
+
+
+def compile_all(loaded: Sequence[Model], config: Config, targets: Sequence[str], store: Store,
+                console: Console) -> Mapping[tuple[str, str], Compiled]:
+    """(model, variant) -> its compiled file, for every variant that a target ships."""
+    variants = dict.fromkeys(config.targets()[name].variant for name in targets)
+    compiled = {}
+    for model in loaded:
+        for name in variants:
+            quantizer = config.quantizer_of(name)
+            with console.step(f"convert {model.name} ({name})"):
+                variant = Variant(model=model, name=name, quantizer=quantizer, graph=QUANTIZERS[quantizer]().quantize(model.graph))
+                compiled[model.name, name] = ortformat.compile_variant(variant, store)
+            _note_size(compiled[model.name, name], console)
+    return compiled
+
+
+def _note_size(compiled: Compiled, console: Console) -> None:
+    """Says when the ORT file is larger than its source although folding was left out."""
+    source = compiled.variant.model.size_bytes
+    if compiled.size_bytes > 1.25 * source and compiled.size_bytes > source + 65536:
+        console.warn(f"model '{compiled.variant.model.name}': its ORT file is {size(compiled.size_bytes)}, the source {size(source)}")
+
+
+def check_all(compiled: Sequence[Compiled], config: Config, store: Store, console: Console) -> Report:
+    """Compares every compiled file with its original; raises ParityError when one is over tolerance."""
+    table = config.parity
+    settings = parity.ParitySettings(runners=table.runners, require=table.require, samples=table.samples,
+                                     random_samples=table.random_samples, seed=table.seed, tolerance=table.tolerance)
+    parities: list[Parity] = []
+    for each in compiled:
+        with console.step(f"compare {each.variant.model.name} ({each.variant.name}) with the original"):
+            parities += _checked(each, settings, store)
+    for one in parities:
+        if one.skipped:
+            console.warn(f"runner '{one.runner}' skipped: {one.skipped}")
+        for output in one.reshaped_outputs:
+            console.warn(f"model '{one.model}': output '{output}' has another shape than it declares; the package treats it as dynamic")
+        for output in one.unstable_outputs:
+            console.warn(f"model '{one.model}': output '{output}' is random and was not compared")
+    return Report(parities=tuple(parities))
+
+
+def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) -> tuple[Parity, ...]:
+    """The parity of `compiled`, from the store when the same files were compared before."""
+    samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
+    inputs = [compiled.variant.model.sha256, compiled.variant.model.name, compiled.variant.name, compiled.sha256, version("onnxruntime"),
+              version("numpy"), {**asdict(settings), "samples": samples}]
+
+    def make(folder: Path) -> None:
+        with store.scratch() as scratch:
+            results = parity.check(compiled, settings, scratch)
+        (folder / "parity.json").write_text(json.dumps([asdict(result) for result in results]), encoding="utf-8")
+
+    entries = json.loads((store.results("parity", inputs, make) / "parity.json").read_text(encoding="utf-8"))
+    return tuple(_parity(entry) for entry in entries)
+
+
+def _parity(entry: dict[str, object]) -> Parity:
+    lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list) and key != "outputs"}
+    outputs = tuple(OutputError(**output) for output in entry["outputs"])  # type: ignore[attr-defined]
+    return Parity(**{**entry, **lists, "outputs": outputs})  # type: ignore[arg-type]
+
+
+def refuse_warnings(console: Console, *, strict: bool) -> None:
+    if strict and console.warnings:
+        raise ModelError(f"--strict: {len(console.warnings)} warning{'s' * (len(console.warnings) > 1)}, the first: {console.warnings[0]}",
+                         hint="mend what the warnings say, or build without --strict")
+
+
+def package_target(target: Target, package: Package, compiled: tuple[Compiled, ...], report: Report, staging: Path,
+                   store: Store, *, emit_project: bool) -> list[release.Shipped]:
+    """Renders, assembles and lays out one target below `staging`."""
+    view = target.view(package, compiled, report)
+    sources = target.render(view)
+    artifacts = target.assemble(view, sources, store)
+    shipped = release.layout(target.NAME, package, artifacts, staging)
+    config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
+    config.write_text(ortformat.operator_config([each.path for each in compiled]), encoding="utf-8")
+    shipped.append(release.shipped_file(config, staging, target=target.NAME, kind="operator-config"))
+    if emit_project:
+        write_sources(target.project(view, sources), staging / target.NAME / "project")
+    return shipped
+
+
+def write_sources(sources: Sources, folder: Path) -> None:
+    for path, text in sources.texts.items():
+        _parent(folder, path).write_text(text, encoding="utf-8", newline="\n")
+    for path, file in sources.files.items():
+        _parent(folder, path).write_bytes(file.read_bytes())
+
+
+def _parent(folder: Path, path: PurePosixPath) -> Path:
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
+    """The configuration a release was built with, without the paths of the machine it was built on."""
+    return {
+        "shapes": {name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
+                   for name, table in config.model.items()},
+        "parity": {"runners": list(config.parity.runners), "require": list(config.parity.require),
+                   "random-samples": config.parity.random_samples, "seed": config.parity.seed, "tolerance": config.parity.tolerance},
+        "target": {name: {key.replace("_", "-"): value for key, value in asdict(config.targets()[name]).items()} for name in targets},
+    }
+
+
+def runtimes_of(config: Config, targets: Sequence[str]) -> dict[str, str]:
+    return {name: config.targets()[name].runtime() for name in targets}
+
+
+def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
+    """The targets of the command line, else those of the file. Raises ConfigError when there are none."""
+    chosen = tuple(dict.fromkeys(asked)) or tuple(config.targets())
+    if not chosen:
+        raise ConfigError("no target to build", hint="add --target android, or a [target.android] table to mobpack.toml")
+    return chosen

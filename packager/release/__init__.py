@@ -1,0 +1,6 @@
+"""What a release looks like on disk: layouts, manifest, and the step that puts it in place."""
+
+from packager.release.manifest import Shipped, manifest
+from packager.release.publish import MANIFEST, staged
+
+__all__ = ["MANIFEST", "Shipped", "manifest", "staged"]

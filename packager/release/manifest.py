@@ -1,0 +1,85 @@
+"""`manifest.json`: what a release holds, what it was made from and what was checked. No clock and no path in it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from packager import __version__
+from packager.values import Artifact, Compiled, Model, Package, Parity, Report, TensorSpec
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shipped:
+    """An artifact and where it lies in the release."""
+
+    artifact: Artifact
+    path: str
+    """relative to the release's folder, POSIX"""
+
+
+def manifest(package: Package, compiled: Sequence[Compiled], report: Report, shipped: Sequence[Shipped], *,
+             options: Mapping[str, object], runtimes: Mapping[str, str], warnings: Sequence[str]) -> str:
+    """The manifest as JSON text; the same release gives the same text."""
+    models = {each.variant.model.name: each.variant.model for each in compiled}
+    document = {
+        "schema-version": SCHEMA_VERSION,
+        "mobpack": __version__,
+        "package": {"name": package.name, "version": package.version, "license": package.license},
+        "models": [_model(models[name]) for name in sorted(models)],
+        "compiled": [_compiled(each) for each in compiled],
+        "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
+        "runtimes": dict(sorted(runtimes.items())),
+        "options": options,
+        "parity": [parity_entry(parity) for parity in report.parities],
+        "artifacts": [
+            {"target": each.artifact.target, "kind": each.artifact.kind, "path": each.path,
+             "sha256": each.artifact.sha256, "size-bytes": each.artifact.size_bytes}
+            for each in sorted(shipped, key=lambda each: each.path)
+        ],
+        "warnings": list(warnings),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _model(model: Model) -> dict[str, object]:
+    return {
+        "name": model.name, "file": model.path.name, "sha256": model.sha256, "size-bytes": model.size_bytes,
+        "parameters": model.parameter_count, "ir-version": model.ir_version, "opsets": dict(sorted(model.opsets.items())),
+        "inputs": [tensor_entry(spec) for spec in model.signature.inputs],
+        "outputs": [tensor_entry(spec) for spec in model.signature.outputs],
+    }
+
+
+def tensor_entry(spec: TensorSpec) -> dict[str, object]:
+    return {"name": spec.name, "identifier": spec.identifier, "element": str(spec.element), "shape": list(spec.shape)}
+
+
+def _compiled(compiled: Compiled) -> dict[str, object]:
+    return {
+        "model": compiled.variant.model.name, "variant": compiled.variant.name, "quantizer": compiled.variant.quantizer,
+        "format": "ort", "sha256": compiled.sha256, "size-bytes": compiled.size_bytes,
+        "operators": sorted(compiled.operators), "disabled-optimizers": list(compiled.disabled_optimizers),
+    }
+
+
+def parity_entry(parity: Parity) -> dict[str, object]:
+    entry: dict[str, object] = {"model": parity.model, "variant": parity.variant, "runner": parity.runner}
+    if parity.skipped:
+        return {**entry, "skipped": parity.skipped}
+    return {
+        **entry, "samples": parity.samples, "tolerance": parity.tolerance,
+        "outputs": [
+            {"name": each.output, "max-abs-error": rounded(each.max_abs_error), "max-rel-error": rounded(each.max_rel_error),
+             "worst-sample": each.worst_sample}
+            for each in parity.outputs
+        ],
+        "not-compared": list(parity.unstable_outputs),
+    }
+
+
+def rounded(error: float) -> float:
+    """Three significant digits: the rest is the noise of one processor."""
+    return float(f"{error:.3g}")

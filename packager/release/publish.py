@@ -1,0 +1,83 @@
+"""Puts a finished release where the user wants it: all of it, or nothing."""
+
+import contextlib
+import json
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from packager.errors import ConfigError, ToolError
+from packager.store import NO_SPACE
+
+MANIFEST = "manifest.json"
+
+
+@contextlib.contextmanager
+def staged(out: Path) -> Iterator[Path]:
+    """A folder beside `out` to fill; when the block ends well it takes `out`'s place, otherwise it is removed.
+
+    Raises ConfigError when `out` holds something that is not a release of ours, ToolError when it cannot be written.
+    """
+    out = out.absolute()
+    _refuse_foreign(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    except OSError as error:
+        raise ToolError(f"cannot write to {out.parent}: {error.strerror}", hint="choose another folder with --out") from error
+    try:
+        yield staging
+        staging.chmod(0o755)
+        _swap(staging, out)
+    except OSError as error:
+        if error.errno in NO_SPACE:
+            raise ToolError(f"no space left on the disk of {out}", hint="free some space, then run again") from error
+        raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _refuse_foreign(out: Path) -> None:
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    try:
+        is_ours = "mobpack" in json.loads((out / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        is_ours = False
+    if not is_ours:
+        raise ConfigError(f"{out} exists and is not a mobpack release", hint="choose another folder with --out, or empty this one")
+
+
+def _swap(staging: Path, out: Path) -> None:
+    """Renames `staging` to `out`. Ctrl-C waits meanwhile; a failure puts the previous release back."""
+    with interrupts_deferred():
+        previous = staging.with_name(staging.name + ".previous")
+        try:
+            if out.exists():
+                out.rename(previous)
+            staging.rename(out)
+        except OSError as error:
+            if previous.exists():
+                previous.rename(out)
+            raise ToolError(f"cannot put the release at {out}: {error.strerror}",
+                            hint="choose another folder with --out; a mount point cannot be replaced") from error
+        shutil.rmtree(previous, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Ctrl-C inside the block takes effect behind it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _frame: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if received:
+        raise KeyboardInterrupt
