@@ -30,7 +30,9 @@ def _one_of(known: Sequence[str], what: str) -> AfterValidator:
     def check(name: str) -> str:
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
-            raise ValueError(f"unknown {what} '{name}'|" + (f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"))
+            raise ValueError(
+                f"unknown {what} '{name}'|" + (f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}")
+            )
         return name
 
     return AfterValidator(check)
@@ -50,14 +52,23 @@ RunnerName = Annotated[str, _one_of(sorted(RUNNERS), "runner")]
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True,
-                              alias_generator=lambda name: name.replace("_", "-"), use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=lambda name: name.replace("_", "-"),
+        use_attribute_docstrings=True,
+    )
 
 
 class PackageTable(Strict):
-    name: Annotated[str, _matches(PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")]
+    name: Annotated[
+        str, _matches(PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")
+    ]
     """artifact id; the Kotlin package and module names derive from it"""
-    version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = "1.0.0"
+    version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (
+        "1.0.0"
+    )
     license: str = ""
     """SPDX identifier of what the package holds, for its metadata"""
     description: str = ""
@@ -84,7 +95,7 @@ class ParityTable(Strict):
     require: tuple[RunnerName, ...] = ("cpu",)
     """runners that must run, or the build fails"""
     samples: Path | None = None
-    """.npz file, or folder of them (`samples/MODEL/` when there are several models), keyed by input name; random when absent"""
+    """.npz file keyed by input name, or a folder of them (`samples/MODEL/` for several models); random when absent"""
     random_samples: Annotated[int, Field(ge=1, le=10_000)] = 3
     """how many random samples to make"""
     seed: Annotated[int, Field(ge=0)] = 0
@@ -189,15 +200,22 @@ def _check_model_names(config: Config) -> None:
     classes: dict[str, str] = {}
     for name in config.model:
         if not MODEL_NAME.fullmatch(name):
-            raise ConfigError(f"model.{name}: not a usable name", hint="use letters, digits, hyphens and underscores, starting with a letter")
+            raise ConfigError(
+                f"model.{name}: not a usable name",
+                hint="use letters, digits, hyphens and underscores, starting with a letter",
+            )
         other = classes.setdefault(names.pascal_case(name).lower(), name)
         if other != name:
-            raise ConfigError(f"model.{name} and model.{other} would get the same class name", hint="rename one of them")
+            raise ConfigError(
+                f"model.{name} and model.{other} would get the same class name", hint="rename one of them"
+            )
 
 
 def _absolute(config: Config, folder: Path) -> Config:
     models = {
-        name: table.model_copy(update={"path": folder / table.path, "license": folder / table.license if table.license else None})
+        name: table.model_copy(
+            update={"path": folder / table.path, "license": folder / table.license if table.license else None}
+        )
         for name, table in config.model.items()
     }
     samples = folder / config.parity.samples if config.parity.samples else None
@@ -217,13 +235,21 @@ def _config_error(detail: "ErrorDetails") -> ConfigError:
     if detail["type"] == "value_error":
         message, _, hint = str(detail["ctx"]["error"]).partition("|")
         return ConfigError(f"{'.'.join(location)}: {message}", hint=hint)
-    return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=f"correct it in {FILE_NAME}")
+    return ConfigError(
+        f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=f"correct it in {FILE_NAME}"
+    )
 
 
 def _keys_at(location: Sequence[str]) -> list[str]:
     """The keys that the table at `location` knows."""
-    tables: dict[str, type] = {"": Config, "package": PackageTable, "model": ModelTable, "variant": VariantTable,
-                               "parity": ParityTable, "target": TargetTable}
+    tables: dict[str, type] = {
+        "": Config,
+        "package": PackageTable,
+        "model": ModelTable,
+        "variant": VariantTable,
+        "parity": ParityTable,
+        "target": TargetTable,
+    }
     if len(location) == 2 and location[0] == "target":
         fields = TARGETS[location[1]].__dataclass_fields__ if location[1] in TARGETS else {}
         return [name.replace("_", "-") for name in fields]

@@ -39,7 +39,9 @@ class Console:
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
-        rich_console(stderr=True).print(f"warning: {text}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+        rich_console(stderr=True).print(
+            f"warning: {text}", style="yellow", highlight=False, markup=False, soft_wrap=True
+        )
 
     def error(self, message: str, hint: str) -> None:
         console = rich_console(stderr=True)

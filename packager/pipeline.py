@@ -13,7 +13,7 @@ from packager.errors import ConfigError, ModelError
 from packager.quantizers import QUANTIZERS
 from packager.store import Store
 from packager.targets import Target
-from packager.values import Artifact, Compiled, Model, OutputError, Package, Parity, Report, Sources, Variant
+from packager.values import Compiled, Model, OutputError, Package, Parity, Report, Sources, Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +38,12 @@ class Request:
 
 def build(config: Config, request: Request, console: Console) -> Release:
     """Builds every target of `request` into `request.out`, or changes nothing there and raises a MobpackError."""
-    package = Package(name=config.package.name, version=config.package.version,
-                      license=config.package.license, description=config.package.description)
+    package = Package(
+        name=config.package.name,
+        version=config.package.version,
+        license=config.package.license,
+        description=config.package.description,
+    )
     store = Store(tools.cache_folder() / "store")
     with release.staged(request.out) as staging:
         loaded = [load_model(name, table, console) for name, table in config.model.items()]
@@ -51,9 +55,18 @@ def build(config: Config, request: Request, console: Console) -> Release:
             target = config.targets()[name]
             with console.step(f"package for {name}"):
                 mine = tuple(compiled[model.name, target.variant] for model in loaded)
-                shipped += package_target(target, package, mine, report, staging, store, emit_project=request.emit_project)
-        text = release.manifest(package, list(compiled.values()), report, shipped, options=options_of(config, request.targets),
-                                runtimes=runtimes_of(config, request.targets), warnings=console.warnings)
+                shipped += package_target(
+                    target, package, mine, report, staging, store, emit_project=request.emit_project
+                )
+        text = release.manifest(
+            package,
+            list(compiled.values()),
+            report,
+            shipped,
+            options=options_of(config, request.targets),
+            runtimes=runtimes_of(config, request.targets),
+            warnings=console.warnings,
+        )
         (staging / release.MANIFEST).write_text(text, encoding="utf-8")
     return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
 
@@ -67,8 +80,9 @@ def load_model(name: str, table: ModelTable, console: Console) -> Model:
     return model
 
 
-def compile_all(loaded: Sequence[Model], config: Config, targets: Sequence[str], store: Store,
-                console: Console) -> Mapping[tuple[str, str], Compiled]:
+def compile_all(
+    loaded: Sequence[Model], config: Config, targets: Sequence[str], store: Store, console: Console
+) -> Mapping[tuple[str, str], Compiled]:
     """(model, variant) -> its compiled file, for every variant that a target ships."""
     variants = dict.fromkeys(config.targets()[name].variant for name in targets)
     compiled = {}
@@ -76,7 +90,9 @@ def compile_all(loaded: Sequence[Model], config: Config, targets: Sequence[str],
         for name in variants:
             quantizer = config.quantizer_of(name)
             with console.step(f"convert {model.name} ({name})"):
-                variant = Variant(model=model, name=name, quantizer=quantizer, graph=QUANTIZERS[quantizer]().quantize(model.graph))
+                variant = Variant(
+                    model=model, name=name, quantizer=quantizer, graph=QUANTIZERS[quantizer]().quantize(model.graph)
+                )
                 compiled[model.name, name] = ortformat.compile_variant(variant, store)
             _note_size(compiled[model.name, name], console)
     return compiled
@@ -86,14 +102,23 @@ def _note_size(compiled: Compiled, console: Console) -> None:
     """Says when the ORT file is larger than its source although folding was left out."""
     source = compiled.variant.model.size_bytes
     if compiled.size_bytes > 1.25 * source and compiled.size_bytes > source + 65536:
-        console.warn(f"model '{compiled.variant.model.name}': its ORT file is {size(compiled.size_bytes)}, the source {size(source)}")
+        console.warn(
+            f"model '{compiled.variant.model.name}': its ORT file has {size(compiled.size_bytes)}, "
+            f"the source {size(source)}"
+        )
 
 
 def check_all(compiled: Sequence[Compiled], config: Config, store: Store, console: Console) -> Report:
     """Compares every compiled file with its original; raises ParityError when one is over tolerance."""
     table = config.parity
-    settings = parity.ParitySettings(runners=table.runners, require=table.require, samples=table.samples,
-                                     random_samples=table.random_samples, seed=table.seed, tolerance=table.tolerance)
+    settings = parity.ParitySettings(
+        runners=table.runners,
+        require=table.require,
+        samples=table.samples,
+        random_samples=table.random_samples,
+        seed=table.seed,
+        tolerance=table.tolerance,
+    )
     parities: list[Parity] = []
     for each in compiled:
         with console.step(f"compare {each.variant.model.name} ({each.variant.name}) with the original"):
@@ -102,7 +127,10 @@ def check_all(compiled: Sequence[Compiled], config: Config, store: Store, consol
         if one.skipped:
             console.warn(f"runner '{one.runner}' skipped: {one.skipped}")
         for output in one.reshaped_outputs:
-            console.warn(f"model '{one.model}': output '{output}' has another shape than it declares; the package treats it as dynamic")
+            console.warn(
+                f"model '{one.model}': output '{output}' has another shape than it declares; "
+                "the package treats it as dynamic"
+            )
         for output in one.unstable_outputs:
             console.warn(f"model '{one.model}': output '{output}' is random and was not compared")
     return Report(parities=tuple(parities))
@@ -111,8 +139,15 @@ def check_all(compiled: Sequence[Compiled], config: Config, store: Store, consol
 def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) -> tuple[Parity, ...]:
     """The parity of `compiled`, from the store when the same files were compared before."""
     samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
-    inputs = [compiled.variant.model.sha256, compiled.variant.model.name, compiled.variant.name, compiled.sha256, version("onnxruntime"),
-              version("numpy"), {**asdict(settings), "samples": samples}]
+    inputs = [
+        compiled.variant.model.sha256,
+        compiled.variant.model.name,
+        compiled.variant.name,
+        compiled.sha256,
+        version("onnxruntime"),
+        version("numpy"),
+        {**asdict(settings), "samples": samples},
+    ]
 
     def make(folder: Path) -> None:
         with store.scratch() as scratch:
@@ -131,12 +166,22 @@ def _parity(entry: dict[str, object]) -> Parity:
 
 def refuse_warnings(console: Console, *, strict: bool) -> None:
     if strict and console.warnings:
-        raise ModelError(f"--strict: {len(console.warnings)} warning{'s' * (len(console.warnings) > 1)}, the first: {console.warnings[0]}",
-                         hint="mend what the warnings say, or build without --strict")
+        raise ModelError(
+            f"--strict: {len(console.warnings)} warning(s), the first: {console.warnings[0]}",
+            hint="mend what the warnings say, or build without --strict",
+        )
 
 
-def package_target(target: Target, package: Package, compiled: tuple[Compiled, ...], report: Report, staging: Path,
-                   store: Store, *, emit_project: bool) -> list[release.Shipped]:
+def package_target(
+    target: Target,
+    package: Package,
+    compiled: tuple[Compiled, ...],
+    report: Report,
+    staging: Path,
+    store: Store,
+    *,
+    emit_project: bool,
+) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`."""
     view = target.view(package, compiled, report)
     sources = target.render(view)
@@ -166,11 +211,21 @@ def _parent(folder: Path, path: PurePosixPath) -> Path:
 def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
     """The configuration a release was built with, without the paths of the machine it was built on."""
     return {
-        "shapes": {name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
-                   for name, table in config.model.items()},
-        "parity": {"runners": list(config.parity.runners), "require": list(config.parity.require),
-                   "random-samples": config.parity.random_samples, "seed": config.parity.seed, "tolerance": config.parity.tolerance},
-        "target": {name: {key.replace("_", "-"): value for key, value in asdict(config.targets()[name]).items()} for name in targets},
+        "shapes": {
+            name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
+            for name, table in config.model.items()
+        },
+        "parity": {
+            "runners": list(config.parity.runners),
+            "require": list(config.parity.require),
+            "random-samples": config.parity.random_samples,
+            "seed": config.parity.seed,
+            "tolerance": config.parity.tolerance,
+        },
+        "target": {
+            name: {key.replace("_", "-"): value for key, value in asdict(config.targets()[name]).items()}
+            for name in targets
+        },
     }
 
 
@@ -182,5 +237,7 @@ def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
     """The targets of the command line, else those of the file. Raises ConfigError when there are none."""
     chosen = tuple(dict.fromkeys(asked)) or tuple(config.targets())
     if not chosen:
-        raise ConfigError("no target to build", hint="add --target android, or a [target.android] table to mobpack.toml")
+        raise ConfigError(
+            "no target to build", hint="add --target android, or a [target.android] table to mobpack.toml"
+        )
     return chosen

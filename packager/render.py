@@ -32,11 +32,16 @@ def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(  # the output is source code, and every value passes a filter of its language  # noqa: S701
-        loader=FileSystemLoader(templates_folder()), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, newline_sequence="\n",
+        loader=FileSystemLoader(templates_folder()),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        newline_sequence="\n",
     )
-    made.filters.update(kotlin_string=kotlin_string, kdoc=kdoc, xml_text=escape, xml_attribute=quoteattr,
-                        json_string=json_string)
+    made.filters.update(
+        kotlin_string=kotlin_string, kdoc=kdoc, xml_text=escape, xml_attribute=quoteattr, json_string=json_string
+    )
     return made
 
 
@@ -51,4 +56,10 @@ def json_string(text: str) -> str:
 
 def kdoc(text: str) -> str:
     """Text safe inside a KDoc comment: no end of comment, no link, one line."""
-    return re.sub(r"\s+", " ", text).replace("*/", "*&#47;").replace("/*", "/&#42;").replace("[", "&#91;").replace("]", "&#93;")
+    return (
+        re.sub(r"\s+", " ", text)
+        .replace("*/", "*&#47;")
+        .replace("/*", "/&#42;")
+        .replace("[", "&#91;")
+        .replace("]", "&#93;")
+    )

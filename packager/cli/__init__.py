@@ -58,5 +58,8 @@ def _report(error: MobpackError) -> None:
 
     Console().error(error.message, error.hint)
     if "--json" in sys.argv:
-        document = {"schema-version": 1, "error": {"message": error.message, "hint": error.hint, "exit-code": error.EXIT_CODE}}
+        document = {
+            "schema-version": 1,
+            "error": {"message": error.message, "hint": error.hint, "exit-code": error.EXIT_CODE},
+        }
         sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")

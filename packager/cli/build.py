@@ -15,16 +15,43 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=MODEL, required=False)
-@click.option("--target", "-t", "targets", multiple=True, metavar="NAME", help="android. Repeatable; default: those of mobpack.toml.")
-@click.option("--out", "-o", type=MODEL, default=Path("dist"), show_default=True, help="Folder of the release; replaced as a whole.")
-@click.option("--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a key of mobpack.toml. Repeatable.")
+@click.option(
+    "--target",
+    "-t",
+    "targets",
+    multiple=True,
+    metavar="NAME",
+    help="android. Repeatable; default: those of mobpack.toml.",
+)
+@click.option(
+    "--out",
+    "-o",
+    type=MODEL,
+    default=Path("dist"),
+    show_default=True,
+    help="Folder of the release; replaced as a whole.",
+)
+@click.option(
+    "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a key of mobpack.toml. Repeatable."
+)
 @shape_option
 @click.option("--emit-project", is_flag=True, help="Also write the sources as a Gradle project.")
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
 @json_option
-def build(model: Path | None, targets: tuple[str, ...], out: Path, config_path: Path, settings: tuple[str, ...],
-          shapes: tuple[str, ...], emit_project: bool, strict: bool, as_json: bool) -> None:
+def build(
+    model: Path | None,
+    targets: tuple[str, ...],
+    out: Path,
+    config_path: Path,
+    settings: tuple[str, ...],
+    shapes: tuple[str, ...],
+    emit_project: bool,
+    strict: bool,
+    as_json: bool,
+) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
     from packager import config as configuration
     from packager import pipeline
@@ -36,7 +63,9 @@ def build(model: Path | None, targets: tuple[str, ...], out: Path, config_path: 
     else:
         config = configuration.for_model(model, targets=targets, settings=settings)
     config = with_shapes(config, shapes)
-    request = pipeline.Request(targets=pipeline.requested_targets(config, targets), out=out, emit_project=emit_project, strict=strict)
+    request = pipeline.Request(
+        targets=pipeline.requested_targets(config, targets), out=out, emit_project=emit_project, strict=strict
+    )
     made = pipeline.build(config, request, console)
     if as_json:
         print_json(document(made))
@@ -49,7 +78,9 @@ def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":
     if not shapes:
         return config
     fixed = parse_shapes(shapes)
-    models = {name: table.model_copy(update={"shapes": {**table.shapes, **fixed}}) for name, table in config.model.items()}
+    models = {
+        name: table.model_copy(update={"shapes": {**table.shapes, **fixed}}) for name, table in config.model.items()
+    }
     return config.model_copy(update={"model": models})
 
 
@@ -74,8 +105,10 @@ def summary(made: "Release", console: "Console") -> None:
     ]
     console.table("", ["artifact", "size", "sha256", "worst parity error"], rows)
     for parity in compared:
-        console.say(f"{parity.model} ({parity.variant}) on {parity.runner}: {len(parity.outputs)} outputs equal the original's within "
-                    f"{parity.tolerance:g} of their largest value ({parity.samples})")
+        console.say(
+            f"{parity.model} ({parity.variant}) on {parity.runner}: {len(parity.outputs)} outputs equal the original's "
+            f"within {parity.tolerance:g} of their largest value ({parity.samples})"
+        )
 
 
 PACKAGES = ("aar",)

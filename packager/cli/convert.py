@@ -36,7 +36,14 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     for note in loaded.notes:
         console.warn(note)
     if as_json:
-        print_json({"path": str(out), "sha256": compiled.sha256, "size-bytes": compiled.size_bytes, "operators": str(operators),
-                    "disabled-optimizers": list(compiled.disabled_optimizers)})
+        print_json(
+            {
+                "path": str(out),
+                "sha256": compiled.sha256,
+                "size-bytes": compiled.size_bytes,
+                "operators": str(operators),
+                "disabled-optimizers": list(compiled.disabled_optimizers),
+            }
+        )
     else:
         console.table("", ["file", "size", "sha256"], [[str(out), size(compiled.size_bytes), compiled.sha256[:16]]])

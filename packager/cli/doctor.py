@@ -14,8 +14,28 @@ def doctor(as_json: bool) -> None:
 
     parts = examine()
     if as_json:
-        print_json({"parts": [{"name": part.name, "present": part.is_present, "needed-for": part.needed_for,
-                               "found": part.found, "how-to-get": part.how_to_get} for part in parts]})
+        print_json(
+            {
+                "parts": [
+                    {
+                        "name": part.name,
+                        "present": part.is_present,
+                        "needed-for": part.needed_for,
+                        "found": part.found,
+                        "how-to-get": part.how_to_get,
+                    }
+                    for part in parts
+                ]
+            }
+        )
         return
-    rows = [["yes" if part.is_present else "no", part.name, part.needed_for, part.found if part.is_present else part.how_to_get] for part in parts]
+    rows = [
+        [
+            "yes" if part.is_present else "no",
+            part.name,
+            part.needed_for,
+            part.found if part.is_present else part.how_to_get,
+        ]
+        for part in parts
+    ]
     Console().table("", ["", "part", "needed for", "found / how to get it"], rows)

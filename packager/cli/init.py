@@ -77,7 +77,12 @@ def _shapes(model: "Model") -> str:
     unnamed = [spec for spec in model.signature.inputs if None in spec.shape]
     if not symbols and not unnamed:
         return ""
-    lines = [f"# [model.{model.name}.shapes]      # dynamic dimensions: parameters of the generated input, unless fixed here"]
+    lines = [
+        f"# [model.{model.name}.shapes]      # dynamic dimensions: parameters of the generated input, unless fixed here"
+    ]
     lines += [f"# {json.dumps(symbol)} = 1" for symbol in symbols]
-    lines += [f"# {json.dumps(spec.name)} = {[1 if d is None or isinstance(d, str) else d for d in spec.shape]}" for spec in unnamed]
+    lines += [
+        f"# {json.dumps(spec.name)} = {[1 if d is None or isinstance(d, str) else d for d in spec.shape]}"
+        for spec in unnamed
+    ]
     return "\n".join(lines) + "\n"

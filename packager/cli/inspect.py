@@ -31,11 +31,17 @@ def document(model: "Model") -> dict[str, object]:
     from packager.release.manifest import tensor_entry
 
     return {
-        "file": str(model.path), "size-bytes": model.size_bytes, "parameters": model.parameter_count,
-        "data-files": [file.name for file in model.data_files], "ir-version": model.ir_version, "opsets": dict(sorted(model.opsets.items())),
+        "file": str(model.path),
+        "size-bytes": model.size_bytes,
+        "parameters": model.parameter_count,
+        "data-files": [file.name for file in model.data_files],
+        "ir-version": model.ir_version,
+        "opsets": dict(sorted(model.opsets.items())),
         "inputs": [tensor_entry(spec) for spec in model.signature.inputs],
         "outputs": [tensor_entry(spec) for spec in model.signature.outputs],
-        "operators": dict(model.operators), "notes": list(model.notes), "blockers": list(models.blockers(model)),
+        "operators": dict(model.operators),
+        "notes": list(model.notes),
+        "blockers": list(models.blockers(model)),
     }
 
 
@@ -45,14 +51,29 @@ def show(model: "Model") -> None:
 
     console = Console()
     opsets = ", ".join(f"{domain or 'ai.onnx'} {number}" for domain, number in sorted(model.opsets.items()))
-    console.result(f"{model.path}: {size(model.size_bytes)}, {model.parameter_count:,} parameters, IR version {model.ir_version}, opset {opsets}")
-    rows = [["input", *describe(spec)] for spec in model.signature.inputs] + [["output", *describe(spec)] for spec in model.signature.outputs]
+    console.result(
+        f"{model.path}: {size(model.size_bytes)}, {model.parameter_count:,} parameters, "
+        f"IR version {model.ir_version}, opset {opsets}"
+    )
+    rows = [["input", *describe(spec)] for spec in model.signature.inputs] + [
+        ["output", *describe(spec)] for spec in model.signature.outputs
+    ]
     console.table("", ["", "name", "in generated code", "element", "shape"], rows)
     counted = sorted(model.operators.items(), key=lambda item: (-item[1], item[0]))
     console.result(f"{sum(model.operators.values())} nodes: " + ", ".join(f"{op} {count}" for op, count in counted))
-    dynamic = sorted({str(d) if d is not None else "unnamed" for spec in model.signature.inputs for d in spec.shape if not isinstance(d, int)})
+    dynamic = sorted(
+        {
+            str(d) if d is not None else "unnamed"
+            for spec in model.signature.inputs
+            for d in spec.shape
+            if not isinstance(d, int)
+        }
+    )
     if dynamic:
-        console.result(f"dynamic dimensions: {', '.join(dynamic)} (parameters of the generated input; fix one with --shape NAME=SIZE)")
+        console.result(
+            f"dynamic dimensions: {', '.join(dynamic)} "
+            "(parameters of the generated input; fix one with --shape NAME=SIZE)"
+        )
     for note in model.notes:
         console.result(f"note: {note}")
     stops = models.blockers(model)

@@ -12,7 +12,10 @@ MODEL = click.Path(path_type=Path)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON on standard output.")
 shape_option = click.option(
-    "--shape", "shapes", multiple=True, metavar="NAME=SIZE",
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=SIZE",
     help="Fix a dynamic dimension (batch=1) or a whole input (x=1x3x224x224). Repeatable.",
 )
 
@@ -23,7 +26,9 @@ def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:
     for text in texts:
         name, separator, sizes = text.rpartition("=")
         if not separator or not name or not re.fullmatch(r"\d+([x,]\d+)*", sizes):
-            raise ConfigError(f"--shape {text}: expected NAME=SIZE", hint="for example: --shape batch=1 --shape x=1x3x224x224")
+            raise ConfigError(
+                f"--shape {text}: expected NAME=SIZE", hint="for example: --shape batch=1 --shape x=1x3x224x224"
+            )
         numbers = tuple(int(part) for part in re.split("[x,]", sizes))
         shapes[name] = numbers if len(numbers) > 1 else numbers[0]
     return shapes

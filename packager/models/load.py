@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 
-def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None,
-         hashed: bool = True) -> Model:
+def load(
+    path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None, hashed: bool = True
+) -> Model:
     """The model in `path` under `name`, with the dynamic dimensions in `fixed` given sizes.
 
     `hashed=False` leaves `sha256` empty and reads no weights at all. Raises ModelError for a file that is not a
@@ -31,11 +32,19 @@ def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_f
     operators = count_operators(proto)
     notes += random_notes(operators)
     return Model(
-        name=name, path=path, graph=inferred.SerializeToString(deterministic=True), signature=signature.signature(inferred),
-        ir_version=proto.ir_version, opsets={entry.domain: entry.version for entry in proto.opset_import},
-        operators=operators, size_bytes=sum(file.stat().st_size for file in (path, *data_files)),
-        parameter_count=count_parameters(proto), sha256=fingerprint((path, *data_files)) if hashed else "",
-        data_files=data_files, notes=tuple(notes), license_file=license_file,
+        name=name,
+        path=path,
+        graph=inferred.SerializeToString(deterministic=True),
+        signature=signature.signature(inferred),
+        ir_version=proto.ir_version,
+        opsets={entry.domain: entry.version for entry in proto.opset_import},
+        operators=operators,
+        size_bytes=sum(file.stat().st_size for file in (path, *data_files)),
+        parameter_count=count_parameters(proto),
+        sha256=fingerprint((path, *data_files)) if hashed else "",
+        data_files=data_files,
+        notes=tuple(notes),
+        license_file=license_file,
     )
 
 
@@ -46,9 +55,13 @@ def parse(content: bytes, path: Path) -> "ModelProto":
     try:
         proto = onnx.ModelProto.FromString(content)
     except DecodeError as error:
-        raise ModelError(f"{path}: not an ONNX model ({error})", hint="give an .onnx file; export it again if it is one") from error
+        raise ModelError(
+            f"{path}: not an ONNX model ({error})", hint="give an .onnx file; export it again if it is one"
+        ) from error
     if not proto.ir_version or not proto.graph.node:
-        raise ModelError(f"{path}: not an ONNX model (no graph in it)", hint="give an .onnx file; export it again if it is one")
+        raise ModelError(
+            f"{path}: not an ONNX model (no graph in it)", hint="give an .onnx file; export it again if it is one"
+        )
     return proto
 
 
@@ -88,7 +101,9 @@ def count_operators(proto: "ModelProto") -> dict[str, int]:
     functions = {(function.domain, function.name) for function in proto.functions}
     counts = Counter(
         f"{node.domain}::{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
-        for body in bodies for node in all_nodes(body) if (node.domain, node.op_type) not in functions
+        for body in bodies
+        for node in all_nodes(body)
+        if (node.domain, node.op_type) not in functions
     )
     return dict(sorted(counts.items()))
 

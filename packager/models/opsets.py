@@ -13,12 +13,27 @@ if TYPE_CHECKING:
 ORT_FORMAT_LIMIT_BYTES = 2**31 - 1
 """FlatBuffers offsets are 32-bit signed: an .ort file cannot be larger (flatbuffers.dev, "FlatBuffer internals")."""
 
-RUNTIME_DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc",
-                             "com.microsoft.experimental", "ai.onnx.preview.training"})
+RUNTIME_DOMAINS = frozenset(
+    {
+        "",
+        "ai.onnx",
+        "ai.onnx.ml",
+        "com.microsoft",
+        "com.microsoft.nchwc",
+        "com.ms.internal.nhwc",
+        "com.microsoft.experimental",
+        "ai.onnx.preview.training",
+    }
+)
 
 # Element types by the IR version that introduced them: the history in onnx.proto, enum Version.
-IR_OF_TYPES = {10: {"UINT4", "INT4"}, 11: {"FLOAT4E2M1"}, 12: {"FLOAT8E8M0"}, 13: {"UINT2", "INT2"},
-               14: {"FLOAT6E2M3", "FLOAT6E3M2"}}
+IR_OF_TYPES = {
+    10: {"UINT4", "INT4"},
+    11: {"FLOAT4E2M1"},
+    12: {"FLOAT8E8M0"},
+    13: {"UINT2", "INT2"},
+    14: {"FLOAT6E2M3", "FLOAT6E3M2"},
+}
 
 
 def max_ir_version() -> int:
@@ -41,11 +56,13 @@ def lower_ir_version(proto: "ModelProto") -> str:
 def _newer_types(proto: "ModelProto", limit: int) -> set[str]:
     from onnx import TensorProto
 
+    known = set(TensorProto.DataType.keys())
     newer = {name for ir, names in IR_OF_TYPES.items() if ir > limit for name in names}
     used = {tensor.data_type for tensor in proto.graph.initializer}
-    used |= {value.type.tensor_type.elem_type
-             for value in (*proto.graph.input, *proto.graph.output, *proto.graph.value_info)}
-    return {name for name in newer if name in TensorProto.DataType.keys() and TensorProto.DataType.Value(name) in used}
+    used |= {
+        value.type.tensor_type.elem_type for value in (*proto.graph.input, *proto.graph.output, *proto.graph.value_info)
+    }
+    return {name for name in newer if name in known and TensorProto.DataType.Value(name) in used}
 
 
 def blockers(model: Model) -> tuple[str, ...]:
@@ -64,23 +81,32 @@ def refuse_blocked(model: Model) -> None:
 
 def _blockers(model: Model) -> Iterator[str]:
     if model.ir_version > max_ir_version():
-        yield (f"IR version {model.ir_version} is newer than the runtime reads ({max_ir_version()}) and the model uses "
-               "types it introduced; export without them, or wait for a runtime that reads it")
+        yield (
+            f"IR version {model.ir_version} is newer than the runtime reads ({max_ir_version()}) and the model uses "
+            "types it introduced; export without them, or wait for a runtime that reads it"
+        )
     opset = max(model.opsets.get("", 0), model.opsets.get("ai.onnx", 0))
     if opset > max_opset():
-        yield (f"opset {opset} is newer than the runtime knows ({max_opset()}); "
-               f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter")
+        yield (
+            f"opset {opset} is newer than the runtime knows ({max_opset()}); "
+            f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter"
+        )
     foreign = sorted({op.split("::")[0] for op in model.operators if "::" in op} - RUNTIME_DOMAINS)
     if foreign:
-        yield (f"operators of {', '.join(foreign)} are not in ONNX Runtime's mobile packages; "
-               "replace them with standard ONNX operators")
+        yield (
+            f"operators of {', '.join(foreign)} are not in ONNX Runtime's mobile packages; "
+            "replace them with standard ONNX operators"
+        )
     if model.size_bytes > ORT_FORMAT_LIMIT_BYTES:
-        yield (f"{model.size_bytes / 1e9:.1f} GB is more than the ORT format can hold (2 GiB); "
-               "quantize it to int8 or int4 before, or split it into several models")
+        yield (
+            f"{model.size_bytes / 1e9:.1f} GB is more than the ORT format can hold (2 GiB); "
+            "quantize it to int8 or int4 before, or split it into several models"
+        )
     for spec in (*model.signature.inputs, *model.signature.outputs):
         if spec.element is ElementType.OTHER:
-            yield (f"'{spec.name}' is not a tensor of a type that mobile APIs carry; "
-                   "cast it inside the graph (ZipMap: export without it)")
+            yield (
+                f"'{spec.name}' is not a tensor of a type that mobile APIs carry; "
+                "cast it inside the graph (ZipMap: export without it)"
+            )
     if not model.signature.outputs:
         yield "the model has no outputs"
-

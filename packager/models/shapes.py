@@ -56,12 +56,16 @@ def _fix_symbol(graph: "GraphProto", symbol: str, size: int) -> None:
 def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: str) -> None:
     shape = next(value for value in graph.input if value.name == name).type.tensor_type.shape
     if len(shape.dim) != len(sizes):
-        raise ConfigError(f"{where}: '{name}' has {len(shape.dim)} dimensions, not {len(sizes)}",
-                          hint="run mobpack inspect to see the shapes")
+        raise ConfigError(
+            f"{where}: '{name}' has {len(shape.dim)} dimensions, not {len(sizes)}",
+            hint="run mobpack inspect to see the shapes",
+        )
     for dimension, size in zip(list(shape.dim), sizes, strict=True):
         if dimension.HasField("dim_value") and dimension.dim_value != size:
-            raise ConfigError(f"{where}: a dimension of '{name}' is fixed to {dimension.dim_value}, not {size}",
-                              hint="only dynamic dimensions can be given a size")
+            raise ConfigError(
+                f"{where}: a dimension of '{name}' is fixed to {dimension.dim_value}, not {size}",
+                hint="only dynamic dimensions can be given a size",
+            )
         if dimension.dim_param:
             _fix_symbol(graph, dimension.dim_param, size)
         dimension.dim_value = size
@@ -76,5 +80,9 @@ def _forget_symbols(value: object) -> None:
 
 def _unknown(name: str, known: set[str], where: str) -> ConfigError:
     close = difflib.get_close_matches(name, sorted(known), n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(sorted(known)) or 'none, all are fixed or unnamed'}"
+    hint = (
+        f"did you mean '{close[0]}'?"
+        if close
+        else f"known: {', '.join(sorted(known)) or 'none, all are fixed or unnamed'}"
+    )
     return ConfigError(f"{where}: the model has no dynamic dimension or input '{name}' for that size", hint=hint)

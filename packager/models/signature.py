@@ -37,8 +37,10 @@ def _shape(value: "ValueInfoProto") -> tuple[Dimension, ...]:
     if not value.type.HasField("tensor_type"):
         return ()
     return tuple(
-        dimension.dim_value if dimension.HasField("dim_value")
-        else dimension.dim_param if dimension.dim_param not in ("", "?")
+        dimension.dim_value
+        if dimension.HasField("dim_value")
+        else dimension.dim_param
+        if dimension.dim_param not in ("", "?")
         else None
         for dimension in value.type.tensor_type.shape.dim
     )

@@ -31,7 +31,7 @@ class Field(NamedTuple):
     end: int
 
 
-class Truncated(Exception):
+class TruncatedError(Exception):
     """The bytes end inside a field, or are not protobuf at all."""
 
 
@@ -47,8 +47,9 @@ def read_skeleton(path: Path) -> bytes:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return skeleton_of(content, path)
     except OSError as error:
-        raise ModelError(f"{path}: {(error.strerror or str(error)).lower()}",
-                         hint="give the path of an .onnx file that you can read") from error
+        raise ModelError(
+            f"{path}: {(error.strerror or str(error)).lower()}", hint="give the path of an .onnx file that you can read"
+        ) from error
 
 
 def skeleton_of(content: mmap.mmap, path: Path) -> bytes:
@@ -61,9 +62,11 @@ def skeleton_of(content: mmap.mmap, path: Path) -> bytes:
                 result += message(MODEL_GRAPH, graph)
             else:
                 result += content[field.start : field.end]
-    except Truncated as error:
-        raise ModelError(f"{path}: not a complete ONNX file ({error}, {len(content):,} bytes in all)",
-                         hint="download or export it again; compare its size with the source") from error
+    except TruncatedError as error:
+        raise ModelError(
+            f"{path}: not a complete ONNX file ({error}, {len(content):,} bytes in all)",
+            hint="download or export it again; compare its size with the source",
+        ) from error
     return bytes(result)
 
 
@@ -96,7 +99,7 @@ def _tensor_reference(content: mmap.mmap, tensor: Field, location: str) -> bytes
 
 
 def fields(content: mmap.mmap, start: int, end: int) -> Iterator[Field]:
-    """The fields of the message in content[start:end]. Raises Truncated where they do not fit."""
+    """The fields of the message in content[start:end]. Raises TruncatedError where they do not fit."""
     position = start
     while position < end:
         tag, value = read_varint(content, position, end)
@@ -109,9 +112,9 @@ def fields(content: mmap.mmap, start: int, end: int) -> Iterator[Field]:
         elif wire_type in (FIXED64, FIXED32):
             after = value + (8 if wire_type == FIXED64 else 4)
         else:
-            raise Truncated(f"unknown wire type {wire_type} at byte {position:,}")
+            raise TruncatedError(f"unknown wire type {wire_type} at byte {position:,}")
         if after > end or tag >> 3 == 0:
-            raise Truncated(f"a field at byte {position:,} runs past its end")
+            raise TruncatedError(f"a field at byte {position:,} runs past its end")
         yield Field(tag >> 3, wire_type, position, value, after)
         position = after
 
@@ -126,7 +129,7 @@ def read_varint(content: mmap.mmap, position: int, end: int) -> tuple[int, int]:
         if byte < 128:
             return result, position
         shift += 7
-    raise Truncated(f"a number at byte {position:,} has no end")
+    raise TruncatedError(f"a number at byte {position:,} has no end")
 
 
 def varint(number: int) -> bytes:

@@ -1,19 +1,33 @@
 """Where a model's weights lie: external references, checked before anything follows them."""
 
 import math
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from packager.errors import ModelError
 
-BITS = {"FLOAT": 32, "DOUBLE": 64, "FLOAT16": 16, "BFLOAT16": 16, "INT8": 8, "INT16": 16, "INT32": 32, "INT64": 64,
-        "UINT8": 8, "UINT16": 16, "UINT32": 32, "UINT64": 64, "BOOL": 8, "INT4": 4, "UINT4": 4}
+BITS = {
+    "FLOAT": 32,
+    "DOUBLE": 64,
+    "FLOAT16": 16,
+    "BFLOAT16": 16,
+    "INT8": 8,
+    "INT16": 16,
+    "INT32": 32,
+    "INT64": 64,
+    "UINT8": 8,
+    "UINT16": 16,
+    "UINT32": 32,
+    "UINT64": 64,
+    "BOOL": 8,
+    "INT4": 4,
+    "UINT4": 4,
+}
 """Bits per element, by onnx.TensorProto.DataType name."""
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, TensorProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 
 def data_folder(path: Path) -> Path:
@@ -38,8 +52,8 @@ def _external_in_graph(graph: "GraphProto") -> Iterator["TensorProto"]:
     yield from _external_in_nodes(graph.node)
 
 
-def _external_in_nodes(nodes: "Iterator[object] | object") -> Iterator["TensorProto"]:
-    for node in nodes:  # type: ignore[attr-defined]
+def _external_in_nodes(nodes: "Iterable[NodeProto]") -> Iterator["TensorProto"]:
+    for node in nodes:
         for attribute in node.attribute:
             if attribute.HasField("t") and attribute.t.data_location == attribute.t.EXTERNAL:
                 yield attribute.t
@@ -66,8 +80,10 @@ def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:
         check_length(tensor, entries["length"].value if "length" in entries else "", path)
         needed = sum(int(entries[key].value) for key in ("offset", "length") if key in entries)
         if needed > file.stat().st_size:
-            raise ModelError(f"{file}: {file.stat().st_size:,} bytes, but tensor '{tensor.name}' reaches to byte {needed:,}",
-                             hint="the data file is truncated or belongs to another model: copy it again")
+            raise ModelError(
+                f"{file}: {file.stat().st_size:,} bytes, but tensor '{tensor.name}' reaches to byte {needed:,}",
+                hint="the data file is truncated or belongs to another model: copy it again",
+            )
     return tuple(sorted({file for file in files.values() if file != own}))
 
 
@@ -78,21 +94,29 @@ def check_length(tensor: "TensorProto", length: str, path: Path) -> None:
     bits = BITS.get(TensorProto.DataType.Name(tensor.data_type), 0)
     expected = (math.prod(tensor.dims) * bits + 7) // 8
     if bits and length and int(length) != expected:
-        raise ModelError(f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes and has {int(length):,}",
-                         hint="the file is damaged: export it again")
+        raise ModelError(
+            f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes, has {int(length):,}",
+            hint="the file is damaged: export it again",
+        )
 
 
 def _data_file(path: Path, location: str, tensor: str) -> Path:
     parts = PurePosixPath(location)
-    if parts.is_absolute() or ".." in parts.parts or os.path.isabs(location):
-        raise ModelError(f"{path}: tensor '{tensor}' points outside the model's folder: {location!r}",
-                         hint="put the data file beside the model and save it with a relative location")
+    if parts.is_absolute() or ".." in parts.parts or Path(location).is_absolute():
+        raise ModelError(
+            f"{path}: tensor '{tensor}' points outside the model's folder: {location!r}",
+            hint="put the data file beside the model and save it with a relative location",
+        )
     file = path.parent / location
     if not file.is_file():
-        raise ModelError(f"{path}: external data file not found: {file}",
-                         hint=f"copy {parts.name} beside the model; tensor '{tensor}' and maybe others are in it")
+        raise ModelError(
+            f"{path}: external data file not found: {file}",
+            hint=f"copy {parts.name} beside the model; tensor '{tensor}' and maybe others are in it",
+        )
     real = file.resolve()
     if not real.is_relative_to(data_folder(path)):
-        raise ModelError(f"{file} is a link out of the model's folder, which ONNX Runtime refuses to follow",
-                         hint="copy the model and its data files into one folder")
+        raise ModelError(
+            f"{file} is a link out of the model's folder, which ONNX Runtime refuses to follow",
+            hint="copy the model and its data files into one folder",
+        )
     return real

@@ -75,7 +75,8 @@ def _resolver(builder: Any, fbs: Any, resolver: Any) -> int:
 
 def _operator(builder: Any, fbs: Any, operator: Any) -> int:
     kernel_types = sorted(
-        (operator.KernelTypeStrArgs(i) for i in range(operator.KernelTypeStrArgsLength())), key=lambda e: e.KernelTypeStr()
+        (operator.KernelTypeStrArgs(i) for i in range(operator.KernelTypeStrArgsLength())),
+        key=lambda e: e.KernelTypeStr(),
     )
     entries = [_kernel_type(builder, fbs, entry) for entry in kernel_types]
     table = fbs.OpIdKernelTypeStrArgsEntry

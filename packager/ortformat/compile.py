@@ -25,20 +25,33 @@ def compile_variant(variant: Variant, store: Store) -> Compiled:
     folder = store.results("compile", inputs, lambda made: _convert(variant, made, store))
     described = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     path = folder / "model.ort"
-    return Compiled(variant=variant, path=path, sha256=described["sha256"], size_bytes=path.stat().st_size,
-                    operators=described["operators"], disabled_optimizers=tuple(described["disabled_optimizers"]))
+    return Compiled(
+        variant=variant,
+        path=path,
+        sha256=described["sha256"],
+        size_bytes=path.stat().st_size,
+        operators=described["operators"],
+        disabled_optimizers=tuple(described["disabled_optimizers"]),
+    )
 
 
 def _convert(variant: Variant, folder: Path, store: Store) -> None:
     with store.scratch() as scratch:
         graph = scratch / "graph.onnx"
         graph.write_bytes(variant.graph)
-        job = Job(graph=str(graph), data_folder=str(models.data_folder(variant.model.path)),
-                  output=str(folder / "model.ort"), scratch=str(scratch), source_bytes=variant.model.size_bytes)
+        job = Job(
+            graph=str(graph),
+            data_folder=str(models.data_folder(variant.model.path)),
+            output=str(folder / "model.ort"),
+            scratch=str(scratch),
+            source_bytes=variant.model.size_bytes,
+        )
         answer = _run_converter(job, scratch, variant.model.path)
     if "error" in answer:
-        raise ModelError(f"{variant.model.path}: ONNX Runtime cannot convert it: {explain(str(answer['error']))}",
-                         hint="mobpack inspect shows what the model uses")
+        raise ModelError(
+            f"{variant.model.path}: ONNX Runtime cannot convert it: {explain(str(answer['error']))}",
+            hint="mobpack inspect shows what the model uses",
+        )
     result = {**answer["ok"], "sha256": tools.sha256_of(folder / "model.ort")}
     (folder / "result.json").write_text(json.dumps(result, sort_keys=True), encoding="utf-8")
 
@@ -46,12 +59,18 @@ def _convert(variant: Variant, folder: Path, store: Store) -> None:
 def _run_converter(job: Job, scratch: Path, model: Path) -> dict[str, dict[str, object]]:
     request = scratch / "job.json"
     request.write_text(json.dumps(asdict(job)), encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", "packager.ortformat.converter", str(request)],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "packager.ortformat.converter", str(request)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode < 0:
         name = signal.Signals(-done.returncode).name
-        raise ModelError(f"{model}: ONNX Runtime crashed while converting it ({name})",
-                         hint="report it to ONNX Runtime with the model; a simpler export may avoid it")
+        raise ModelError(
+            f"{model}: ONNX Runtime crashed while converting it ({name})",
+            hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
+        )
     if done.returncode != 0:
         if "No space left" in done.stderr:
             raise OSError(28, "No space left on device")
@@ -62,5 +81,9 @@ def _run_converter(job: Job, scratch: Path, model: Path) -> dict[str, dict[str, 
 
 def explain(error: str) -> str:
     """ONNX Runtime's message without its source locations."""
-    text = error.split("onnxruntime::", 1)[0] if error.startswith("[ONNXRuntimeError]") and "onnxruntime::" not in error[:60] else error
+    text = (
+        error.split("onnxruntime::", 1)[0]
+        if error.startswith("[ONNXRuntimeError]") and "onnxruntime::" not in error[:60]
+        else error
+    )
     return " ".join(text.replace("[ONNXRuntimeError] :", "").split())

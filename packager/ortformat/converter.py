@@ -74,12 +74,16 @@ def _save(job: Job, name: str, disabled: list[str]) -> Path:
     import onnxruntime
 
     path = Path(job.scratch) / name
-    options = session_options({**SESSION_ENTRIES, "session.model_external_initializers_file_folder_path": job.data_folder})
+    options = session_options(
+        {**SESSION_ENTRIES, "session.model_external_initializers_file_folder_path": job.data_folder}
+    )
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.optimized_model_filepath = str(path)
     # The NCHWc layout is for x86 alone; phones have no kernels for it.
     session = onnxruntime.InferenceSession(
-        Path(job.graph).read_bytes(), options, providers=["CPUExecutionProvider"],
+        Path(job.graph).read_bytes(),
+        options,
+        providers=["CPUExecutionProvider"],
         disabled_optimizers=["NchwcTransformer", *disabled],
     )
     del session
@@ -107,9 +111,10 @@ def session_options(entries: dict[str, str]) -> Any:
 
 def main() -> int:
     job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    answer: dict[str, object]
     try:
         answer = {"ok": asdict(convert(job))}
-    except Exception as error:  # noqa: BLE001  onnxruntime's exceptions share no base but this; the parent raises them
+    except Exception as error:  # onnxruntime's exceptions share no base but this; the parent raises them
         if not type(error).__module__.startswith("onnxruntime"):
             raise
         answer = {"error": str(error)}

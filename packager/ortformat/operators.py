@@ -32,7 +32,9 @@ def required_operators(path: Path) -> Mapping[str, str]:
     types = _read([path], required)
     return {
         f"{domain};{opset};{op}": types.get_config_entry(domain, op) or ""
-        for domain in sorted(required) for opset in sorted(required[domain]) for op in sorted(required[domain][opset])
+        for domain in sorted(required)
+        for opset in sorted(required[domain])
+        for op in sorted(required[domain][opset])
     }
 
 

@@ -38,7 +38,9 @@ def difference(original: "numpy.ndarray", compiled: "numpy.ndarray") -> Differen
     worst = float(error.max())
     finite = numpy.abs(a[numpy.isfinite(a)])
     scale = float(finite.max()) if finite.size else 0.0
-    return Difference(max_abs_error=worst, max_rel_error=worst / scale if scale else (worst if worst == 0 else float("inf")))
+    return Difference(
+        max_abs_error=worst, max_rel_error=worst / scale if scale else (worst if worst == 0 else float("inf"))
+    )
 
 
 def _incomparable(reason: str) -> Difference:

@@ -34,14 +34,16 @@ def given(model: Model, settings: ParitySettings) -> SampleSet:
     own = source / model.name
     paths = files(own if own.is_dir() else source)
     if not paths:
-        raise ConfigError(f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)")
+        raise ConfigError(
+            f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)"
+        )
     for path in paths:
         _check_sample(path, model)
     return SampleSet(paths=paths, description=f"{len(paths)} given")
 
 
 def files(source: Path | None) -> tuple[Path, ...]:
-    """The .npz files that `[parity] samples` names, subfolders included, in order. Raises ConfigError for none there."""
+    """The .npz files that `[parity] samples` names, subfolders included, in order; ConfigError when it is not there."""
     if source is None:
         return ()
     if not source.exists():
@@ -58,11 +60,15 @@ def _check_sample(path: Path, model: Model) -> None:
         with numpy.load(path) as arrays:
             names = set(arrays.files)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ConfigError(f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)") from error
+        raise ConfigError(
+            f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)"
+        ) from error
     wanted = {spec.name for spec in model.signature.inputs}
     if names != wanted:
-        raise ConfigError(f"{path}: holds {', '.join(sorted(names)) or 'nothing'}, but the model's inputs are {', '.join(sorted(wanted))}",
-                          hint="key the arrays by the model's input names")
+        raise ConfigError(
+            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}; the model's inputs are {', '.join(sorted(wanted))}",
+            hint="key the arrays by the model's input names",
+        )
 
 
 def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> Iterator[SampleSet]:
@@ -78,14 +84,22 @@ def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> I
         paths = []
         for number in range(settings.random_samples):
             arrays = {
-                spec.name: _random(spec, shape, highest.get(spec.name), numpy.random.default_rng([settings.seed, number, index]))
+                spec.name: _random(
+                    spec, shape, highest.get(spec.name), numpy.random.default_rng([settings.seed, number, index])
+                )
                 for index, (spec, shape) in enumerate(zip(inputs, shapes, strict=True))
             }
             path = folder / f"sample-{number}.npz"
             numpy.savez(path, **arrays)
             paths.append(path)
-        chosen = [f"{spec.name} {'x'.join(map(str, shape))}" for spec, shape in zip(inputs, shapes, strict=True) if not spec.is_static]
-        yield SampleSet(paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {settings.seed}", *chosen]))
+        chosen = [
+            f"{spec.name} {'x'.join(map(str, shape))}"
+            for spec, shape in zip(inputs, shapes, strict=True)
+            if not spec.is_static
+        ]
+        yield SampleSet(
+            paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {settings.seed}", *chosen])
+        )
 
 
 def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -97,8 +111,10 @@ def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int
 
 def _concrete(spec: TensorSpec, size: int, last_only: bool) -> tuple[int, ...]:
     return tuple(
-        dimension if isinstance(dimension, int)
-        else 1 if _is_batch(dimension, axis) or (last_only and axis < len(spec.shape) - 1)
+        dimension
+        if isinstance(dimension, int)
+        else 1
+        if _is_batch(dimension, axis) or (last_only and axis < len(spec.shape) - 1)
         else size
         for axis, dimension in enumerate(spec.shape)
     )
@@ -106,7 +122,11 @@ def _concrete(spec: TensorSpec, size: int, last_only: bool) -> tuple[int, ...]:
 
 def _is_batch(dimension: Dimension, axis: int) -> bool:
     named = isinstance(dimension, str) and not dimension.startswith("unk__")
-    return "batch" in str(dimension).lower() or dimension in ("N", "n") or (axis == 0 and not (named and "seq" in str(dimension).lower()))
+    return (
+        "batch" in str(dimension).lower()
+        or dimension in ("N", "n")
+        or (axis == 0 and not (named and "seq" in str(dimension).lower()))
+    )
 
 
 def index_limits(model: Model) -> dict[str, int]:
@@ -121,7 +141,10 @@ def index_limits(model: Model) -> dict[str, int]:
     limits: dict[str, int] = {}
     origin = {spec.name: spec.name for spec in model.signature.inputs}
     for node in proto.graph.node:
-        if node.op_type in ("Cast", "Reshape", "Unsqueeze", "Squeeze", "Identity", "Flatten") and node.input[0] in origin:
+        if (
+            node.op_type in ("Cast", "Reshape", "Unsqueeze", "Squeeze", "Identity", "Flatten")
+            and node.input[0] in origin
+        ):
             origin[node.output[0]] = origin[node.input[0]]
         elif node.op_type == "Gather" and len(node.input) > 1 and node.input[1] in origin:
             table = rows.get(node.input[0]) or _declared_rows(proto, node.input[0])
@@ -150,8 +173,10 @@ def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generat
     if spec.element is ElementType.BOOL:
         return generator.integers(0, 2, shape).astype(bool)
     if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
-        raise ModelError(f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
-                         hint="cast it inside the graph from float or float16")
+        raise ModelError(
+            f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
+            hint="cast it inside the graph from float or float16",
+        )
     values = generator.integers(0, min(limit or 2, 2**7 if "8" in spec.element else 2**15), shape)
     if limit is None and values.ndim:
         values[..., 0] = 1  # an attention mask that hides everything gives NaN

@@ -20,8 +20,16 @@ class Shipped:
     """relative to the release's folder, POSIX"""
 
 
-def manifest(package: Package, compiled: Sequence[Compiled], report: Report, shipped: Sequence[Shipped], *,
-             options: Mapping[str, object], runtimes: Mapping[str, str], warnings: Sequence[str]) -> str:
+def manifest(
+    package: Package,
+    compiled: Sequence[Compiled],
+    report: Report,
+    shipped: Sequence[Shipped],
+    *,
+    options: Mapping[str, object],
+    runtimes: Mapping[str, str],
+    warnings: Sequence[str],
+) -> str:
     """The manifest as JSON text; the same release gives the same text."""
     models = {each.variant.model.name: each.variant.model for each in compiled}
     document = {
@@ -35,8 +43,13 @@ def manifest(package: Package, compiled: Sequence[Compiled], report: Report, shi
         "options": options,
         "parity": [parity_entry(parity) for parity in report.parities],
         "artifacts": [
-            {"target": each.artifact.target, "kind": each.artifact.kind, "path": each.path,
-             "sha256": each.artifact.sha256, "size-bytes": each.artifact.size_bytes}
+            {
+                "target": each.artifact.target,
+                "kind": each.artifact.kind,
+                "path": each.path,
+                "sha256": each.artifact.sha256,
+                "size-bytes": each.artifact.size_bytes,
+            }
             for each in sorted(shipped, key=lambda each: each.path)
         ],
         "warnings": list(warnings),
@@ -46,8 +59,13 @@ def manifest(package: Package, compiled: Sequence[Compiled], report: Report, shi
 
 def _model(model: Model) -> dict[str, object]:
     return {
-        "name": model.name, "file": model.path.name, "sha256": model.sha256, "size-bytes": model.size_bytes,
-        "parameters": model.parameter_count, "ir-version": model.ir_version, "opsets": dict(sorted(model.opsets.items())),
+        "name": model.name,
+        "file": model.path.name,
+        "sha256": model.sha256,
+        "size-bytes": model.size_bytes,
+        "parameters": model.parameter_count,
+        "ir-version": model.ir_version,
+        "opsets": dict(sorted(model.opsets.items())),
         "inputs": [tensor_entry(spec) for spec in model.signature.inputs],
         "outputs": [tensor_entry(spec) for spec in model.signature.outputs],
     }
@@ -59,9 +77,14 @@ def tensor_entry(spec: TensorSpec) -> dict[str, object]:
 
 def _compiled(compiled: Compiled) -> dict[str, object]:
     return {
-        "model": compiled.variant.model.name, "variant": compiled.variant.name, "quantizer": compiled.variant.quantizer,
-        "format": "ort", "sha256": compiled.sha256, "size-bytes": compiled.size_bytes,
-        "operators": sorted(compiled.operators), "disabled-optimizers": list(compiled.disabled_optimizers),
+        "model": compiled.variant.model.name,
+        "variant": compiled.variant.name,
+        "quantizer": compiled.variant.quantizer,
+        "format": "ort",
+        "sha256": compiled.sha256,
+        "size-bytes": compiled.size_bytes,
+        "operators": sorted(compiled.operators),
+        "disabled-optimizers": list(compiled.disabled_optimizers),
     }
 
 
@@ -70,10 +93,16 @@ def parity_entry(parity: Parity) -> dict[str, object]:
     if parity.skipped:
         return {**entry, "skipped": parity.skipped}
     return {
-        **entry, "samples": parity.samples, "tolerance": parity.tolerance,
+        **entry,
+        "samples": parity.samples,
+        "tolerance": parity.tolerance,
         "outputs": [
-            {"name": each.output, "max-abs-error": rounded(each.max_abs_error), "max-rel-error": rounded(each.max_rel_error),
-             "worst-sample": each.worst_sample}
+            {
+                "name": each.output,
+                "max-abs-error": rounded(each.max_abs_error),
+                "max-rel-error": rounded(each.max_rel_error),
+                "worst-sample": each.worst_sample,
+            }
             for each in parity.outputs
         ],
         "not-compared": list(parity.unstable_outputs),

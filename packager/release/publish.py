@@ -27,7 +27,9 @@ def staged(out: Path) -> Iterator[Path]:
         out.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     except OSError as error:
-        raise ToolError(f"cannot write to {out.parent}: {error.strerror}", hint="choose another folder with --out") from error
+        raise ToolError(
+            f"cannot write to {out.parent}: {error.strerror}", hint="choose another folder with --out"
+        ) from error
     try:
         yield staging
         staging.chmod(0o755)
@@ -48,7 +50,9 @@ def _refuse_foreign(out: Path) -> None:
     except (OSError, ValueError):
         is_ours = False
     if not is_ours:
-        raise ConfigError(f"{out} exists and is not a mobpack release", hint="choose another folder with --out, or empty this one")
+        raise ConfigError(
+            f"{out} exists and is not a mobpack release", hint="choose another folder with --out, or empty this one"
+        )
 
 
 def _swap(staging: Path, out: Path) -> None:
@@ -62,8 +66,10 @@ def _swap(staging: Path, out: Path) -> None:
         except OSError as error:
             if previous.exists():
                 previous.rename(out)
-            raise ToolError(f"cannot put the release at {out}: {error.strerror}",
-                            hint="choose another folder with --out; a mount point cannot be replaced") from error
+            raise ToolError(
+                f"cannot put the release at {out}: {error.strerror}",
+                hint="choose another folder with --out; a mount point cannot be replaced",
+            ) from error
         shutil.rmtree(previous, ignore_errors=True)
 
 

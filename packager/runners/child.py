@@ -1,7 +1,8 @@
 """Runs a model on samples: `python child.py JOB.json`. Needs numpy and onnxruntime, nothing of mobpack.
 
 It is started by path, so that other interpreters (another onnxruntime, another processor) can run it too. Prints one
-JSON line: `{"outcomes": [{"outputs": file or null, "error": text}]}`, or `{"error": text}` when the model does not load.
+JSON line: `{"outcomes": [{"outputs": file or null, "error": text}]}`, or `{"error": text}` for a model that does not
+load.
 """
 
 import json
@@ -55,8 +56,10 @@ def main() -> int:
     except Exception as error:
         print(json.dumps({"error": _plain(error)}))
         return 0
-    outcomes = [run_sample(session, Path(sample), Path(job["folder"]) / f"output-{index}.npz")
-                for index, sample in enumerate(job["samples"])]
+    outcomes = [
+        run_sample(session, Path(sample), Path(job["folder"]) / f"output-{index}.npz")
+        for index, sample in enumerate(job["samples"])
+    ]
     print(json.dumps({"outcomes": outcomes}))
     return 0
 

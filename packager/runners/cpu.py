@@ -14,7 +14,7 @@ from packager.runners.runner import Outcome, Runnable
 
 SESSION_ENTRIES = {
     "session.qdqisint8allowed": "1",  # S8S8 stays signed, as on ARM: then x86 and ARM agree bit for bit
-    "session.x64quantprecision": "1",  # without it AVX2 saturates 8-bit products (github.com/microsoft/onnxruntime/issues/16472)
+    "session.x64quantprecision": "1",  # without it AVX2 saturates 8-bit products (onnxruntime issue 16472)
 }
 
 
@@ -29,11 +29,18 @@ class Cpu:
         entries = dict(SESSION_ENTRIES)
         if model.data_folder:
             entries["session.model_external_initializers_file_folder_path"] = str(model.data_folder)
-        job = {"model": str(model.path), "from_memory": model.data_folder is not None, "entries": entries,
-               "samples": [str(sample) for sample in samples], "folder": str(folder)}
+        job = {
+            "model": str(model.path),
+            "from_memory": model.data_folder is not None,
+            "entries": entries,
+            "samples": [str(sample) for sample in samples],
+            "folder": str(folder),
+        }
         answer = run_child(job, folder)
         if "error" in answer:
-            raise ModelError(f"ONNX Runtime cannot load the model: {answer['error']}", hint="mobpack inspect shows what it uses")
+            raise ModelError(
+                f"ONNX Runtime cannot load the model: {answer['error']}", hint="mobpack inspect shows what it uses"
+            )
         return tuple(
             Outcome(outputs=Path(item["outputs"]) if item["outputs"] else None, error=item["error"])
             for item in answer["outcomes"]  # type: ignore[attr-defined]
@@ -48,8 +55,10 @@ def run_child(job: dict[str, object], folder: Path) -> dict[str, object]:
     done = subprocess.run([sys.executable, str(child), str(request)], capture_output=True, text=True, check=False)
     if done.returncode < 0:
         name = signal.Signals(-done.returncode).name
-        raise ModelError(f"ONNX Runtime crashed while running the model ({name})",
-                         hint="give real inputs with [parity] samples; if those crash too, the model must change")
+        raise ModelError(
+            f"ONNX Runtime crashed while running the model ({name})",
+            hint="give real inputs with [parity] samples; if those crash too, the model must change",
+        )
     if done.returncode != 0:
         raise RuntimeError(f"the runner failed:\n{tools.last_lines(done.stderr)}")
     answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
