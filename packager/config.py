@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 FILE_NAME = "mobpack.toml"
-PACKAGE_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 
 
@@ -63,7 +61,7 @@ class Strict(BaseModel):
 
 class PackageTable(Strict):
     name: Annotated[
-        str, _matches(PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")
+        str, _matches(names.PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")
     ]
     """artifact id; the Kotlin package and module names derive from it"""
     version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (
@@ -146,7 +144,10 @@ def load(path: Path, *, targets: Sequence[str] = (), settings: Sequence[str] = (
 
 def for_model(model: Path, *, targets: Sequence[str], settings: Sequence[str] = ()) -> Config:
     """The Config of a build that has a model file and no mobpack.toml: its names come from the file's name."""
-    document = {"package": {"name": package_name(model)}, "model": {model_name(model): {"path": str(model.absolute())}}}
+    document = {
+        "package": {"name": names.package_name(model)},
+        "model": {names.model_name(model): {"path": str(model.absolute())}},
+    }
     return from_document(document, Path.cwd(), targets=targets, settings=settings)
 
 
@@ -184,22 +185,10 @@ def apply_setting(document: dict[str, Any], setting: str) -> None:
     table[parts[-1]] = value
 
 
-def model_name(path: Path) -> str:
-    """`PP-OCRv6_rec_small.onnx` -> `PP-OCRv6_rec_small`; falls back on `model`."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")
-    return name if MODEL_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
-
-
-def package_name(path: Path) -> str:
-    """`MobileNet V2.onnx` -> `mobilenet-v2`; falls back on `model`."""
-    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
-    return name if PACKAGE_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
-
-
 def _check_model_names(config: Config) -> None:
     classes: dict[str, str] = {}
     for name in config.model:
-        if not MODEL_NAME.fullmatch(name):
+        if not names.MODEL_NAME.fullmatch(name):
             raise ConfigError(
                 f"model.{name}: not a usable name",
                 hint="use letters, digits, hyphens and underscores, starting with a letter",

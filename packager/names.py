@@ -3,6 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
+
+PACKAGE_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 # Hard keywords of the three languages, plus members every generated class has.
 # Kotlin: kotlinlang.org/docs/keyword-reference.html (hard keywords). Swift: The Swift Programming Language,
@@ -52,6 +56,18 @@ def identifiers(names: Iterable[str], *, prefix: str, taken: Iterable[str] = ())
         used.add(unique)
         result.append(unique)
     return result
+
+
+def model_name(path: Path) -> str:
+    """`PP-OCRv6_rec_small.onnx` -> `PP-OCRv6_rec_small`; falls back on `model`."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")
+    return name if MODEL_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
+
+
+def package_name(path: Path) -> str:
+    """`MobileNet V2.onnx` -> `mobilenet-v2`; falls back on `model`."""
+    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
+    return name if PACKAGE_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
 
 
 def _words(text: str) -> list[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from packager.pipeline import Release
 
 
-@click.command()
+@click.command(short_help="Build packages from a model or a project.")
 @click.argument("model", type=MODEL, required=False)
 @click.option(
     "--target",

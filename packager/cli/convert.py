@@ -7,14 +7,14 @@ import click
 from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
 
 
-@click.command()
+@click.command(short_help="Convert a model to ORT format.")
 @click.argument("model", type=MODEL)
 @click.option("--out", "-o", type=MODEL, help="The .ort file to write; default: MODEL's name in this folder.")
 @shape_option
 @json_option
 def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
-    from packager import config, models, ortformat, tools
+    from packager import models, names, ortformat, tools
     from packager.console import Console, size
     from packager.errors import ToolError
     from packager.store import Store, write_atomically
@@ -23,7 +23,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     console = Console(quiet=as_json)
     out = out or Path(f"{model.stem}.ort")
     with console.step(f"convert {model.name}"):
-        loaded = models.load(model, config.model_name(model), fixed=parse_shapes(shapes))
+        loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
         variant = Variant(model=loaded, name="fp32", graph=loaded.graph, quantizer="none")
         compiled = ortformat.compile_variant(variant, Store(tools.cache_folder() / "store"))

@@ -5,7 +5,7 @@ import click
 from packager.cli.options import json_option, print_json
 
 
-@click.command()
+@click.command(short_help="Show what this machine has and lacks.")
 @json_option
 def doctor(as_json: bool) -> None:
     """Show what this machine can build and check, and how to get what is missing."""

@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from packager.values import Model
 
 
-@click.command()
+@click.command(short_help="Write a commented mobpack.toml.")
 @click.argument("model", type=MODEL)
 @click.option("--out", "-o", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The file to write.")
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
 def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx."""
-    from packager import config, models
+    from packager import models, names
     from packager.console import Console
     from packager.errors import ConfigError, ToolError
     from packager.store import write_atomically
 
     if out.exists() and not force:
         raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
-    loaded = models.load(model, config.model_name(model), hashed=False)
+    loaded = models.load(model, names.model_name(model), hashed=False)
     try:
-        write_atomically(out, project_file(loaded, config.package_name(model), _relative(model, out)).encode())
+        write_atomically(out, project_file(loaded, names.package_name(model), _relative(model, out)).encode())
     except OSError as error:
         raise ToolError(f"cannot write {out}: {error.strerror}", hint="choose another file with --out") from error
     console = Console()

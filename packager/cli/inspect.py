@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from packager.values import Model, TensorSpec
 
 
-@click.command()
+@click.command(short_help="Show a model and what stops it shipping.")
 @click.argument("model", type=MODEL)
 @shape_option
 @json_option
 def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
     """Show MODEL.onnx: signature, opsets, operators, sizes, and what will stop it from shipping."""
-    from packager import config, models
+    from packager import models, names
 
-    loaded = models.load(model, config.model_name(model), fixed=parse_shapes(shapes), hashed=False)
+    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes), hashed=False)
     if as_json:
         print_json(document(loaded))
     else:

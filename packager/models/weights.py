@@ -95,7 +95,7 @@ def check_length(tensor: "TensorProto", length: str, path: Path) -> None:
     expected = (math.prod(tensor.dims) * bits + 7) // 8
     if bits and length and int(length) != expected:
         raise ModelError(
-            f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes, has {int(length):,}",
+            f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes, has {int(length)}",
             hint="the file is damaged: export it again",
         )
 

@@ -66,7 +66,7 @@ def _check_sample(path: Path, model: Model) -> None:
     wanted = {spec.name for spec in model.signature.inputs}
     if names != wanted:
         raise ConfigError(
-            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}; the model's inputs are {', '.join(sorted(wanted))}",
+            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}; the model takes {', '.join(sorted(wanted))}",
             hint="key the arrays by the model's input names",
         )
 
