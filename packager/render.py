@@ -40,14 +40,27 @@ def environment() -> "Environment":
         newline_sequence="\n",
     )
     made.filters.update(
-        kotlin_string=kotlin_string, kdoc=kdoc, xml_text=escape, xml_attribute=quoteattr, json_string=json_string
+        kotlin_string=kotlin_string,
+        kdoc=kdoc,
+        kdoc_code=kdoc_code,
+        xml_text=escape,
+        xml_attribute=quoteattr,
+        json_string=json_string,
     )
     return made
 
 
 def kotlin_string(text: str) -> str:
     """A Kotlin string literal, quotes included."""
-    return json.dumps(text).replace("$", "\\$").replace("\\f", "\\u000c")
+    escaped = json.dumps(text).replace("$", "\\$")
+    # Kotlin has every escape of JSON but this one; a backslash before it may be half of an escaped backslash.
+    return re.sub(r"\\(.)", lambda found: "\\u000c" if found[1] == "f" else found[0], escaped)
+
+
+def kdoc_code(text: str) -> str:
+    """Text safe between backticks in a comment: one line, no backtick, no start or end of a comment."""
+    line = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text).replace("`", "'")
+    return line.replace("*/", "* /").replace("/*", "/ *")
 
 
 def json_string(text: str) -> str:

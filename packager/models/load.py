@@ -1,6 +1,7 @@
 """Loads a model: the graph is checked and described, the weights stay in the user's files."""
 
 import hashlib
+import math
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from packager.values import Model
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx import ModelProto, NodeProto
+    from onnx import GraphProto, ModelProto, NodeProto
 
 
 def load(
@@ -62,7 +63,22 @@ def parse(content: bytes, path: Path) -> "ModelProto":
         raise ModelError(
             f"{path}: not an ONNX model (no graph in it)", hint="give an .onnx file; export it again if it is one"
         )
+    if any(isinstance(text, bytes) for text in _texts(proto)):  # how protobuf gives what it cannot decode
+        raise ModelError(f"{path}: a name in it is not UTF-8 text", hint="the file is damaged: export it again")
     return proto
+
+
+def _texts(proto: "ModelProto") -> "Iterable[str]":
+    """The texts that later steps read: names of tensors, operators, dimensions and data files."""
+    graph = proto.graph
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        yield from (value.name, *(dimension.dim_param for dimension in value.type.tensor_type.shape.dim))
+    for tensor in (*graph.initializer, *weights.external_tensors(proto)):
+        yield from (tensor.name, *(text for entry in tensor.external_data for text in (entry.key, entry.value)))
+    for node in (*all_nodes(graph.node), *(node for function in proto.functions for node in all_nodes(function.node))):
+        yield from (node.domain, node.op_type, *node.input, *node.output)
+    yield from (text for function in proto.functions for text in (function.domain, function.name))
+    yield from (entry.domain for entry in proto.opset_import)
 
 
 def check(proto: "ModelProto", path: Path) -> None:
@@ -77,7 +93,7 @@ def check(proto: "ModelProto", path: Path) -> None:
         tensor.dims[:] = [0]
     try:
         onnx.checker.check_model(stand_in)
-    except onnx.checker.ValidationError as error:
+    except (onnx.checker.ValidationError, UnicodeDecodeError) as error:
         newer = stand_in.opset_import and max(entry.version for entry in stand_in.opset_import) > opsets.max_opset()
         hint = "export with a lower opset_version" if newer else "export the model again, or ask its author"
         raise ModelError(f"{path}: the ONNX checker refuses the model: {first_line(str(error))}", hint=hint) from error
@@ -91,9 +107,14 @@ def all_nodes(nodes: "Iterable[NodeProto]") -> "Iterable[NodeProto]":
     """The nodes and those of their subgraphs, depth first."""
     for node in nodes:
         yield node
-        for attribute in node.attribute:
-            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                yield from all_nodes(graph.node)
+        for graph in subgraphs(node):
+            yield from all_nodes(graph.node)
+
+
+def subgraphs(node: "NodeProto") -> "Iterable[GraphProto]":
+    """The graphs that are attributes of `node`: branches of an If, the body of a Loop or Scan."""
+    for attribute in node.attribute:
+        yield from (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)
 
 
 def count_operators(proto: "ModelProto") -> dict[str, int]:
@@ -110,20 +131,12 @@ def count_operators(proto: "ModelProto") -> dict[str, int]:
 
 def count_parameters(proto: "ModelProto") -> int:
     """Elements of all initializers and of tensors in Constant nodes (some exporters keep every weight there)."""
-    total = 0
-    for graph_nodes, initializers in ((proto.graph.node, proto.graph.initializer),):
-        total += sum(element_count(tensor.dims) for tensor in initializers)
-        for node in all_nodes(graph_nodes):
-            if node.op_type == "Constant":
-                total += sum(element_count(attribute.t.dims) for attribute in node.attribute if attribute.HasField("t"))
-    return total
-
-
-def element_count(dims: "Iterable[int]") -> int:
-    count = 1
-    for dim in dims:
-        count *= dim
-    return count
+    bodies = [proto.graph.node, *(function.node for function in proto.functions)]
+    nodes = [node for body in bodies for node in all_nodes(body)]
+    graphs = [proto.graph, *(graph for node in nodes for graph in subgraphs(node))]
+    tensors = [tensor for graph in graphs for tensor in graph.initializer]
+    tensors += [each.t for node in nodes if node.op_type == "Constant" for each in node.attribute if each.HasField("t")]
+    return sum(math.prod(tensor.dims) for tensor in tensors)
 
 
 def random_notes(operators: dict[str, int]) -> list[str]:

@@ -24,8 +24,8 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
     for name, size in shapes.items():
         if isinstance(size, int) and name in symbols:
             _fix_symbol(graph, name, size)
-        elif not isinstance(size, int) and name in inputs:
-            _fix_input(graph, name, size, where)
+        elif name in inputs:  # a single size is the shape of an input with one dimension
+            _fix_input(graph, name, (size,) if isinstance(size, int) else size, where)
         else:
             raise _unknown(name, symbols if isinstance(size, int) else inputs, where)
     if shapes:
@@ -42,7 +42,7 @@ def infer_shapes(proto: "ModelProto") -> "ModelProto":
 
     try:
         return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    except onnx.shape_inference.InferenceError:
+    except (onnx.shape_inference.InferenceError, ValueError):  # ValueError: element types it has not heard of
         return proto
 
 

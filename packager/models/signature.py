@@ -29,7 +29,8 @@ def _element(value: "ValueInfoProto") -> ElementType:
 
     if not value.type.HasField("tensor_type"):
         return ElementType.OTHER
-    name = TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()
+    names = {number: name.lower() for name, number in TensorProto.DataType.items()}
+    name = names.get(value.type.tensor_type.elem_type)
     return ElementType(name) if name in set(ElementType) else ElementType.OTHER
 
 

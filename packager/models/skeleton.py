@@ -41,6 +41,8 @@ def read_skeleton(path: Path) -> bytes:
     Raises ModelError when the file is missing, empty, truncated or not ONNX.
     """
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe would wait for its writer
+            raise ModelError(f"{path}: a device or pipe, not a file", hint="give the path of an .onnx file")
         with path.open("rb") as file:
             if path.stat().st_size == 0:
                 raise ModelError(f"{path}: the file is empty", hint="export the model again")

@@ -1,7 +1,8 @@
 """Where a model's weights lie: external references, checked before anything follows them."""
 
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ BITS = {
 """Bits per element, by onnx.TensorProto.DataType name."""
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto
 
 
 def data_folder(path: Path) -> Path:
@@ -77,8 +78,9 @@ def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:
             files[location] = own if location == own.name else _data_file(path, location, tensor.name)
         file = files[location]
         entries["location"].value = file.relative_to(folder).as_posix()
-        check_length(tensor, entries["length"].value if "length" in entries else "", path)
-        needed = sum(int(entries[key].value) for key in ("offset", "length") if key in entries)
+        length = _number(entries, "length", tensor, path) if "length" in entries else size_of(tensor)
+        check_length(tensor, length, path)
+        needed = _number(entries, "offset", tensor, path) + length
         if needed > file.stat().st_size:
             raise ModelError(
                 f"{file}: {file.stat().st_size:,} bytes, but tensor '{tensor.name}' reaches to byte {needed:,}",
@@ -87,17 +89,29 @@ def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:
     return tuple(sorted({file for file in files.values() if file != own}))
 
 
-def check_length(tensor: "TensorProto", length: str, path: Path) -> None:
+def check_length(tensor: "TensorProto", length: int, path: Path) -> None:
     """Raises ModelError when a tensor's data is not as long as its shape and element type say."""
-    from onnx import TensorProto
-
-    bits = BITS.get(TensorProto.DataType.Name(tensor.data_type), 0)
-    expected = (math.prod(tensor.dims) * bits + 7) // 8
-    if bits and length and int(length) != expected:
+    expected = size_of(tensor)
+    if expected not in (0, length) or (length and 0 in tensor.dims):
         raise ModelError(
-            f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes, has {int(length)}",
+            f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes, has {length:,}",
             hint="the file is damaged: export it again",
         )
+
+
+def size_of(tensor: "TensorProto") -> int:
+    """Bytes that the shape and element type of `tensor` ask for; 0 for element types of no fixed size."""
+    from onnx import TensorProto
+
+    names = {number: name for name, number in TensorProto.DataType.items()}
+    return (math.prod(tensor.dims) * BITS.get(names.get(tensor.data_type, ""), 0) + 7) // 8
+
+
+def _number(entries: "Mapping[str, StringStringEntryProto]", key: str, tensor: "TensorProto", path: Path) -> int:
+    text = entries[key].value if key in entries else "0"
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise ModelError(f"{path}: tensor '{tensor.name}' has no usable {key}: {text!r}", hint="export it again")
+    return int(text)
 
 
 def _data_file(path: Path, location: str, tensor: str) -> Path:
@@ -108,7 +122,7 @@ def _data_file(path: Path, location: str, tensor: str) -> Path:
             hint="put the data file beside the model and save it with a relative location",
         )
     file = path.parent / location
-    if not file.is_file():
+    if not _is_file(file):
         raise ModelError(
             f"{path}: external data file not found: {file}",
             hint=f"copy {parts.name} beside the model; tensor '{tensor}' and maybe others are in it",
@@ -120,3 +134,10 @@ def _data_file(path: Path, location: str, tensor: str) -> Path:
             hint="copy the model and its data files into one folder",
         )
     return real
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name longer than the disk allows, for one
+        return False

@@ -1,0 +1,93 @@
+"""Writes zip archives whose bytes depend on nothing but the names and bytes inside."""
+
+import os
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from packager.errors import ToolError
+
+# The first date a zip entry can carry; Gradle and the Kotlin compiler write the same one.
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
+UNIX = 3
+REGULAR_FILE = 0o100644
+PIECE_BYTES = 1 << 20
+
+Content = bytes | Path
+"""What one entry holds: bytes, or a file that is copied in pieces."""
+
+
+def write_zip(path: Path, entries: Mapping[PurePosixPath, Content]) -> Path:
+    """Writes `entries` to `path`, sorted by name; the file appears whole or not at all. Returns `path`.
+
+    Entries are stored, not deflated. DEFLATE only promises that its output unpacks: zlib, zlib-ng and the
+    copies that systems and Java runtimes carry write different bytes for the same input and level, so a
+    deflated archive would change with the machine. Weights, nearly all of a package, shrink little, and an
+    app's own build compresses what it takes over. Dates, permissions and the creating system are fixed too.
+
+    Raises ValueError for a name that is absolute, climbs out, or is a file and a folder at once, and
+    ToolError when `path` cannot be written.
+    """
+    _check_names(entries)
+    with atomic_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(entries, key=str):
+            _write_entry(archive, name, entries[name])
+    return path
+
+
+def read_zip(path: Path) -> dict[PurePosixPath, bytes]:
+    """All files of a zip archive by name; folders are left out. Meant for small ones."""
+    with zipfile.ZipFile(path) as archive:
+        files = (info for info in archive.infolist() if not info.is_dir())
+        return {PurePosixPath(info.filename): archive.read(info) for info in files}
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that takes the name `path` when the block ends well, and is gone when it does not.
+
+    Raises ToolError when the folder cannot be written to or the disk is full.
+    """
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with unfinished.open("wb") as file:
+                yield file
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise ToolError(
+            f"cannot write {path}: {error.strerror or error}",
+            hint="check the folder's permissions and the space left on its disk",
+        ) from error
+
+
+def _check_names(names: Iterable[PurePosixPath]) -> None:
+    taken = set(names)
+    for name in taken:
+        text = str(name)
+        if name.is_absolute() or ".." in name.parts or text == "." or "\\" in text or ":" in name.parts[0]:
+            raise ValueError(f"not a relative path inside an archive: {text!r}")
+        folders = taken.intersection(name.parents)
+        if folders:
+            raise ValueError(f"a file and a folder at once in an archive: {str(folders.pop())!r}")
+
+
+def _write_entry(archive: zipfile.ZipFile, name: PurePosixPath, content: Content) -> None:
+    info = zipfile.ZipInfo(str(name), ZIP_EPOCH)
+    info.create_system = UNIX
+    info.external_attr = REGULAR_FILE << 16
+    # Known beforehand, the size decides between the plain and the 64-bit header, whatever the Python version.
+    info.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
+    with archive.open(info, "w") as entry, _reader(content) as source:
+        shutil.copyfileobj(source, entry, PIECE_BYTES)
+
+
+def _reader(content: Content) -> IO[bytes]:
+    return content.open("rb") if isinstance(content, Path) else BytesIO(content)

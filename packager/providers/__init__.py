@@ -1,0 +1,10 @@
+"""What can run a model on a device, before the CPU does. Adding one: a file and a line here."""
+
+from packager.providers.nnapi import Nnapi
+from packager.providers.provider import Provider
+from packager.providers.qnn import Qnn
+from packager.providers.xnnpack import Xnnpack
+
+PROVIDERS: dict[str, type[Provider]] = {Qnn.NAME: Qnn, Nnapi.NAME: Nnapi, Xnnpack.NAME: Xnnpack}
+
+__all__ = ["PROVIDERS", "Provider"]

@@ -1,0 +1,22 @@
+"""NNAPI: Android's own interface to accelerators, deprecated by Google since Android 15."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nnapi:
+    NAME: ClassVar[str] = "nnapi"
+
+    use_fp16: bool = False
+    """compute float models in 16 bits where the accelerator can"""
+    use_nchw: bool = False
+    """keep the channel dimension second; Android 10 and later, and slow on most devices"""
+    cpu_disabled: bool = True
+    """leave NNAPI's slow reference code out: ONNX Runtime's own kernels are faster; Android 10 and later"""
+
+    def options(self) -> Mapping[str, str]:
+        """Names of ai.onnxruntime.providers.NNAPIFlags that are set."""
+        flags = {"USE_FP16": self.use_fp16, "USE_NCHW": self.use_nchw, "CPU_DISABLED": self.cpu_disabled}
+        return {name: "1" for name, is_set in flags.items() if is_set}

@@ -1,0 +1,59 @@
+"""Where the artifacts of each target lie in a release."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from packager import tools
+from packager.release import maven
+from packager.release.manifest import Shipped
+from packager.targets import Target
+from packager.targets.android.view import AndroidView
+from packager.values import Artifact, Package
+
+
+def layout(target: Target, view: Any, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+    """Copies the artifacts of `target` into the release folder `dist` and says where each lies."""
+    home = dist / target.NAME
+    home.mkdir(parents=True, exist_ok=True)
+    shipped = [_copied(artifact, home, dist) for artifact in artifacts]
+    if isinstance(view, AndroidView):
+        shipped += _maven(view.package, view.group, target.runtime(), artifacts, dist)
+    return shipped
+
+
+def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:
+    """A file that is in `dist` already."""
+    artifact = Artifact(target=target, kind=kind, path=path, sha256=tools.sha256_of(path), size_bytes=path.stat().st_size)
+    return Shipped(artifact=artifact, path=path.relative_to(dist).as_posix())
+
+
+def _copied(artifact: Artifact, home: Path, dist: Path) -> Shipped:
+    path = home / artifact.path.name
+    shutil.copyfile(artifact.path, path)
+    return Shipped(artifact=artifact, path=path.relative_to(dist).as_posix())
+
+
+def _maven(package: Package, group: str, runtime: str, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+    """A Maven repository with the library.
+
+    ONNX Runtime is a runtime dependency: no type of it is in the library's public signatures. Kotlin's standard
+    library is a compile dependency: its types are.
+    """
+    by_kind = {artifact.kind: artifact.path for artifact in artifacts}
+    written = maven.write_repository(
+        dist / "maven",
+        coordinates=maven.Coordinates(group=group, artifact=package.name, version=package.version),
+        package=package,
+        aar=by_kind["aar"],
+        sources_jar=by_kind["sources-jar"],
+        dependencies=(
+            maven.dependency(runtime, scope=maven.Scope.RUNTIME, is_aar=True),
+            maven.dependency(tools.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE),
+        ),
+    )
+    suffixes = {f".{algorithm}" for algorithm in maven.ALGORITHMS}
+    return [
+        described(path, dist, target="android", kind="maven") for path in written if path.suffix not in suffixes
+    ]

@@ -1,0 +1,250 @@
+"""Lays out a Maven repository, on a disk or a server, from which an app's build takes an Android library."""
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from packager.archives import atomic_file
+from packager.render import render
+from packager.values import Package
+
+ALGORITHMS = ("md5", "sha1", "sha256", "sha512")
+PIECE_BYTES = 1 << 20
+
+
+class Scope(StrEnum):
+    """Where an app sees a dependency, in the words of a POM."""
+
+    COMPILE = "compile"
+    """types of it are in the library's public signatures: the app compiles against it"""
+    RUNTIME = "runtime"
+    """only the library's own code uses it: it is in the app, not on its compile classpath"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinates:
+    """What names an artifact in a Maven repository."""
+
+    group: str
+    artifact: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependency:
+    """One library that an app gets along with the package."""
+
+    group: str
+    artifact: str
+    version: str
+    scope: Scope
+    is_aar: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One file of the repository as module metadata lists it."""
+
+    name: str
+    size_bytes: int
+    md5: str
+    sha1: str
+    sha256: str
+    sha512: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantView:
+    """One way to use the library: compile against it, run it, read it."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    dependencies: tuple[Dependency, ...]
+    file: File
+
+
+@dataclass(frozen=True, kw_only=True)
+class PomView:
+    group: str
+    artifact: str
+    version: str
+    name: str
+    description: str
+    license: str
+    dependencies: tuple[Dependency, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModuleView:
+    group: str
+    artifact: str
+    version: str
+    variants: tuple[VariantView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MavenMetadataView:
+    group: str
+    artifact: str
+    version: str
+    is_release: bool
+
+
+def dependency(notation: str, *, scope: Scope, is_aar: bool = False) -> Dependency:
+    """`group:artifact:version`, as pins.toml writes it, as a dependency."""
+    group, artifact, version = notation.split(":")
+    return Dependency(group=group, artifact=artifact, version=version, scope=scope, is_aar=is_aar)
+
+
+def write_repository(
+    folder: Path,
+    *,
+    coordinates: Coordinates,
+    package: Package,
+    aar: Path,
+    sources_jar: Path,
+    dependencies: Sequence[Dependency],
+) -> tuple[Path, ...]:
+    """Writes the library below `folder`, a repository's root, and returns every file written, sorted.
+
+    Files of other libraries and versions stay as they are; maven-metadata.xml names this version alone.
+    """
+    home = folder.joinpath(*coordinates.group.split("."), coordinates.artifact)
+    stem = home / coordinates.version / f"{coordinates.artifact}-{coordinates.version}"
+    needs = tuple(sorted(dependencies, key=lambda needed: (needed.group, needed.artifact)))
+    written_aar = _copy(aar, Path(f"{stem}.aar"))
+    written_sources = _copy(sources_jar, Path(f"{stem}-sources.jar"))
+    pom = _pom_view(coordinates, package, needs)
+    module = _module_view(coordinates, needs, aar=_file(written_aar), sources_jar=_file(written_sources))
+    metadata = _metadata_view(coordinates)
+    written = [
+        written_aar,
+        written_sources,
+        _write(Path(f"{stem}.pom"), render("android/maven/pom.xml.j2", pom)),
+        _write(Path(f"{stem}.module"), render("android/maven/module.json.j2", module)),
+        _write(home / "maven-metadata.xml", render("android/maven/maven-metadata.xml.j2", metadata)),
+    ]
+    return tuple(sorted([*written, *_write_checksums(written)]))
+
+
+def _pom_view(coordinates: Coordinates, package: Package, dependencies: tuple[Dependency, ...]) -> PomView:
+    return PomView(
+        group=coordinates.group,
+        artifact=coordinates.artifact,
+        version=coordinates.version,
+        name=package.name,
+        description=package.description,
+        license=package.license,
+        dependencies=dependencies,
+    )
+
+
+def _module_view(
+    coordinates: Coordinates, dependencies: tuple[Dependency, ...], *, aar: File, sources_jar: File
+) -> ModuleView:
+    """What Android's Gradle plugin publishes for `singleVariant("release") { withSourcesJar() }`.
+
+    Names and attributes are those of libraries it has published. None says "release build" or "Android": the
+    plugin leaves them out when there is one variant, so that debug builds of an app match as well.
+    """
+    needed_to_compile = tuple(needed for needed in dependencies if needed.scope is Scope.COMPILE)
+    return ModuleView(
+        group=coordinates.group,
+        artifact=coordinates.artifact,
+        version=coordinates.version,
+        variants=(
+            VariantView(
+                name="releaseVariantReleaseApiPublication",
+                attributes=_library("java-api"),
+                dependencies=needed_to_compile,
+                file=aar,
+            ),
+            VariantView(
+                name="releaseVariantReleaseRuntimePublication",
+                attributes=_library("java-runtime"),
+                dependencies=dependencies,
+                file=aar,
+            ),
+            VariantView(
+                name="releaseVariantReleaseSourcePublication", attributes=_sources(), dependencies=(), file=sources_jar
+            ),
+        ),
+    )
+
+
+def _library(usage: str) -> tuple[Attribute, ...]:
+    return (
+        Attribute(name="org.gradle.category", value="library"),
+        Attribute(name="org.gradle.dependency.bundling", value="external"),
+        Attribute(name="org.gradle.libraryelements", value="aar"),
+        Attribute(name="org.gradle.usage", value=usage),
+    )
+
+
+def _sources() -> tuple[Attribute, ...]:
+    return (
+        Attribute(name="org.gradle.category", value="documentation"),
+        Attribute(name="org.gradle.dependency.bundling", value="external"),
+        Attribute(name="org.gradle.docstype", value="sources"),
+        Attribute(name="org.gradle.usage", value="java-runtime"),
+    )
+
+
+def _metadata_view(coordinates: Coordinates) -> MavenMetadataView:
+    """The list of versions, for tools that ask for `1.+` or the latest.
+
+    It has no <lastUpdated>: the element is optional, nothing that resolves a version reads it, and a clock
+    would give every build other bytes. A repository server writes its own list with its own date.
+    """
+    return MavenMetadataView(
+        group=coordinates.group,
+        artifact=coordinates.artifact,
+        version=coordinates.version,
+        is_release=not coordinates.version.endswith("-SNAPSHOT"),
+    )
+
+
+def _copy(source: Path, target: Path) -> Path:
+    with source.open("rb") as content, atomic_file(target) as file:
+        shutil.copyfileobj(content, file, PIECE_BYTES)
+    return target
+
+
+def _write(target: Path, text: str) -> Path:
+    with atomic_file(target) as file:
+        file.write(text.encode())
+    return target
+
+
+def _file(path: Path) -> File:
+    md5, sha1, sha256, sha512 = _digests(path)
+    return File(name=path.name, size_bytes=path.stat().st_size, md5=md5, sha1=sha1, sha256=sha256, sha512=sha512)
+
+
+def _write_checksums(files: Iterable[Path]) -> list[Path]:
+    """One file for each file and algorithm that holds the bare hex digest, as Gradle writes them."""
+    return [
+        _write(Path(f"{path}.{algorithm}"), digest)
+        for path in files
+        for algorithm, digest in zip(ALGORITHMS, _digests(path), strict=True)
+    ]
+
+
+def _digests(path: Path) -> list[str]:
+    """Hex digests in the order of ALGORITHMS, from one reading of the file."""
+    # md5 and sha1 name files here, they protect nothing; the flag keeps them available in FIPS mode.
+    running = [hashlib.new(algorithm, usedforsecurity=False) for algorithm in ALGORITHMS]
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            for digest in running:
+                digest.update(piece)
+    return [digest.hexdigest() for digest in running]

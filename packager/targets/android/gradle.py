@@ -1,0 +1,166 @@
+"""The same sources as a Gradle project, and a build of it where Gradle and an Android SDK are there."""
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packager.errors import ToolError
+from packager.render import render
+from packager.targets.android.aar import manifest
+from packager.tools import pins, run
+from packager.values import Sources
+
+MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
+SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradleDependency:
+    configuration: str
+    """`api` when public signatures use it, else `implementation`"""
+    notation: str
+    """group:artifact:version"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingsView:
+    """settings.gradle.kts"""
+
+    artifact: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildView:
+    """build.gradle.kts"""
+
+    group: str
+    artifact: str
+    version: str
+    namespace: str
+    min_sdk: int
+    compile_sdk: int
+    java: int
+    kotlin_language: str
+    gradle_plugin: str
+    kotlin_gradle_plugin: str
+    dependencies: tuple[GradleDependency, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PropertiesView:
+    """gradle.properties, the same for every project."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadmeView:
+    """README.md"""
+
+    group: str
+    artifact: str
+    version: str
+    notation: str
+    gradle: str
+    compile_sdk: int
+
+
+def gradle_project(
+    sources: Sources,
+    *,
+    group: str,
+    artifact: str,
+    version: str,
+    namespace: str,
+    min_sdk: int,
+    dependencies: tuple[GradleDependency, ...],
+) -> Sources:
+    """`sources`, laid out as a module's already, with the build files around them.
+
+    The manifest is written anew: in a Gradle project the namespace and the SDK versions are in build.gradle.kts.
+    """
+    pinned = pins()["android"]
+    build = BuildView(
+        group=group,
+        artifact=artifact,
+        version=version,
+        namespace=namespace,
+        min_sdk=min_sdk,
+        compile_sdk=pinned["compile-sdk"],
+        java=pinned["java"],
+        kotlin_language=pinned["kotlin-language"],
+        gradle_plugin=pinned["gradle-plugin"],
+        kotlin_gradle_plugin=pinned["kotlin-gradle-plugin"],
+        dependencies=dependencies,
+    )
+    readme = ReadmeView(
+        group=group,
+        artifact=artifact,
+        version=version,
+        notation=f"{group}:{artifact}:{version}",
+        gradle=pinned["gradle"],
+        compile_sdk=pinned["compile-sdk"],
+    )
+    texts: Mapping[PurePosixPath, str] = {
+        **sources.texts,
+        MANIFEST: manifest(),
+        PurePosixPath("settings.gradle.kts"): _render("settings.gradle.kts", SettingsView(artifact=artifact)),
+        PurePosixPath("build.gradle.kts"): _render("build.gradle.kts", build),
+        PurePosixPath("gradle.properties"): _render("gradle.properties", PropertiesView()),
+        PurePosixPath("README.md"): _render("README.md", readme),
+    }
+    return Sources(texts=texts, files=sources.files)
+
+
+def build_with_gradle(project: Path) -> Path:
+    """Runs `gradle :assembleRelease` in `project` and returns the .aar it made.
+
+    Raises ToolError when there is no Gradle, no Android SDK, or the build fails or makes no single .aar.
+    """
+    gradle = shutil.which("gradle")
+    if not gradle:
+        oldest = pins()["android"]["gradle"]
+        raise ToolError(
+            "gradle not found on PATH",
+            hint=f"install Gradle {oldest} or later, or use the .aar that mobpack builds without it",
+        )
+    if not has_android_sdk(project):
+        raise ToolError(
+            f"no Android SDK for {project}",
+            hint=f"set ANDROID_HOME, or write sdk.dir=... into {project / 'local.properties'}",
+        )
+    run(
+        [gradle, "--console=plain", ":assembleRelease"],
+        cwd=project,
+        what=f"the Gradle build of {project.name}",
+        hint=f"run `gradle :assembleRelease --stacktrace` in {project}",
+    )
+    return _built_aar(project)
+
+
+def has_android_sdk(project: Path) -> bool:
+    """True when `project` names an SDK in local.properties, or the environment does, and the folder is there."""
+    named = [os.environ.get(variable, "") for variable in SDK_VARIABLES]
+    properties = project / "local.properties"
+    if properties.is_file():
+        # A Java properties file: a backslash escapes the next character.
+        found = re.search(r"^\s*sdk\.dir\s*[=:]\s*(.+?)\s*$", properties.read_text(encoding="utf-8"), re.MULTILINE)
+        named.append(re.sub(r"\\(.)", r"\1", found.group(1)) if found else "")
+    return any(folder and Path(folder).is_dir() for folder in named)
+
+
+def _built_aar(project: Path) -> Path:
+    folder = project / "build" / "outputs" / "aar"
+    found = sorted(folder.glob("*-release.aar"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise ToolError(
+            f"gradle should have left one -release.aar in {folder}, found {names}",
+            hint="delete the project's build folder and run again",
+        )
+    return found[0]
+
+
+def _render(name: str, view: SettingsView | BuildView | PropertiesView | ReadmeView) -> str:
+    return render(f"android/gradle/{name}.j2", view)

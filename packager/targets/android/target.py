@@ -1,0 +1,244 @@
+"""Android as a target: a library (.aar) whose Kotlin classes load and run the models of a package."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Literal
+
+from packager import tools
+from packager.providers import PROVIDERS
+from packager.render import render
+from packager.store import Store
+from packager.targets.android import aar, gradle, kotlin, tensors
+from packager.targets.android.view import (
+    AndroidView,
+    Asset,
+    License,
+    ModelView,
+    OptionView,
+    ProviderView,
+    RuntimeView,
+)
+from packager.values import Artifact, Compiled, Package, Report, Sources
+
+KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
+ASSETS_ROOT = PurePosixPath("src/main/assets")
+MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
+CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
+
+RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors")
+
+# Java's keywords and literals (JLS 3.9, 3.10) and Kotlin's hard ones: a package name is written in both languages.
+KEYWORDS = frozenset(
+    """
+    abstract as assert boolean break byte case catch char class const continue default do double else enum extends
+    false final finally float for fun goto if implements import in instanceof int interface is long native new null
+    object package private protected public return short static strictfp super switch synchronized this throw throws
+    transient true try typealias typeof val var void volatile when while
+    """.split()
+)
+
+
+def _kebab_case(name: str) -> str:
+    return name.replace("_", "-")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Android:
+    NAME: ClassVar[str] = "android"
+    NEEDS: ClassVar[tuple[str, ...]] = ()
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {
+        "extra": "forbid",
+        "strict": True,
+        "alias_generator": _kebab_case,
+        "use_attribute_docstrings": True,
+    }
+
+    group: str = "com.example"
+    """Maven group; with the package's name, the package of the Kotlin classes"""
+    variant: str = "fp32"
+    """which variant of the models ships"""
+    providers: tuple[str, ...] = ("xnnpack",)
+    """what runs the models, tried in this order; the CPU is always the last"""
+    min_sdk: int = 24
+    """oldest Android API level that apps can be installed on"""
+    assembler: Literal["embedded", "gradle"] = "embedded"
+    """`embedded` needs nothing but pip, `gradle` an Android SDK and Gradle"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for values that no Android package can have: what is wrong, `|`, what to do."""
+        for part in self.group.split("."):
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", part) or part in KEYWORDS:
+                raise ValueError(f"group '{self.group}' is not a package name|use a reversed domain: com.example")
+        for index, provider in enumerate(self.providers):
+            if provider not in PROVIDERS:
+                raise ValueError(f"unknown provider '{provider}'|{_provider_hint(provider)}")
+            if provider in self.providers[:index]:
+                raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
+        oldest = tools.pins()["android"]["min-sdk"]
+        if self.min_sdk < oldest:
+            raise ValueError(f"min-sdk {self.min_sdk} is too old|ONNX Runtime needs {oldest} or later")
+
+    def runtime(self) -> str:
+        """The Maven coordinates of the ONNX Runtime that the package depends on."""
+        pinned = tools.pins()["android"]
+        return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
+
+    def view(self, package: Package, compiled: tuple[Compiled, ...], report: Report) -> AndroidView:
+        namespace = f"{self.group}.{_package_part(package.name)}"
+        models = [each.variant.model for each in compiled]
+        class_names = tensors.class_names(model.name for model in models)
+        reshaped = _reshaped(report, self.variant)
+        return AndroidView(
+            package=package,
+            group=self.group,
+            namespace=namespace,
+            runtime=_runtime_view(namespace, self.providers),
+            models=tuple(
+                tensors.model_view(
+                    each,
+                    package,
+                    kotlin_package=namespace,
+                    class_name=class_names[each.variant.model.name],
+                    runtime_version=self.runtime().rpartition(":")[2],
+                    reshaped=reshaped.get(each.variant.model.name, ()),
+                )
+                for each in compiled
+            ),
+            assets=tuple(Asset(path=tensors.asset_path(package, each.variant.model.name), file=each.path)
+                         for each in compiled),
+            licenses=tuple(License(name=f"LICENSE-{model.name}.txt", file=model.license_file)
+                           for model in models if model.license_file),
+        )
+
+    def render(self, view: AndroidView) -> Sources:
+        """Texts and assets, laid out as a module of a Gradle project."""
+        folder = KOTLIN_ROOT.joinpath(*view.namespace.split("."))
+        texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
+        for name in RUNTIME_FILES:
+            texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
+        texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk)
+        texts[CONSUMER_RULES] = aar.consumer_rules()
+        return Sources(
+            texts=dict(sorted(texts.items())),
+            files={ASSETS_ROOT / asset.path: asset.file for asset in view.assets},
+        )
+
+    def project(self, view: AndroidView, sources: Sources) -> Sources:
+        """The sources as a Gradle project."""
+        pinned = tools.pins()["android"]
+        return gradle.gradle_project(
+            sources,
+            group=self.group,
+            artifact=view.package.name,
+            version=view.package.version,
+            namespace=view.namespace,
+            min_sdk=self.min_sdk,
+            dependencies=(
+                gradle.GradleDependency(configuration="implementation", notation=self.runtime()),
+                gradle.GradleDependency(configuration="api", notation=pinned["kotlin-stdlib"]),
+            ),
+        )
+
+    def assemble(self, view: AndroidView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+        """The .aar and a jar of the Kotlin sources."""
+        stem = f"{view.package.name}-{view.package.version}"
+        inputs = [
+            self.assembler,
+            self.min_sdk,
+            self.runtime(),
+            tools.pins()["android"],
+            {str(path): text for path, text in sources.texts.items()},
+            {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
+            {each.name: tools.sha256_of(each.file) for each in view.licenses},
+            kotlin.compiler_version(),
+        ]
+
+        def make(folder: Path) -> None:
+            with store.scratch() as work:
+                self._write_aar(folder / f"{stem}.aar", view, sources, work)
+            aar.write_sources_jar(folder / f"{stem}-sources.jar", _kotlin(sources))
+
+        made = store.results("android", inputs, make)
+        return (_artifact(made / f"{stem}.aar", "aar"), _artifact(made / f"{stem}-sources.jar", "sources-jar"))
+
+    def _write_aar(self, path: Path, view: AndroidView, sources: Sources, work: Path) -> None:
+        if self.assembler == "gradle":
+            project = work / view.package.name
+            _write(self.project(view, sources), project)
+            gradle.build_with_gradle(project).replace(path)
+            return
+        texts = {str(name): text for name, text in _kotlin(sources).items()}
+        aar.write_aar(
+            path,
+            manifest=sources.texts[MANIFEST],
+            classes_jar=kotlin.compile_kotlin(texts, module_name=view.namespace, work=work),
+            consumer_rules=sources.texts[CONSUMER_RULES],
+            assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
+            licenses={PurePosixPath(each.name): each.file for each in view.licenses},
+            namespace=view.namespace,
+            min_compile_sdk=self.min_sdk,
+        )
+
+
+def _provider_hint(provider: str) -> str:
+    if provider == "cpu":
+        return "leave it out: the CPU is always tried last"
+    close = difflib.get_close_matches(provider, PROVIDERS, n=1)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(PROVIDERS)}"
+
+
+def _package_part(name: str) -> str:
+    """`page-orientation` -> `pageorientation`; a keyword gets `model` behind it."""
+    part = re.sub(r"[^a-z0-9]", "", name.lower())
+    part = part if part[:1].isalpha() else f"model{part}"
+    return f"{part}model" if part in KEYWORDS else part
+
+
+def _reshaped(report: Report, variant: str) -> dict[str, set[str]]:
+    """Model -> outputs whose real shape is not the declared one."""
+    found: dict[str, set[str]] = {}
+    for parity in report.parities:
+        if parity.variant == variant:
+            found.setdefault(parity.model, set()).update(parity.reshaped_outputs)
+    return found
+
+
+def _runtime_view(namespace: str, providers: tuple[str, ...]) -> RuntimeView:
+    views = tuple(
+        ProviderView(
+            name=name,
+            constant=name.upper(),
+            options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
+        )
+        for name in providers
+    )
+    return RuntimeView(kotlin_package=namespace, providers=views, uses_nnapi="nnapi" in providers)
+
+
+def _model_text(model: ModelView) -> str:
+    return render("android/kotlin/Model.kt.j2", model)
+
+
+def _kotlin(sources: Sources) -> dict[PurePosixPath, str]:
+    """The Kotlin files by path below their root."""
+    return {
+        path.relative_to(KOTLIN_ROOT): text
+        for path, text in sources.texts.items()
+        if path.is_relative_to(KOTLIN_ROOT)
+    }
+
+
+def _write(sources: Sources, folder: Path) -> None:
+    for path, content in {**sources.texts, **sources.files}.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.read_bytes() if isinstance(content, Path) else content.encode())
+
+
+def _artifact(path: Path, kind: str) -> Artifact:
+    return Artifact(
+        target=Android.NAME, kind=kind, path=path, sha256=tools.sha256_of(path), size_bytes=path.stat().st_size
+    )

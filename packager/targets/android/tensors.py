@@ -1,0 +1,273 @@
+"""Chooses how Kotlin shows a model: class name, types, parameters for the sizes that the app decides."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from packager import names
+from packager.errors import ModelError
+from packager.targets.android.view import DimensionView, InputView, ModelView, OutputView
+from packager.values import Compiled, Dimension, ElementType, Package, TensorSpec
+
+MAX_PARAMETERS = 240
+"""The JVM allows 255 for a method, and default arguments take some of them."""
+MAX_BUFFER_BYTES = 2**31 - 1
+
+# Names that the generated files use; a model's class must not hide one of them.
+RESERVED_CLASSES = frozenset(
+    """
+    Array AutoCloseable Boolean Buffer ByteBuffer ByteOrder Companion ConcurrentHashMap Context CPU DoubleBuffer Double EnumSet
+    Executors Fallback File FileInputStream FileOutputStream Float FloatBuffer IOException
+    IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer JvmOverloads JvmStatic
+    LinkedHashMap List Log Long LongArray LongBuffer Map MapMode MessageDigest ModelCorruptedException ModelException
+    ModelFile ModelSession MutableMap OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtSession OrtUtil
+    Output Provider RandomAccessFile ReentrantReadWriteLock RejectedExecutionException Result Runtime
+    RuntimeException SessionOptions Set Short ShortBuffer String Tensors Thread Throwable Unit
+    """.split()
+)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How Kotlin and ONNX Runtime's Java API hold the values of an element type."""
+
+    number: str
+    """Kotlin type whose size is that of an element"""
+    java_type: str
+    """OnnxJavaType for input tensors and pinned outputs; empty when the Java API cannot make such a tensor"""
+    note: str = ""
+
+    @property
+    def as_buffer(self) -> str:
+        """Turns a ByteBuffer into a buffer of this type."""
+        return "" if self.number == "Byte" else f".as{self.number}Buffer()"
+
+
+STORAGE = {
+    ElementType.FLOAT: Storage("Float", "FLOAT"),
+    ElementType.DOUBLE: Storage("Double", "DOUBLE"),
+    ElementType.FLOAT16: Storage("Short", "FLOAT16", "Raw bits of 16-bit floats, see android.util.Half."),
+    ElementType.BFLOAT16: Storage("Short", "BFLOAT16", "Raw bits: the upper half of a float's."),
+    ElementType.INT8: Storage("Byte", "INT8"),
+    ElementType.INT16: Storage("Short", "INT16"),
+    ElementType.INT32: Storage("Int", "INT32"),
+    ElementType.INT64: Storage("Long", "INT64"),
+    ElementType.UINT8: Storage("Byte", "UINT8", "Unsigned: read with `toInt() and 0xFF`, write with `toByte()`."),
+    ElementType.UINT16: Storage("Short", "", "Unsigned: read with `toInt() and 0xFFFF`."),
+    ElementType.UINT32: Storage("Int", "", "Unsigned: read with `toUInt()`."),
+    ElementType.UINT64: Storage("Long", "", "Unsigned: read with `toULong()`."),
+    ElementType.BOOL: Storage("Byte", "BOOL", "A byte each: 0 is false, 1 is true."),
+}
+STRING_TYPE = "Array<String>"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The dimensions of a model's inputs as Kotlin parameters."""
+
+    views: tuple[DimensionView, ...]
+    by_key: dict[Dimension | tuple[str, int], str]
+    """symbolic name, or (input, axis) of a dimension without one -> parameter"""
+
+    def expressions(self, spec: TensorSpec) -> tuple[str, ...]:
+        return tuple(self.label(spec, axis) for axis in range(len(spec.shape)))
+
+    def label(self, spec: TensorSpec, axis: int) -> str:
+        """The size itself, the parameter that stands for it, or the model's own name for it."""
+        size = spec.shape[axis]
+        if isinstance(size, int):
+            return str(size)
+        return self.by_key.get(_key(spec, axis)) or str(size or "?")
+
+
+def class_names(models: Iterable[str]) -> dict[str, str]:
+    """Model name -> class name; `Model` is put behind a name that the generated files need themselves."""
+    used: set[str] = set()
+    chosen = {}
+    for model in models:
+        name = names.pascal_case(model)
+        while name in RESERVED_CLASSES or name in used:
+            name += "Model"
+        used.add(name)
+        chosen[model] = name
+    return chosen
+
+
+def model_view(
+    compiled: Compiled,
+    package: Package,
+    *,
+    kotlin_package: str,
+    class_name: str,
+    runtime_version: str,
+    reshaped: Sequence[str],
+) -> ModelView:
+    """The file of one model. `reshaped` names outputs whose declared shape is not the real one.
+
+    Raises ModelError for a model that ONNX Runtime's Java API cannot carry.
+    """
+    model = compiled.variant.model
+    refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
+    input_specs = _renamed(model.signature.inputs, prefix="input", taken=())
+    sizes = _sizes(input_specs)
+    if len(input_specs) + len(sizes.views) > MAX_PARAMETERS:
+        raise ModelError(
+            f"model '{model.name}' has {len(input_specs)} inputs and {len(sizes.views)} dynamic dimensions: "
+            f"a Kotlin class takes {MAX_PARAMETERS}",
+            hint="fix dimensions with [model.NAME.shapes], or join inputs in the graph",
+        )
+    output_specs = _renamed(model.signature.outputs, prefix="output", taken=())
+    pinned = [spec for spec in output_specs if _is_pinned(spec, reshaped)]
+    taken = {spec.identifier for spec in output_specs}
+    inputs = tuple(_input(spec, sizes) for spec in input_specs)
+    copied = tuple(_output(spec, sizes, taken) for spec in output_specs if spec not in pinned)
+    return ModelView(
+        kotlin_package=kotlin_package,
+        class_name=class_name,
+        name=model.name,
+        source=model.path.name,
+        source_sha256=model.sha256,
+        runtime_version=runtime_version,
+        version=package.version,
+        asset=asset_path(package, model.name),
+        sha256=compiled.sha256,
+        size_bytes=compiled.size_bytes,
+        imports=_imports(inputs, [*(_output(spec, sizes, taken) for spec in pinned), *copied], pins=bool(pinned)),
+        example=_example(inputs),
+        dimensions=sizes.views,
+        has_default_dimensions=any(view.default for view in sizes.views),
+        inputs=inputs,
+        pinned_outputs=tuple(_output(spec, sizes, taken) for spec in pinned),
+        copied_outputs=copied,
+    )
+
+
+def asset_path(package: Package, model: str) -> str:
+    return f"mobpack/{package.name}/{model}.ort"
+
+
+def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], *, model: str) -> None:
+    """Raises ModelError for the first tensor that ONNX Runtime's Java API cannot make or read."""
+    for kind, specs in (("input", inputs), ("output", outputs)):
+        for spec in specs:
+            storage = STORAGE.get(spec.element)
+            is_unsigned = storage is not None and not storage.java_type
+            if spec.element is not ElementType.STRING and (storage is None or (kind == "input" and is_unsigned)):
+                word = "a type outside ONNX Runtime's Java API" if storage is None else spec.element.value
+                raise ModelError(
+                    f"model '{model}': {kind} '{spec.name}' has {word}, which an Android app cannot pass",
+                    hint=f"insert a Cast at the {kind} in the graph, for example "
+                    + ("from int32" if kind == "input" else "to float"),
+                )
+            if spec.is_static and storage and prod(_numbers(spec)) * _bytes(storage) > MAX_BUFFER_BYTES:
+                raise ModelError(
+                    f"model '{model}': {kind} '{spec.name}' needs more than 2 GiB, a Java buffer holds less",
+                    hint="split the tensor in the graph",
+                )
+
+
+def _renamed(specs: Sequence[TensorSpec], *, prefix: str, taken: Iterable[str]) -> list[TensorSpec]:
+    """The same tensors with identifiers that are also free in the Kotlin class."""
+    identifiers = names.identifiers([spec.identifier for spec in specs], prefix=prefix, taken=taken)
+    return [
+        TensorSpec(name=spec.name, identifier=identifier, element=spec.element, shape=spec.shape)
+        for spec, identifier in zip(specs, identifiers, strict=True)
+    ]
+
+
+def _sizes(inputs: Sequence[TensorSpec]) -> Sizes:
+    """One parameter for each symbolic name, one for each dimension that has none."""
+    first: dict[Dimension | tuple[str, int], tuple[TensorSpec, int]] = {}
+    for spec in inputs:
+        for axis, size in enumerate(spec.shape):
+            if not isinstance(size, int):
+                first.setdefault(_key(spec, axis), (spec, axis))
+    wanted = [key if isinstance(key, str) else f"{spec.identifier}-dim{axis}" for key, (spec, axis) in first.items()]
+    identifiers = names.identifiers(wanted, prefix="dim", taken=[spec.identifier for spec in inputs])
+    views = tuple(
+        _dimension(identifier, spec, axis)
+        for identifier, (spec, axis) in zip(identifiers, first.values(), strict=True)
+    )
+    return Sizes(views, dict(zip(first, identifiers, strict=True)))
+
+
+def _key(spec: TensorSpec, axis: int) -> Dimension | tuple[str, int]:
+    return spec.shape[axis] or (spec.name, axis)
+
+
+def _dimension(identifier: str, spec: TensorSpec, axis: int) -> DimensionView:
+    name = str(spec.shape[axis] or "")
+    is_batch = axis == 0 and (name.lower() in ("b", "n", "bs") or "batch" in name.lower())
+    return DimensionView(
+        identifier=identifier, name=name, tensor=spec.name, default=" = 1" if is_batch else "",
+        example="1" if is_batch else "128",
+    )
+
+
+def _is_pinned(spec: TensorSpec, reshaped: Sequence[str]) -> bool:
+    """ONNX Runtime can write it into memory of the app: the size is known, and Java can make such a tensor."""
+    storage = STORAGE.get(spec.element)
+    return spec.is_static and spec.name not in reshaped and storage is not None and bool(storage.java_type)
+
+
+def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
+    storage = STORAGE.get(spec.element)
+    return InputView(
+        identifier=spec.identifier,
+        tensor=spec.name,
+        element=spec.element.value,
+        shape=_shape(spec, sizes),
+        note=storage.note if storage else "",
+        kotlin_type=f"{storage.number}Buffer" if storage else STRING_TYPE,
+        is_string=storage is None,
+        java_type=storage.java_type if storage else "",
+        element_bytes=f"{storage.number}.SIZE_BYTES" if storage else "",
+        as_buffer=storage.as_buffer if storage else "",
+        sizes=sizes.expressions(spec),
+    )
+
+
+def _output(spec: TensorSpec, sizes: Sizes, taken: Iterable[str]) -> OutputView:
+    storage = STORAGE.get(spec.element)
+    return OutputView(
+        identifier=spec.identifier,
+        tensor=spec.name,
+        element=spec.element.value,
+        shape=_shape(spec, sizes),
+        note=storage.note if storage else "",
+        kotlin_type=f"{storage.number}Buffer" if storage else STRING_TYPE,
+        java_type=storage.java_type if storage else "",
+        element_bytes=f"{storage.number}.SIZE_BYTES" if storage else "",
+        as_buffer=storage.as_buffer if storage else "",
+        sizes=tuple(str(size) for size in spec.shape),
+        getter=f"{storage.number.lower()}Buffer" if storage else "strings()",
+        empty=f"{storage.number}Buffer.allocate(0)" if storage else "emptyArray()",
+        shape_identifier=names.identifiers([f"{spec.identifier}-shape"], prefix="output", taken=taken)[0],
+    )
+
+
+def _shape(spec: TensorSpec, sizes: Sizes) -> str:
+    return f"[{', '.join(sizes.label(spec, axis) for axis in range(len(spec.shape)))}]"
+
+
+def _imports(inputs: Sequence[InputView], outputs: Sequence[OutputView], *, pins: bool) -> tuple[str, ...]:
+    """What the model's file uses, in the order ktlint wants."""
+    buffers = {f"java.nio.{each.kotlin_type}" for each in (*inputs, *outputs) if each.kotlin_type != STRING_TYPE}
+    makes_tensors = pins or any(not each.is_string for each in inputs)
+    java_type = {"ai.onnxruntime.OnnxJavaType"} if makes_tensors else set()
+    return tuple(sorted({"ai.onnxruntime.OrtSession", "android.content.Context", *buffers, *java_type}))
+
+
+def _example(inputs: Sequence[InputView]) -> str:
+    if not inputs:
+        return ""
+    first = inputs[0]
+    return f'{first.identifier}[0] = "text"' if first.is_string else f"{first.identifier}.put(values)"
+
+
+def _numbers(spec: TensorSpec) -> list[int]:
+    return [size for size in spec.shape if isinstance(size, int)]
+
+
+def _bytes(storage: Storage) -> int:
+    return {"Byte": 1, "Short": 2, "Int": 4, "Float": 4, "Long": 8, "Double": 8}[storage.number]

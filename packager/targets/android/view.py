@@ -1,0 +1,138 @@
+"""What the Kotlin templates print: every decision is taken here, the templates only lay it out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.values import Package
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionView:
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderView:
+    name: str
+    """of its partials in templates/android/_providers"""
+    constant: str
+    """in the enum Provider"""
+    options: tuple[OptionView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeView:
+    """The files that all models of a package share."""
+
+    kotlin_package: str
+    providers: tuple[ProviderView, ...]
+    uses_nnapi: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DimensionView:
+    """A size that the app chooses: a parameter of type Int."""
+
+    identifier: str
+    name: str
+    """as the model says it; empty when it has no name"""
+    tensor: str
+    """the first input that has it"""
+    default: str
+    """what the parameter is followed by: ` = 1` or nothing"""
+    example: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputView:
+    identifier: str
+    tensor: str
+    element: str
+    shape: str
+    """for people, with the names of dimensions"""
+    note: str
+    """how its values are stored, where that is not obvious"""
+    kotlin_type: str
+    is_string: bool
+    java_type: str
+    """constant of OnnxJavaType"""
+    element_bytes: str
+    as_buffer: str
+    """turns a ByteBuffer into `kotlin_type`"""
+    sizes: tuple[str, ...]
+    """Kotlin expressions of type Int"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputView:
+    identifier: str
+    tensor: str
+    element: str
+    shape: str
+    note: str
+    kotlin_type: str
+    java_type: str
+    element_bytes: str
+    as_buffer: str
+    sizes: tuple[str, ...]
+    """of a pinned output"""
+    getter: str
+    """property of OnnxTensor that copies the values out"""
+    empty: str
+    """value before the first run"""
+    shape_identifier: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelView:
+    """The file of one model."""
+
+    kotlin_package: str
+    class_name: str
+    name: str
+    source: str
+    """name of the file that the user gave"""
+    source_sha256: str
+    runtime_version: str
+    version: str
+    asset: str
+    sha256: str
+    size_bytes: int
+    imports: tuple[str, ...]
+    example: str
+    """assignment of the first input, for the documentation"""
+    dimensions: tuple[DimensionView, ...]
+    has_default_dimensions: bool
+    inputs: tuple[InputView, ...]
+    pinned_outputs: tuple[OutputView, ...]
+    """written by ONNX Runtime into memory of the app"""
+    copied_outputs: tuple[OutputView, ...]
+    """made by ONNX Runtime, then copied: their size is known after the run only"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asset:
+    path: str
+    """below assets/"""
+    file: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class License:
+    name: str
+    file: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class AndroidView:
+    """All of a package."""
+
+    package: Package
+    group: str
+    namespace: str
+    """of the Android library; the Kotlin package too"""
+    runtime: RuntimeView
+    models: tuple[ModelView, ...]
+    assets: tuple[Asset, ...]
+    licenses: tuple[License, ...]

@@ -1,0 +1,7 @@
+package ai.onnxruntime;
+
+public interface OnnxValue extends AutoCloseable {
+    Object getValue() throws OrtException;
+
+    void close();
+}

@@ -1,0 +1,4 @@
+package ai.onnxruntime;
+
+public class OrtException extends Exception {
+}

@@ -1,0 +1,37 @@
+package ai.onnxruntime;
+
+import ai.onnxruntime.providers.NNAPIFlags;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+public class OrtSession implements AutoCloseable {
+    public native Result run(
+        Map<String, ? extends OnnxTensorLike> inputs,
+        Set<String> requestedOutputs,
+        Map<String, ? extends OnnxValue> pinnedOutputs)
+        throws OrtException;
+
+    public native void close() throws OrtException;
+
+    public static class Result implements AutoCloseable {
+        public native Optional<OnnxValue> get(String name);
+
+        public native void close();
+    }
+
+    public static class SessionOptions implements AutoCloseable {
+        public native void addConfigEntry(String key, String value) throws OrtException;
+
+        public native void addNnapi(EnumSet<NNAPIFlags> flags) throws OrtException;
+
+        public native void addQnn(Map<String, String> options) throws OrtException;
+
+        public native void addXnnpack(Map<String, String> options) throws OrtException;
+
+        public native void setIntraOpNumThreads(int threads) throws OrtException;
+
+        public native void close();
+    }
+}

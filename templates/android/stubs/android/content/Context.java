@@ -1,0 +1,12 @@
+package android.content;
+
+import android.content.res.AssetManager;
+import java.io.File;
+
+public abstract class Context {
+    public abstract AssetManager getAssets();
+
+    public abstract File getNoBackupFilesDir();
+
+    public abstract String getPackageCodePath();
+}

@@ -1,0 +1,5 @@
+package android.util;
+
+public final class Log {
+    public static native int w(String tag, String message);
+}
