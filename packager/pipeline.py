@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 
 from packager import models, ortformat, parity, release, tools
-from packager.config import Config, ModelTable
+from packager.config import Config, ModelTable, ParityTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
 from packager.quantizers import QUANTIZERS
@@ -110,17 +110,9 @@ def _note_size(compiled: Compiled, console: Console) -> None:
 
 def check_all(compiled: Sequence[Compiled], config: Config, store: Store, console: Console) -> Report:
     """Compares every compiled file with its original; raises ParityError when one is over tolerance."""
-    table = config.parity
-    settings = parity.ParitySettings(
-        runners=table.runners,
-        require=table.require,
-        samples=table.samples,
-        random_samples=table.random_samples,
-        seed=table.seed,
-        tolerance=table.tolerance,
-    )
     parities: list[Parity] = []
     for each in compiled:
+        settings = parity_settings(config.parity, each.variant.model)
         with console.step(f"compare {each.variant.model.name} ({each.variant.name}) with the original"):
             parities += _checked(each, settings, store)
     for one in parities:
@@ -134,6 +126,17 @@ def check_all(compiled: Sequence[Compiled], config: Config, store: Store, consol
         for output in one.unstable_outputs:
             console.warn(f"model '{one.model}': output '{output}' is random and was not compared")
     return Report(parities=tuple(parities))
+
+
+def parity_settings(table: ParityTable, model: Model) -> parity.ParitySettings:
+    return parity.ParitySettings(
+        runners=table.runners,
+        require=table.require,
+        samples=table.samples,
+        random_samples=table.random_samples,
+        seed=table.seed,
+        tolerance=table.tolerance or parity.default_tolerance(model),
+    )
 
 
 def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) -> tuple[Parity, ...]:

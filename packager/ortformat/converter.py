@@ -17,6 +17,9 @@ SESSION_ENTRIES = {
     "session.intra_op.allow_spinning": "0",
 }
 
+FOLDING = ["ConstantFolding", "FuseFp16InitializerToFp32NodeTransformer"]
+"""The graph optimizers that turn int8 and float16 weights into float32 ones."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -59,9 +62,9 @@ def _smallest(job: Job) -> tuple[Path, list[str]]:
     size = raw.stat().st_size
     if not has_grown(job.source_bytes, size):
         return raw, []
-    unfolded = _save(job, "unfolded.ort", ["ConstantFolding"])
+    unfolded = _save(job, "unfolded.ort", FOLDING)
     if unfolded.stat().st_size < 0.8 * size:
-        return unfolded, ["ConstantFolding"]
+        return unfolded, FOLDING
     return raw, []
 
 

@@ -2,6 +2,6 @@
 
 from packager.parity.check import check
 from packager.parity.samples import files as sample_files
-from packager.parity.settings import ParitySettings
+from packager.parity.settings import ParitySettings, default_tolerance
 
-__all__ = ["ParitySettings", "check", "sample_files"]
+__all__ = ["ParitySettings", "check", "default_tolerance", "sample_files"]

@@ -60,7 +60,7 @@ def _reference(model: Model, settings: ParitySettings, folder: Path) -> tuple[sa
 def _original(model: Model, folder: Path) -> Runnable:
     graph = folder / "original.onnx"
     graph.write_bytes(model.graph)
-    return Runnable(path=graph, data_folder=models.data_folder(model.path))
+    return Runnable(path=graph, data_folder=models.data_folder(model.path), is_optimized=False)
 
 
 def _unstable_outputs(

@@ -9,8 +9,6 @@ from typing import ClassVar
 class Xnnpack:
     NAME: ClassVar[str] = "xnnpack"
 
-    threads: int = 0
-    """threads of one run; 0 means what the app asks for, else one per core up to four"""
-
     def options(self) -> Mapping[str, str]:
-        return {"intra_op_num_threads": str(self.threads)} if self.threads else {}
+        """None: the number of threads, all there is to set, is the app's to choose."""
+        return {}

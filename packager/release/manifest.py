@@ -65,7 +65,7 @@ def _model(model: Model) -> dict[str, object]:
         "size-bytes": model.size_bytes,
         "parameters": model.parameter_count,
         "ir-version": model.ir_version,
-        "opsets": dict(sorted(model.opsets.items())),
+        "opsets": {domain or "ai.onnx": number for domain, number in sorted(model.opsets.items())},
         "inputs": [tensor_entry(spec) for spec in model.signature.inputs],
         "outputs": [tensor_entry(spec) for spec in model.signature.outputs],
     }

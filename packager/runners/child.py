@@ -17,6 +17,8 @@ import onnxruntime
 def load(job: dict[str, Any]) -> Any:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    if not job["optimize"]:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     for key, value in job["entries"].items():
         options.add_session_config_entry(key, value)
     model = Path(job["model"]).read_bytes() if job["from_memory"] else job["model"]

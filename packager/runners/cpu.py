@@ -32,6 +32,7 @@ class Cpu:
         job = {
             "model": str(model.path),
             "from_memory": model.data_folder is not None,
+            "optimize": model.is_optimized,
             "entries": entries,
             "samples": [str(sample) for sample in samples],
             "folder": str(folder),

@@ -13,6 +13,8 @@ class Runnable:
     """an .ort file, or a serialized ModelProto"""
     data_folder: Path | None = None
     """folder of the external data of a ModelProto"""
+    is_optimized: bool = True
+    """False runs the graph node by node as it is written: what a converted model is compared with"""
 
 
 @dataclass(frozen=True, kw_only=True)

