@@ -1,15 +1,13 @@
 """Writes zip archives whose bytes depend on nothing but the names and bytes inside."""
 
-import os
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from packager.errors import ToolError
+from packager.atomic import atomic_file
 
 # The first date a zip entry can carry; Gradle and the Kotlin compiler write the same one.
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -44,28 +42,6 @@ def read_zip(path: Path) -> dict[PurePosixPath, bytes]:
     with zipfile.ZipFile(path) as archive:
         files = (info for info in archive.infolist() if not info.is_dir())
         return {PurePosixPath(info.filename): archive.read(info) for info in files}
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the name `path` when the block ends well, and is gone when it does not.
-
-    Raises ToolError when the folder cannot be written to or the disk is full.
-    """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with unfinished.open("wb") as file:
-                yield file
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise ToolError(
-            f"cannot write {path}: {error.strerror or error}",
-            hint="check the folder's permissions and the space left on its disk",
-        ) from error
 
 
 def _check_names(names: Iterable[PurePosixPath]) -> None:

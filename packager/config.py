@@ -99,7 +99,7 @@ class ParityTable(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     """seed of the random samples"""
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed error, as a share of the output's largest value; 1e-3, and 2e-2 where activations are quantized"""
+    """largest allowed error as a share of the output's largest value; default 1e-3, 2e-2 with quantized activations"""
 
 
 class TargetTable(Strict):

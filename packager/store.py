@@ -7,7 +7,6 @@ writes into a scratch folder that is renamed into place when it is whole, so a k
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager import __version__
+from packager.atomic import NO_SPACE
 from packager.errors import ToolError
 
 LAYOUT = 1
@@ -67,28 +67,7 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-NO_SPACE = frozenset({28, 122})
-"""ENOSPC and EDQUOT (errno(3))."""
-
-
 def key_of(inputs: object) -> str:
     """Hex sha256 of `inputs` as canonical JSON."""
     text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def write_atomically(path: Path, content: bytes | Path) -> None:
-    """Writes a file (bytes, or a copy of another file) that is either there whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if isinstance(content, Path):
-                with content.open("rb") as source:
-                    shutil.copyfileobj(source, file, 1 << 20)
-            else:
-                file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

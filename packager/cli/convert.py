@@ -14,10 +14,12 @@ from packager.cli.options import MODEL, json_option, parse_shapes, print_json, s
 @json_option
 def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
+    import shutil
+
     from packager import models, names, ortformat, tools
+    from packager.atomic import atomic_file
     from packager.console import Console, size
-    from packager.errors import ToolError
-    from packager.store import Store, write_atomically
+    from packager.store import Store
     from packager.values import Variant
 
     console = Console(quiet=as_json)
@@ -28,11 +30,10 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         variant = Variant(model=loaded, name="fp32", graph=loaded.graph, quantizer="none")
         compiled = ortformat.compile_variant(variant, Store(tools.cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
-    try:
-        write_atomically(out, compiled.path)
-        write_atomically(operators, ortformat.operator_config([compiled.path]).encode())
-    except OSError as error:
-        raise ToolError(f"cannot write {out}: {error.strerror}", hint="choose another file with --out") from error
+    with compiled.path.open("rb") as content, atomic_file(out) as file:
+        shutil.copyfileobj(content, file, 1 << 20)
+    with atomic_file(operators) as file:
+        file.write(ortformat.operator_config([compiled.path]).encode())
     for note in loaded.notes:
         console.warn(note)
     if as_json:

@@ -19,17 +19,15 @@ if TYPE_CHECKING:
 def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx."""
     from packager import models, names
+    from packager.atomic import atomic_file
     from packager.console import Console
-    from packager.errors import ConfigError, ToolError
-    from packager.store import write_atomically
+    from packager.errors import ConfigError
 
     if out.exists() and not force:
         raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
     loaded = models.load(model, names.model_name(model), hashed=False)
-    try:
-        write_atomically(out, project_file(loaded, names.package_name(model), _relative(model, out)).encode())
-    except OSError as error:
-        raise ToolError(f"cannot write {out}: {error.strerror}", hint="choose another file with --out") from error
+    with atomic_file(out) as file:
+        file.write(project_file(loaded, names.package_name(model), _relative(model, out)).encode())
     console = Console()
     console.say(f"wrote {out}")
     for stop in models.blockers(loaded):

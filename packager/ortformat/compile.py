@@ -60,7 +60,7 @@ def _run_converter(job: Job, scratch: Path, model: Path) -> dict[str, dict[str, 
     request = scratch / "job.json"
     request.write_text(json.dumps(asdict(job)), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "packager.ortformat.converter", str(request)],
+        [sys.executable, "-P", "-m", "packager.ortformat.converter", str(request)],
         capture_output=True,
         text=True,
         check=False,

@@ -4,7 +4,10 @@ A process of its own, because ONNX Runtime takes its process down with it on som
 given back whole. Prints one JSON line: what was made, or ONNX Runtime's error.
 """
 
+import errno
 import json
+import os
+import shutil
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -120,6 +123,8 @@ def main() -> int:
     except Exception as error:  # onnxruntime's exceptions share no base but this; the parent raises them
         if not type(error).__module__.startswith("onnxruntime"):
             raise
+        if "Failed to save" in str(error) and shutil.disk_usage(job.scratch).free < 2 * job.source_bytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # all it says is that it could not
         answer = {"error": str(error)}
     sys.stdout.write(json.dumps(answer) + "\n")
     return 0

@@ -27,7 +27,7 @@ def check(compiled: Compiled, settings: ParitySettings, folder: Path) -> tuple[P
     unstable = _unstable_outputs(model, chosen, expected, folder)
     return tuple(
         _check_runner(RUNNERS[name](), compiled, settings, chosen, expected, unstable, folder / name)
-        for name in settings.runners
+        for name in dict.fromkeys((*settings.runners, *settings.require))
     )
 
 

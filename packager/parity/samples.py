@@ -1,6 +1,7 @@
 """The inputs that parity is checked on: the user's own, or random ones that respect what the model expects."""
 
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from packager.values import Dimension, ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
     import numpy
-    from onnx import ModelProto
+    import numpy.typing
 
 CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
 """Sizes tried for dynamic dimensions, in this order, until the original model accepts one."""
@@ -52,13 +53,11 @@ def files(source: Path | None) -> tuple[Path, ...]:
 
 
 def _check_sample(path: Path, model: Model) -> None:
-    import zipfile
-
     import numpy
 
     try:
-        with numpy.load(path) as arrays:
-            names = set(arrays.files)
+        with zipfile.ZipFile(path), numpy.load(path) as arrays:
+            names = {name for name in arrays.files if arrays[name].ndim >= 0}  # reads each: objects are refused
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise ConfigError(
             f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)"
@@ -90,7 +89,7 @@ def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> I
                 for index, (spec, shape) in enumerate(zip(inputs, shapes, strict=True))
             }
             path = folder / f"sample-{number}.npz"
-            numpy.savez(path, **arrays)
+            _save(path, arrays)
             paths.append(path)
         chosen = [
             f"{spec.name} {'x'.join(map(str, shape))}"
@@ -100,6 +99,16 @@ def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> I
         yield SampleSet(
             paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {settings.seed}", *chosen])
         )
+
+
+def _save(path: Path, arrays: "Mapping[str, numpy.typing.NDArray[numpy.generic]]") -> None:
+    """What numpy.savez does, for inputs too whose name is one of its own arguments (`file`)."""
+    import numpy
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                numpy.lib.format.write_array(member, numpy.asanyarray(array), allow_pickle=False)
 
 
 def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
@@ -130,14 +139,16 @@ def _is_batch(dimension: Dimension, axis: int) -> bool:
 
 
 def index_limits(model: Model) -> dict[str, int]:
-    """Input name -> number of rows of the tables it indexes: Gather's data, OneHot's depth.
+    """Input name -> number of rows of the smallest table that a Gather picks from with it.
 
     Follows inputs through operators that pass integers on unchanged.
     """
     import onnx
 
     proto = onnx.ModelProto.FromString(model.graph)
-    rows = {tensor.name: tensor.dims[0] for tensor in proto.graph.initializer if tensor.dims}
+    shapes = {tensor.name: list(tensor.dims) for tensor in proto.graph.initializer}
+    for value in proto.graph.value_info:
+        shapes.setdefault(value.name, [dimension.dim_value for dimension in value.type.tensor_type.shape.dim])
     limits: dict[str, int] = {}
     origin = {spec.name: spec.name for spec in model.signature.inputs}
     for node in proto.graph.node:
@@ -147,18 +158,13 @@ def index_limits(model: Model) -> dict[str, int]:
         ):
             origin[node.output[0]] = origin[node.input[0]]
         elif node.op_type == "Gather" and len(node.input) > 1 and node.input[1] in origin:
-            table = rows.get(node.input[0]) or _declared_rows(proto, node.input[0])
-            if table:
+            axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
+            table = shapes.get(node.input[0], [])
+            rows = table[axis] if -len(table) <= axis < len(table) else 0
+            if rows:
                 name = origin[node.input[1]]
-                limits[name] = min(limits.get(name, table), table)
+                limits[name] = min(limits.get(name, rows), rows)
     return limits
-
-
-def _declared_rows(proto: "ModelProto", name: str) -> int:
-    for value in proto.graph.value_info:
-        if value.name == name and value.type.tensor_type.shape.dim:
-            return int(value.type.tensor_type.shape.dim[0].dim_value)
-    return 0
 
 
 def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generator: "numpy.random.Generator") -> Any:
@@ -178,6 +184,6 @@ def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generat
             hint="cast it inside the graph from float or float16",
         )
     values = generator.integers(0, min(limit or 2, 2**7 if "8" in spec.element else 2**15), shape)
-    if limit is None and values.ndim:
+    if limit is None and values.ndim and values.size:
         values[..., 0] = 1  # an attention mask that hides everything gives NaN
     return values.astype(str(spec.element))

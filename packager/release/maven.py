@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from packager.archives import atomic_file
+from packager.atomic import atomic_file
 from packager.render import render
 from packager.values import Package
 

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from packager.atomic import NO_SPACE
 from packager.errors import ConfigError, ToolError
-from packager.store import NO_SPACE
 
 MANIFEST = "manifest.json"
 

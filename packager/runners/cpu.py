@@ -53,7 +53,7 @@ def run_child(job: dict[str, object], folder: Path) -> dict[str, object]:
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8")
     child = Path(__file__).with_name("child.py")
-    done = subprocess.run([sys.executable, str(child), str(request)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-P", str(child), str(request)], capture_output=True, text=True, check=False)
     if done.returncode < 0:
         name = signal.Signals(-done.returncode).name
         raise ModelError(

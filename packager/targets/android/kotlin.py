@@ -1,6 +1,7 @@
 """Compiles Kotlin with nothing but pip: a Java runtime and the Kotlin compiler come as Python packages."""
 
 import fnmatch
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -49,7 +50,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) 
             compiler.java,
             *JAVA_FLAGS,
             "-cp",
-            ":".join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
+            os.pathsep.join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
             "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
             *_options(compiler, module_name),
             "-d",

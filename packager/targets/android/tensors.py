@@ -20,9 +20,10 @@ RESERVED_CLASSES = frozenset(
     DoubleBuffer EnumSet Executors Fallback File FileInputStream FileOutputStream Float FloatBuffer IOException
     IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer JvmOverloads
     JvmStatic LinkedHashMap List Log Long LongArray LongBuffer Map MapMode MessageDigest ModelCorruptedException
-    ModelException ModelFile ModelSession MutableMap OnnxJavaType OnnxTensor Options OrtEnvironment OrtException
-    OrtSession OrtUtil Output Provider RandomAccessFile ReentrantReadWriteLock RejectedExecutionException Result
-    Runtime RuntimeException SessionOptions Set Short ShortBuffer String Tensors Thread Throwable Unit
+    ModelException ModelFile ModelSession MutableMap NNAPIFlags OnnxJavaType OnnxTensor Options OrtEnvironment
+    OrtException OrtSession OrtUtil Output Provider RandomAccessFile ReentrantReadWriteLock
+    RejectedExecutionException Result Runtime RuntimeException SessionOptions Set Short ShortBuffer String Tensors
+    Thread Throwable Unit
     """.split()
 )
 
