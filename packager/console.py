@@ -27,11 +27,12 @@ class Console:
         console = rich_console(stderr=True)
         start = time.perf_counter()
         if console.is_terminal:
-            with console.status(f"{title} ..."):
+            with console.status(f"{escape(title)} ..."):
                 yield
         else:
             yield
-        console.print(f"  [green]✓[/green] {title} [dim]{time.perf_counter() - start:.1f} s[/dim]", highlight=False)
+        took = f"{time.perf_counter() - start:.1f} s"
+        console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
 
     def say(self, text: str) -> None:
         if not self.quiet:

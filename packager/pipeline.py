@@ -4,16 +4,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from packager import models, ortformat, parity, release, tools
 from packager.config import Config, ModelTable, ParityTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
 from packager.quantizers import QUANTIZERS
+from packager.render import write_sources
 from packager.store import Store
 from packager.targets import Target
-from packager.values import Compiled, Model, OutputError, Package, Parity, Report, Sources, Variant
+from packager.values import Compiled, Model, OutputError, Package, Parity, Report, Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,19 +197,6 @@ def package_target(
     if emit_project:
         write_sources(target.project(view, sources), staging / target.NAME / "project")
     return shipped
-
-
-def write_sources(sources: Sources, folder: Path) -> None:
-    for path, text in sources.texts.items():
-        _parent(folder, path).write_text(text, encoding="utf-8", newline="\n")
-    for path, file in sources.files.items():
-        _parent(folder, path).write_bytes(file.read_bytes())
-
-
-def _parent(folder: Path, path: PurePosixPath) -> Path:
-    target = folder / path
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
 
 
 def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:

@@ -1,11 +1,14 @@
-"""Renders templates into texts: values in, text out, nothing decided here."""
+"""Renders templates into texts, and writes them out: values in, text out, nothing decided here."""
 
 import json
 import re
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
+
+from packager.values import Sources
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,6 +28,16 @@ def render(template: str, view: "DataclassInstance") -> str:
     """
     fields = {name: getattr(view, name) for name in view.__dataclass_fields__}
     return environment().get_template(template).render(fields)
+
+
+def write_sources(sources: Sources, folder: Path) -> None:
+    """Writes every text and copies every file of `sources` to its place below `folder`."""
+    for path in (*sources.texts, *sources.files):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    for path, text in sources.texts.items():
+        (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    for path, file in sources.files.items():
+        shutil.copyfile(file, folder / path)
 
 
 @cache

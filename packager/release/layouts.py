@@ -55,6 +55,4 @@ def _maven(package: Package, group: str, runtime: str, artifacts: Sequence[Artif
         ),
     )
     suffixes = {f".{algorithm}" for algorithm in maven.ALGORITHMS}
-    return [
-        described(path, dist, target="android", kind="maven") for path in written if path.suffix not in suffixes
-    ]
+    return [described(path, dist, target="android", kind="maven") for path in written if path.suffix not in suffixes]

@@ -21,7 +21,7 @@ def staged(out: Path) -> Iterator[Path]:
 
     Raises ConfigError when `out` holds something that is not a release of ours, ToolError when it cannot be written.
     """
-    out = out.absolute()
+    out = out.resolve()  # a link to a folder stays a link
     _refuse_foreign(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,8 @@ def _refuse_foreign(out: Path) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     try:
-        is_ours = "mobpack" in json.loads((out / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
+        is_ours = isinstance(manifest, dict) and "mobpack" in manifest
     except (OSError, ValueError):
         is_ours = False
     if not is_ours:

@@ -41,10 +41,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) 
     """
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
-    stubs = templates_folder() / "android" / "stubs"
-    _write(
-        {path.relative_to(stubs).as_posix(): path.read_text(encoding="utf-8") for path in _files(stubs)}, work / "stubs"
-    )
+    _write(stubs(), work / "stubs")
     tools.run(
         [
             compiler.java,
@@ -67,6 +64,12 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) 
     return write_zip(
         work / "classes.jar", {PurePosixPath(path.relative_to(classes).as_posix()): path for path in _files(classes)}
     )
+
+
+def stubs() -> dict[str, str]:
+    """Java sources of what generated code uses of Android and ONNX Runtime, by path: signatures without bodies."""
+    folder = templates_folder() / "android" / "stubs"
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in _files(folder)}
 
 
 def find_compiler() -> Compiler:

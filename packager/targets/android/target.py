@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from packager import tools
 from packager.providers import PROVIDERS
-from packager.render import render
+from packager.render import render, write_sources
 from packager.store import Store
 from packager.targets.android import aar, gradle, kotlin, tensors
 from packager.targets.android.view import (
@@ -158,6 +158,7 @@ class Android:
             {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
             {each.name: tools.sha256_of(each.file) for each in view.licenses},
             kotlin.compiler_version(),
+            kotlin.stubs(),
         ]
 
         def make(folder: Path) -> None:
@@ -171,7 +172,7 @@ class Android:
     def _write_aar(self, path: Path, view: AndroidView, sources: Sources, work: Path) -> None:
         if self.assembler == "gradle":
             project = work / view.package.name
-            _write(self.project(view, sources), project)
+            write_sources(self.project(view, sources), project)
             gradle.build_with_gradle(project).replace(path)
             return
         texts = {str(name): text for name, text in _kotlin(sources).items()}
@@ -231,15 +232,6 @@ def _kotlin(sources: Sources) -> dict[PurePosixPath, str]:
     return {
         path.relative_to(KOTLIN_ROOT): text for path, text in sources.texts.items() if path.is_relative_to(KOTLIN_ROOT)
     }
-
-
-def _write(sources: Sources, folder: Path) -> None:
-    contents = {path: text.encode() for path, text in sources.texts.items()}
-    contents |= {path: file.read_bytes() for path, file in sources.files.items()}
-    for path, content in contents.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
 
 
 def _artifact(path: Path, kind: str) -> Artifact:

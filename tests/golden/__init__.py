@@ -1,0 +1,1 @@
+"""Packages as mobpack writes them, reviewed like source: one folder for each case and target."""

@@ -1,0 +1,101 @@
+"""The stand-ins for Android's system libraries behave as code compiled for Android expects."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from packager import tools
+from packager.errors import ToolError
+from tests.toolchain import bionic, jvm
+
+PROBE = bionic.SOURCES / "probe" / "probe.c"
+CHECKS = re.findall(r"^int (\w+)\(void\) \{", PROBE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+pytestmark = [pytest.mark.android, pytest.mark.usefixtures("stand_in_compiler")]
+
+
+@pytest.fixture(scope="session")
+def probe(stand_in_compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("probe")
+    names = re.findall(r"^extern .*?(\w+)(?:\(|\[|;)", PROBE.read_text(encoding="utf-8"), re.MULTILINE)
+    objects = {"__sF", "stdout"}
+    return android_library(folder, PROBE, functions=sorted(set(names) - objects), objects=sorted(objects))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_stand_in_keeps_androids_contract(probe: Path, check: str) -> None:
+    done = call(probe, check)
+
+    assert done.returncode == 0, f"{check} returned {done.returncode}: {done.stderr}"
+
+
+def test_both_ways_to_name_the_standard_streams_reach_the_process(probe: Path) -> None:
+    assert call(probe, "old_and_new_standard_streams_work").stdout == "old new"
+
+
+def test_stand_ins_are_built_once_for_the_same_binaries(probe: Path) -> None:
+    built = bionic.stand_ins([probe])
+    before = (built / "libc.so").stat().st_mtime_ns
+
+    assert bionic.stand_ins([probe]) == built
+    assert (built / "libc.so").stat().st_mtime_ns == before
+
+
+def test_a_name_that_glibc_does_not_have_is_reported(tmp_path: Path) -> None:
+    source = tmp_path / "user.c"
+    source.write_text("extern int android_only(void);\nint use(void) { return android_only(); }\n", encoding="utf-8")
+    binary = android_library(tmp_path, source, functions=["android_only"], objects=[])
+
+    with pytest.raises(ToolError, match="undefined symbol: android_only"):
+        bionic.stand_ins([binary])
+
+
+def test_a_library_without_a_stand_in_is_reported(tmp_path: Path) -> None:
+    source = tmp_path / "user.c"
+    source.write_text("extern int vkCreate(void);\nint use(void) { return vkCreate(); }\n", encoding="utf-8")
+    binary = android_library(tmp_path, source, functions=["vkCreate"], objects=[], library="libvulkan.so")
+
+    with pytest.raises(ToolError, match=r"need libvulkan\.so, which has no stand-in"):
+        bionic.stand_ins([binary])
+
+
+def test_onnxruntimes_libraries_are_the_published_ones_and_find_all_they_import(
+    onnxruntime_android: jvm.AndroidRuntime,
+) -> None:
+    libraries = sorted(onnxruntime_android.libraries.iterdir())
+
+    built = bionic.stand_ins(libraries)  # raises ToolError when a name is missing
+
+    assert {path.name for path in built.iterdir()} == {"libandroid.so", "libc.so", "libdl.so", "liblog.so", "libm.so"}
+    with zipfile.ZipFile(onnxruntime_android.aar) as archive:
+        assert [path.read_bytes() for path in libraries] == [
+            archive.read(f"jni/x86_64/{name}") for name in ("libonnxruntime.so", "libonnxruntime4j_jni.so")]
+
+
+def android_library(folder: Path, source: Path, *, functions: list[str], objects: list[str],
+                    library: str = "libc.so") -> Path:
+    """`source` compiled against a library of Android's kind: nothing but names, in version LIBC."""
+    stub = folder / "stub.c"
+    stub.write_text("".join([*(f"void {name}(void) {{}}\n" for name in functions),
+                             *(f"char {name}[456];\n" for name in objects)]), encoding="utf-8")
+    versions = folder / "stub.map"
+    versions.write_text("LIBC { global: *; };\n", encoding="utf-8")
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-nostdlib",
+                "-fno-builtin", "-fno-sanitize=undefined", "-fno-stack-protector", "-w"]
+    tools.run([*compiler, stub, f"-Wl,-soname,{library}", f"-Wl,--version-script={versions}",
+               "-o", folder / library], what="building a library of names")
+    binary = folder / "libprobe.so"
+    tools.run([*compiler, "-O1", source, folder / library, "-o", binary], what=f"compiling {source.name}")
+    return binary
+
+
+def call(binary: Path, function: str) -> subprocess.CompletedProcess[str]:
+    """Calls a function without arguments in a process of its own, whose exit code is what it returns."""
+    program = f"import ctypes, sys; sys.exit(ctypes.CDLL({str(binary)!r}).{function}())"
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60,
+                          env={"LD_LIBRARY_PATH": str(bionic.stand_ins([binary]))})

@@ -1,0 +1,25 @@
+package apps
+
+import android.content.res.AssetManager
+import com.example.models.Orientation
+import device.report
+import java.io.File
+
+/** Says for a batch of page images which way up each is. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    timed("load") { Orientation.load(task.app, task.options) }.use { model ->
+        reportModel(model.provider, model.fallbacks, model.info)
+        val input = Orientation.Input.allocate(dynamicDimension0 = task.number("batch"))
+        input.x.put(task.floats("x"))
+
+        val output = timed("run") { model.run(input) }
+
+        task.write("fetch_name_0", output.fetchName0)
+        report("shape", output.fetchName0Shape.joinToString(","))
+        report("opened", AssetManager.opened.size)
+        report("mapped", AssetManager.mapped.size)
+        report("apk.isMapped", isMapped(task.app.getPackageCodePath()))
+        report("copies", task.app.getNoBackupFilesDir().walk().filter { it.extension == "ort" }.joinToString(",", transform = File::getPath))
+    }
+}

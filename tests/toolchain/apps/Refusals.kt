@@ -1,0 +1,70 @@
+package apps
+
+import android.util.Log
+import com.example.models.Minilm
+import com.example.models.Options
+import com.example.models.Orientation
+import com.example.models.Provider
+import device.report
+import device.reportFailure
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import java.nio.FloatBuffer
+import kotlin.coroutines.Continuation
+import kotlin.coroutines.EmptyCoroutineContext
+import kotlin.coroutines.startCoroutine
+
+private const val PAGE = 3 * 224 * 224
+
+/** Does what an app must not do, and reports how each is answered. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    reportFailure("one value too few") { Orientation.Input(direct(PAGE - 1), dynamicDimension0 = 1) }
+    reportFailure("one value too many") { Orientation.Input(direct(PAGE + 1), dynamicDimension0 = 1) }
+    reportFailure("other batch than its buffer") { Orientation.Input(direct(PAGE), dynamicDimension0 = 2) }
+    reportFailure("buffer on the heap") { Orientation.Input(FloatBuffer.allocate(PAGE), dynamicDimension0 = 1) }
+    reportFailure("foreign byte order") {
+        Orientation.Input(ByteBuffer.allocateDirect(PAGE * 4).asFloatBuffer(), dynamicDimension0 = 1)
+    }
+    reportFailure("negative size") { Orientation.Input.allocate(dynamicDimension0 = -1) }
+    reportFailure("size beyond a buffer") { Orientation.Input.allocate(dynamicDimension0 = Int.MAX_VALUE) }
+    reportFailure("two inputs that disagree") {
+        Minilm.Input(longs(8), longs(8), longs(7), batch = 1, sequence = 8)
+    }
+
+    val unavailable = Options(providers = listOf(Provider.QNN, Provider.XNNPACK))
+    Orientation.load(task.app, unavailable).use { model ->
+        report("after QNN", model.provider)
+        report("fallback", model.fallbacks.single().provider)
+        report("fallback.reason", model.fallbacks.single().reason)
+        report("log", Log.lines.joinToString("\n"))
+    }
+
+    Minilm.load(task.app, Options(providers = listOf(Provider.CPU))).use { model ->
+        val wrong = Minilm.Input.allocate(sequence = 4)
+        wrong.inputIds.put(0, 1_000_000)
+        reportFailure("value the model refuses") { model.run(wrong) }
+        report("values after a refusal", model.run(Minilm.Input.allocate(sequence = 4)).lastHiddenState.capacity())
+    }
+
+    val model = Orientation.load(task.app, Options(providers = listOf(Provider.CPU)))
+    val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+    model.close()
+    reportFailure("run after close") { model.run(input) }
+    reportFailure("warmUp after close") { model.warmUp(input) }
+    reportFailure("runAsync after close") { startNow { model.runAsync(input) } }
+    reportFailure("second close") { model.close() }
+}
+
+private fun direct(count: Int): FloatBuffer =
+    ByteBuffer.allocateDirect(count * Float.SIZE_BYTES).order(ByteOrder.nativeOrder()).asFloatBuffer()
+
+private fun longs(count: Int) =
+    ByteBuffer.allocateDirect(count * Long.SIZE_BYTES).order(ByteOrder.nativeOrder()).asLongBuffer()
+
+/** Throws what [block] throws before it suspends. */
+private fun <T> startNow(block: suspend () -> T) {
+    var failure: Throwable? = null
+    block.startCoroutine(Continuation(EmptyCoroutineContext) { failure = it.exceptionOrNull() })
+    failure?.let { throw it }
+}

@@ -1,0 +1,67 @@
+package apps
+
+import com.example.models.Fallback
+import com.example.models.Info
+import com.example.models.Options
+import com.example.models.Provider
+import device.InstalledApp
+import device.report
+import java.io.File
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import java.nio.FloatBuffer
+import java.nio.LongBuffer
+
+/**
+ * What a test gives to an app, as `name=value` arguments: the installed `apk`, the folder for its private `data`, a
+ * folder of `files` to exchange numbers through (raw, little-endian), and perhaps the `providers` to try.
+ */
+class Task(arguments: Array<String>) {
+    private val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
+    private val files = File(values.getValue("files"))
+
+    val app = InstalledApp(apk = File(values.getValue("apk")), data = File(values.getValue("data")))
+
+    /** Those of the package where the test names no providers. */
+    val options: Options =
+        values["providers"]?.let { names -> Options(providers = names.split(',').map(Provider::valueOf)) } ?: Options()
+
+    fun number(name: String): Int = values.getValue(name).toInt()
+
+    fun bytes(name: String): ByteBuffer =
+        ByteBuffer.wrap(File(files, name).readBytes()).order(ByteOrder.LITTLE_ENDIAN)
+
+    fun floats(name: String): FloatBuffer = bytes(name).asFloatBuffer()
+
+    fun longs(name: String): LongBuffer = bytes(name).asLongBuffer()
+
+    fun write(name: String, values: FloatBuffer) {
+        val target = ByteBuffer.allocate(values.remaining() * Float.SIZE_BYTES).order(ByteOrder.LITTLE_ENDIAN)
+        target.asFloatBuffer().put(values)
+        write(name, target)
+    }
+
+    fun write(name: String, values: ByteBuffer) {
+        File(files, name).writeBytes(ByteArray(values.remaining()).also { values.get(it) })
+    }
+}
+
+/** Reports what every generated class says of itself. */
+fun reportModel(provider: Provider, fallbacks: List<Fallback>, info: Info) {
+    report("provider", provider)
+    report("fallbacks", fallbacks.joinToString(",") { it.provider.name })
+    report("info.name", info.name)
+    report("info.version", info.version)
+    report("info.sha256", info.sha256)
+    report("info.sizeBytes", info.sizeBytes)
+    report("info.onnxRuntimeVersion", info.onnxRuntimeVersion)
+}
+
+/** True when a part of [file] is mapped into this process. */
+fun isMapped(file: String): Boolean = File("/proc/self/maps").readLines().any { it.endsWith(file) }
+
+/** Does [work] and reports how long it took, for people: no test depends on it. */
+fun <T> timed(name: String, work: () -> T): T {
+    val start = System.nanoTime()
+    return work().also { report("$name.ms", (System.nanoTime() - start) / 1_000_000) }
+}

@@ -1,0 +1,335 @@
+"""Puts an .aar through what an app's build does with it: manifest merger, aapt2, R8, bundletool, older Kotlin."""
+
+import io
+import lzma
+import os
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from packager import tools
+from packager.archives import read_zip
+from packager.atomic import atomic_file
+from packager.targets.android import kotlin
+from tests.toolchain import jvm
+
+# Short stack traces, so that the message above them is among the last lines that a ToolError quotes.
+JAVA_FLAGS = (*kotlin.JAVA_FLAGS, "-Xmx2g", "-XX:MaxJavaStackTraceDepth=4")
+PINS = (
+    "android-app-tools",
+    "android-classes",
+    "android-gradle-plugin",
+    "android-tools-common",
+    "kotlin-two-versions-older",
+)
+BUNDLETOOL = "mobsf/StaticAnalyzer/tools/bundletool-all-1.17.2.jar"
+APKTOOL = "mobsf/StaticAnalyzer/tools/apktool_3.0.3.jar"
+AAPT2 = "prebuilt/macosx/aapt2" if sys.platform == "darwin" else "prebuilt/linux/aapt2"
+FRAMEWORK = "prebuilt/android-framework.jar"
+ANDROID_JAR = "./usr/share/java/com.android.android-23.jar"
+MERGER_JARS = (
+    "./usr/share/java/com.android.tools.build.manifest-merger-25.2.2.jar",
+    "./usr/share/java/com.android.tools.sdk-common-25.2.2.jar",
+)
+MERGER_COMMON_JAR = "./usr/share/java/com.android.tools.common-25.2.2.jar"
+OLDER_KOTLIN_JARS = (
+    "package/lib/kotlin-compiler.jar",
+    "package/lib/kotlin-stdlib.jar",
+    "package/lib/kotlin-reflect.jar",
+    "package/lib/kotlinx-coroutines-core-jvm.jar",
+    "package/lib/annotations-13.0.jar",
+)
+MIN_SDK = 24
+TARGET_SDK = 35
+
+# What an app adds to the rules of its libraries. The class stubs are those of API 23; ONNX Runtime's classes name
+# newer ones. In a real build android.jar has the first group, and kotlin-stdlib's POM brings the second.
+APP_RULES = """\
+-keep class {main_class} {{ public static void main(java.lang.String[]); }}
+-dontwarn java.lang.FunctionalInterface,java.lang.invoke.**,java.nio.file.**
+-dontwarn java.util.Optional,java.util.function.**,java.util.stream.**
+-dontwarn org.jetbrains.annotations.**
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AppTools:
+    """Programs and libraries of an app's build, unpacked in the cache."""
+
+    bundletool: Path
+    """a jar that holds R8 as well"""
+    aapt2: Path
+    framework: Path
+    """resources of Android 16 (API 36), to link against"""
+    android_jar: Path
+    """classes of Android 6 (API 23), to compile and shrink against"""
+
+
+def app_tools() -> AppTools:
+    """The tools, fetched on first use. Raises ToolError when a registry or apt is out of reach."""
+    bundletool, apktool = _unpacked("android-app-tools", [BUNDLETOOL, APKTOOL], _zip_files)
+    folder = apktool.parent / "apktool"
+    if not (folder / "aapt2").is_file():
+        _keep(_zip_files(apktool, [FRAMEWORK, AAPT2]), folder)
+    (folder / "aapt2").chmod(0o755)
+    [android_jar] = _unpacked("android-classes", [ANDROID_JAR], _deb_files)
+    return AppTools(
+        bundletool=bundletool,
+        aapt2=folder / "aapt2",
+        framework=folder / PurePosixPath(FRAMEWORK).name,
+        android_jar=android_jar,
+    )
+
+
+def merge_manifests(app: Path, libraries: Sequence[Path]) -> str:
+    """The manifest of an app merged with those of its libraries, the nearest first, as an app's build does it.
+
+    The merger is that of Android's Gradle plugin 2.2.2 of 2016, the newest that a package registry has.
+    """
+    classpath = [
+        *_unpacked("android-gradle-plugin", MERGER_JARS, _deb_files),
+        *_unpacked("android-tools-common", [MERGER_COMMON_JAR], _deb_files),
+        app_tools().bundletool,  # has Guava, which the merger needs
+    ]
+    main = jvm.compile_kotlin([Path(__file__).with_name("ManifestMerge.kt")], classpath=classpath)
+    return _java(
+        [main, *classpath, kotlin.find_compiler().stdlib],
+        "ManifestMergeKt",
+        [app, *libraries],
+        what="merging manifests",
+    )
+
+
+def link(manifest: Path, *, assets: Path | None, apk: Path) -> Path:
+    """Links a manifest and assets into an .apk without classes, in the protobuf form that bundles are made of."""
+    command: list[str | Path] = [
+        app_tools().aapt2,
+        "link",
+        "--proto-format",
+        "-I",
+        app_tools().framework,
+        "--manifest",
+        manifest,
+        "--min-sdk-version",
+        str(MIN_SDK),
+        "--target-sdk-version",
+        str(TARGET_SDK),
+        "--version-code",
+        "1",
+        "--version-name",
+        "1.0",
+        "-o",
+        apk,
+    ]
+    tools.run([*command, "-A", assets] if assets else command, what=f"linking {manifest.name}")
+    return apk
+
+
+def shrink(
+    aar: Path,
+    app_classes: Path,
+    *,
+    main_class: str,
+    jar: Path,
+    compile_only: Sequence[Path] = (),
+    library_rules: str | None = None,
+) -> Path:
+    """An app with the library and ONNX Runtime, shrunk and renamed by R8 into a jar that a JVM runs.
+
+    `app_classes` is the app's own jar and `main_class` its entry, `compile_only` what the JVM will have besides:
+    stand-ins for Android. Android's classes come from its own stubs. `library_rules` stand in for the library's.
+    """
+    return _r8(
+        aar,
+        app_classes,
+        ["--classfile"],
+        main_class=main_class,
+        output=jar,
+        compile_only=compile_only,
+        library_rules=library_rules,
+    )
+
+
+def dex(aar: Path, app_classes: Path, *, main_class: str, archive: Path, library_rules: str | None = None) -> Path:
+    """The same app as a zip with classes.dex, for Android 7 (API 24) and later."""
+    return _r8(
+        aar,
+        app_classes,
+        ["--min-api", str(MIN_SDK)],
+        main_class=main_class,
+        output=archive,
+        compile_only=(),
+        library_rules=library_rules,
+    )
+
+
+def bundle(linked: Path, dexed: Path, *, folder: Path) -> Path:
+    """An app bundle (.aab) of a linked .apk and its classes, built by bundletool."""
+    module, made = folder / "base.zip", folder / "app.aab"
+    content = read_zip(linked)
+    content[PurePosixPath("manifest/AndroidManifest.xml")] = content.pop(PurePosixPath("AndroidManifest.xml"))
+    content[PurePosixPath("dex/classes.dex")] = read_zip(dexed)[PurePosixPath("classes.dex")]
+    with zipfile.ZipFile(module, "w") as archive:
+        for name, data in sorted(content.items()):
+            archive.writestr(str(name), data)
+    _bundletool(["build-bundle", f"--modules={module}", f"--output={made}"])
+    return made
+
+
+def validate(aab: Path) -> None:
+    """Has bundletool check an app bundle; raises ToolError with what it finds."""
+    _bundletool(["validate", f"--bundle={aab}"])
+
+
+def compile_with_older_kotlin(source: Path, *, classpath: Sequence[Path], jar: Path) -> Path:
+    """Compiles an app with the Kotlin compiler two minor versions before the one that builds packages.
+
+    The library is on its class path as classes.jar, ONNX Runtime is not: an app need not compile against it.
+    """
+    compiler = _unpacked("kotlin-two-versions-older", OLDER_KOTLIN_JARS, _tar_files)
+    stdlib = compiler[1]
+    _java(
+        compiler,
+        "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+        [
+            "-no-stdlib",
+            "-no-reflect",
+            "-Werror",
+            "-jdk-home",
+            kotlin.find_compiler().java_home,
+            "-jvm-target",
+            "11",
+            "-cp",
+            os.pathsep.join(map(str, [stdlib, *classpath])),
+            "-d",
+            jar,
+            source,
+        ],
+        what=f"compiling {source.name} with an older Kotlin",
+    )
+    return jar
+
+
+def extract(archive: Path, member: str, target: Path) -> Path:
+    """One file of a zip, at `target`."""
+    with zipfile.ZipFile(archive) as opened:
+        target.write_bytes(opened.read(member))
+    return target
+
+
+def _r8(
+    aar: Path,
+    app_classes: Path,
+    arguments: Sequence[str],
+    *,
+    main_class: str,
+    output: Path,
+    compile_only: Sequence[Path],
+    library_rules: str | None,
+) -> Path:
+    runtime = jvm.android_runtime()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rules = {
+            "app.pro": APP_RULES.format(main_class=main_class).encode(),
+            "library.pro": read_zip(aar)[PurePosixPath("proguard.txt")]
+            if library_rules is None
+            else library_rules.encode(),
+            "onnxruntime.pro": read_zip(runtime.aar)[PurePosixPath("proguard.txt")],
+        }
+        for file_name, text in rules.items():
+            (folder / file_name).write_bytes(text)
+        programs = [
+            app_classes,
+            extract(aar, "classes.jar", folder / "classes.jar"),
+            runtime.classes,
+            kotlin.find_compiler().stdlib,
+        ]
+        _java(
+            [app_tools().bundletool],
+            "com.android.tools.r8.R8",
+            [
+                "--release",
+                *arguments,
+                "--lib",
+                app_tools().android_jar,
+                "--output",
+                output,
+                *_repeated("--classpath", compile_only),
+                *_repeated("--pg-conf", [folder / file_name for file_name in rules]),
+                *programs,
+            ],
+            what="shrinking with R8",
+        )
+    return output
+
+
+def _repeated(option: str, values: Sequence[Path]) -> Iterator[str | Path]:
+    for value in values:
+        yield option
+        yield value
+
+
+def _bundletool(arguments: Sequence[str]) -> None:
+    _java(
+        [app_tools().bundletool],
+        "com.android.tools.build.bundletool.BundleToolMain",
+        arguments,
+        what=f"bundletool {arguments[0]}",
+    )
+
+
+def _java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | Path], *, what: str) -> str:
+    return tools.run(
+        [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", os.pathsep.join(map(str, classpath)), main_class, *arguments],
+        what=what,
+    )
+
+
+def _unpacked(pin: str, names: Sequence[str], read: Callable[[Path, Sequence[str]], dict[str, bytes]]) -> list[Path]:
+    """The files `names` of a pinned package, unpacked by `read` into the cache when they are not there."""
+    package = tools.fetch(pin)
+    folder = tools.cache_folder() / pin / package.name[:16]
+    files = [folder / PurePosixPath(name).name for name in names]
+    if not all(file.is_file() for file in files):
+        _keep(read(package, names), folder)
+    return files
+
+
+def _keep(contents: Mapping[str, bytes], folder: Path) -> None:
+    """Writes files by name into `folder`; each appears whole, whichever process writes it."""
+    for name, content in contents.items():
+        with atomic_file(folder / PurePosixPath(name).name) as file:
+            file.write(content)
+
+
+def _zip_files(package: Path, names: Sequence[str]) -> dict[str, bytes]:
+    with zipfile.ZipFile(package) as archive:
+        return {name: archive.read(name) for name in names}
+
+
+def _tar_files(package: Path | IO[bytes], names: Sequence[str]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    with tarfile.open(package) if isinstance(package, Path) else tarfile.open(fileobj=package) as archive:
+        for member in archive:
+            if member.name in names and (file := archive.extractfile(member)):
+                found[member.name] = file.read()
+    return found
+
+
+def _deb_files(package: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """As `_tar_files`, for a .deb: an `ar` archive with a header of 60 bytes for each part, one a compressed tar."""
+    content = package.read_bytes()
+    start = len(b"!<arch>\n")
+    while start < len(content):
+        header = content[start : start + 60]
+        size = int(header[48:58])
+        if header.startswith(b"data.tar.xz"):
+            return _tar_files(io.BytesIO(lzma.decompress(content[start + 60 : start + 60 + size])), names)
+        start += 60 + size + size % 2
+    raise ValueError(f"no data.tar.xz in {package}")

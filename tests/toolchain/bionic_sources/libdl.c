@@ -1,0 +1,1 @@
+// Android's dynamic linker functions: glibc's have the same names, flags and structures, so all are forwarded.

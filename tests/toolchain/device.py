@@ -1,0 +1,95 @@
+"""A device with one app on it: an .apk made of an .aar's assets, a private folder, and a way to run test apps."""
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from tests.toolchain import jvm
+
+ALIGNMENT = 4  # zipalign's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Library:
+    """A built .aar and the test apps compiled against it."""
+
+    aar: Path
+    classes: Path
+    apps: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    library: Library
+    apk: Path
+    folder: Path
+    """holds what the app keeps, and the numbers that a test and an app exchange"""
+
+    @property
+    def kept(self) -> Path:
+        """What the app keeps for the models of the package."""
+        return self.folder / "data" / "no_backup" / "mobpack" / "models"
+
+    def run(self, app: str, files: Mapping[str, NDArray[Any]] | None = None, *,
+            properties: Mapping[str, object] | None = None, exit_code: int = 0, **values: object) -> jvm.Run:
+        """Runs a file of `apps/` after its inputs were written as raw little-endian numbers."""
+        exchange = self.folder / "files"
+        exchange.mkdir(parents=True, exist_ok=True)
+        for name, array in (files or {}).items():
+            (exchange / name).write_bytes(np.ascontiguousarray(array).tobytes())
+        return jvm.run(f"apps.{app}Kt", {"apk": self.apk, "data": self.folder / "data", "files": exchange, **values},
+                       classpath=[self.library.apps, self.library.classes], properties=properties, exit_code=exit_code)
+
+    def output(self, name: str, element: DTypeLike, *shape: int) -> NDArray[Any]:
+        """An array that the app wrote."""
+        return np.fromfile(self.folder / "files" / name, element).reshape(shape)
+
+
+def library(aar: Path, folder: Path) -> Library:
+    """Takes classes.jar out of `aar` and compiles the test apps against it."""
+    with zipfile.ZipFile(aar) as archive:
+        classes = Path(archive.extract("classes.jar", folder))
+    apps = jvm.compile_kotlin(sorted(jvm.APPS.glob("*.kt")),
+                              classpath=[classes, jvm.fakes(), jvm.android_runtime().classes])
+    return Library(aar=aar, classes=classes, apps=apps)
+
+
+def device(library: Library, folder: Path, *, is_stored: bool = True) -> Device:
+    """A device on which the app was installed and never started."""
+    return Device(library=library, folder=folder, apk=write_apk(library.aar, folder / "base.apk", is_stored=is_stored))
+
+
+def write_apk(aar: Path, apk: Path, *, is_stored: bool) -> Path:
+    """An APK-like zip with the `assets/` of `aar`.
+
+    Stored entries start at a multiple of 4 bytes, as zipalign makes them; deflated ones cannot be mapped. A filler
+    entry stands first, so no asset starts where the file does.
+    """
+    method = zipfile.ZIP_STORED if is_stored else zipfile.ZIP_DEFLATED
+    with zipfile.ZipFile(aar) as library, zipfile.ZipFile(apk, "w") as package:
+        package.writestr("AndroidManifest.xml", b"\0" * 61)
+        for name in sorted(name for name in library.namelist() if name.startswith("assets/")):
+            if name.endswith("/"):
+                continue
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = method
+            if is_stored:
+                entry.extra = _padding(package, entry)
+            package.writestr(entry, library.read(name))
+    return apk
+
+
+def _padding(package: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """An extra field that moves the entry's data, which follows 30 bytes, the name and this, to the alignment."""
+    assert package.fp is not None
+    start = package.fp.tell() + 30 + len(entry.filename.encode())
+    if start % ALIGNMENT == 0:
+        return b""
+    # An extra field is an id (zipalign's 0xd935), a length and that many bytes: 4 at least.
+    length = -start % ALIGNMENT
+    return (0xD935).to_bytes(2, "little") + length.to_bytes(2, "little") + bytes(length)

@@ -1,0 +1,16 @@
+// What the Android framework gives an app at run time, for a desktop JVM: same class and method signatures, so the
+// classes of a built .aar link and run as they are. Only what such classes call is here.
+package android.content
+
+import android.content.res.AssetManager
+import java.io.File
+
+public abstract class Context {
+    public abstract fun getApplicationContext(): Context
+    public abstract fun getAssets(): AssetManager
+    public abstract fun getNoBackupFilesDir(): File
+    public abstract fun getCacheDir(): File
+    public abstract fun getFilesDir(): File
+    public abstract fun getPackageCodePath(): String
+    public abstract fun getPackageName(): String
+}

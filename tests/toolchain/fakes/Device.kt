@@ -1,0 +1,39 @@
+// A device with one app on it, for tests; not part of Android.
+package device
+
+import android.content.Context
+import android.content.res.AssetManager
+import java.io.File
+
+/** The app whose package is [apk] and whose private files lie under [data]. */
+public class InstalledApp(private val apk: File, private val data: File) : Context() {
+    private val assetManager = AssetManager(apk)
+
+    override fun getApplicationContext(): Context = this
+
+    override fun getAssets(): AssetManager = assetManager
+
+    override fun getNoBackupFilesDir(): File = folder("no_backup")
+
+    override fun getCacheDir(): File = folder("cache")
+
+    override fun getFilesDir(): File = folder("files")
+
+    override fun getPackageCodePath(): String = apk.path
+
+    override fun getPackageName(): String = "dev.mobpack.device"
+
+    private fun folder(name: String): File = File(data, name).apply { mkdirs() }
+}
+
+/** Tells the test a fact: one line `name<TAB>value` on standard output. */
+public fun report(name: String, value: Any?) {
+    println("$name\t${value.toString().replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")}")
+}
+
+/** Runs [action] and reports what it throws, as `name.thrown` and `name.message`. */
+public fun reportFailure(name: String, action: () -> Unit) {
+    val failure = runCatching(action).exceptionOrNull()
+    report("$name.thrown", failure?.javaClass?.name)
+    report("$name.message", failure?.message)
+}

@@ -1,0 +1,154 @@
+"""Compiles Kotlin test apps and runs them on a desktop JVM against ONNX Runtime's own Android x86_64 libraries.
+
+Nothing of what a device would run is changed: the libraries and classes are those of ONNX Runtime's .aar, our
+classes are those of the .aar under test. Stand-ins exist only for what the device itself brings: the system
+libraries (`bionic_sources/`) and the Android framework (`fakes/`).
+"""
+
+import hashlib
+import io
+import os
+import subprocess
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager import tools
+from packager.targets.android import kotlin
+from tests.toolchain import bionic
+
+FAKES = Path(__file__).with_name("fakes")
+APPS = Path(__file__).with_name("apps")
+ABI = "x86_64"
+AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
+RUN_TIMEOUT_S = 180
+
+
+@dataclass(frozen=True, kw_only=True)
+class AndroidRuntime:
+    """ONNX Runtime for Android, as its makers built it."""
+
+    aar: Path
+    classes: Path
+    libraries: Path
+    """folder with libonnxruntime.so and libonnxruntime4j_jni.so for x86_64"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A test app that ran to its end."""
+
+    facts: Mapping[str, str]
+    """what it said with `report(name, value)`"""
+    log: str
+    """its standard error: Android's log, native and Java, among it"""
+
+
+def android_runtime() -> AndroidRuntime:
+    """ONNX Runtime's .aar, unpacked into the cache; fetched on first use."""
+    package = tools.fetch("onnxruntime-binaries")
+    folder = tools.cache_folder() / "onnxruntime-android" / package.name[:16]
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            unpacked = Path(scratch, "unpacked")
+            _unpack(package, unpacked)
+            _keep(unpacked, folder)
+    return AndroidRuntime(aar=folder / "onnxruntime.aar", classes=folder / "classes.jar",
+                          libraries=folder / "jni" / ABI)
+
+
+def _unpack(package: Path, folder: Path) -> None:
+    folder.mkdir()
+    with tarfile.open(package) as archive:
+        content = archive.extractfile(AAR_IN_PACKAGE)
+        assert content is not None
+        aar = content.read()
+    (folder / "onnxruntime.aar").write_bytes(aar)
+    with zipfile.ZipFile(io.BytesIO(aar)) as library:
+        wanted = [name for name in library.namelist() if name == "classes.jar" or name.startswith(f"jni/{ABI}/")]
+        library.extractall(folder, wanted)
+
+
+def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -> Path:
+    """A jar with the classes of `sources`, from the cache when the same was compiled before.
+
+    Warnings are errors, as in a careful app's build.
+    """
+    compiler = kotlin.find_compiler()
+    options = ["-no-stdlib", "-no-reflect", "-Werror", "-jvm-target", "11"]
+    key = _content_key([*sources, *classpath], kotlin.compiler_version(), *options)
+    jar = tools.cache_folder() / "kotlin" / f"{key}.jar"
+    if jar.is_file():
+        return jar
+    jar.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
+        made = Path(scratch, "classes.jar")
+        tools.run(
+            [compiler.java, *kotlin.JAVA_FLAGS, "-cp", _path([*compiler.jars, compiler.stdlib]),
+             "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", *options, "-jdk-home", compiler.java_home,
+             "-cp", _path([compiler.stdlib, *classpath]), "-d", made, *sources],
+            what="compiling " + ", ".join(source.name for source in sources),
+        )
+        _keep(made, jar)
+    return jar
+
+
+def fakes() -> Path:
+    """The Android framework stand-in and `device.InstalledApp`, compiled."""
+    return compile_kotlin(sorted(FAKES.glob("*.kt")))
+
+
+def run(main_class: str, arguments: Mapping[str, object], *, classpath: Sequence[Path],
+        properties: Mapping[str, object] | None = None, exit_code: int = 0) -> Run:
+    """Runs `main_class` with ONNX Runtime for Android on the class path, and `arguments` as `name=value`.
+
+    Raises AssertionError with the last of what it printed when it does not end with `exit_code`.
+    """
+    runtime = android_runtime()
+    libraries = sorted(runtime.libraries.glob("*.so"))
+    stand_ins = bionic.stand_ins(libraries)
+    compiler = kotlin.find_compiler()
+    command = [
+        # JAVA_FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
+        str(compiler.java), *kotlin.JAVA_FLAGS, "-XX:-CreateCoredumpOnCrash",
+        f"-Donnxruntime.native.path={runtime.libraries}",
+        *(f"-D{name}={value}" for name, value in (properties or {}).items()),
+        "-cp", _path([*classpath, fakes(), runtime.classes, compiler.stdlib]),
+        main_class, *(f"{name}={value}" for name, value in arguments.items()),
+    ]
+    with tempfile.TemporaryDirectory() as folder:  # a crash leaves hs_err_pid*.log in the working folder
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_TIMEOUT_S, cwd=folder,
+                              env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)})
+    if done.returncode != exit_code:
+        raise AssertionError(f"{main_class} ended with exit code {done.returncode}\n"
+                             f"{tools.last_lines(done.stdout, 40)}\n{tools.last_lines(done.stderr, 80)}")
+    return Run(facts=_facts(done.stdout), log=done.stderr)
+
+
+def _facts(output: str) -> Mapping[str, str]:
+    pairs = [line.split("\t", 1) for line in output.splitlines() if "\t" in line]
+    return {name: value.replace("\\t", "\t").replace("\\n", "\n").replace("\\\\", "\\") for name, value in pairs}
+
+
+def _content_key(files: Sequence[Path], *texts: str) -> str:
+    digest = hashlib.sha256(" ".join(texts).encode())
+    for file in files:
+        digest.update(f"{file.name} {tools.sha256_of(file)}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+def _path(entries: Sequence[Path]) -> str:
+    return os.pathsep.join(map(str, entries))
+
+
+def _keep(made: Path, target: Path) -> None:
+    """Moves a finished file or folder to its place in the cache, where another process may have put it meanwhile."""
+    try:
+        made.rename(target)
+    except OSError:
+        if not target.exists():
+            raise

