@@ -11,15 +11,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from packager import __version__
 from packager.atomic import NO_SPACE
 from packager.errors import ToolError
-
-LAYOUT = 1
-"""Raised when what a step writes changes shape without its inputs changing."""
-
+from packager.render import templates_folder
 
 @dataclass(frozen=True)
 class Store:
@@ -27,7 +24,7 @@ class Store:
 
     def results(self, step: str, inputs: object, make: Callable[[Path], None]) -> Path:
         """The folder with what `make` writes for `inputs` (anything JSON can say), made now if it is not there yet."""
-        key = key_of([LAYOUT, __version__, step, inputs])
+        key = key_of([code_digest(), step, inputs])
         folder = self.root / step / key
         if folder.is_dir():
             return folder
@@ -65,6 +62,16 @@ class Store:
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def code_digest() -> str:
+    """Hex sha256 of mobpack's own code, pins and templates: other code may give other results."""
+    digest = hashlib.sha256()
+    for folder in (Path(__file__).parent, templates_folder()):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
 
 
 def key_of(inputs: object) -> str:

@@ -1,12 +1,14 @@
 """Compiles a variant to ORT format: our own driver around one ONNX Runtime session."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from packager import models, tools
 from packager.errors import ModelError
@@ -23,7 +25,10 @@ def compile_variant(variant: Variant, store: Store) -> Compiled:
     """
     inputs = [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime")]
     folder = store.results("compile", inputs, lambda made: _convert(variant, made, store))
-    described = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    if not _is_whole(folder):
+        shutil.rmtree(folder)
+        folder = store.results("compile", inputs, lambda made: _convert(variant, made, store))
+    described = _described(folder)
     path = folder / "model.ort"
     return Compiled(
         variant=variant,
@@ -33,6 +38,16 @@ def compile_variant(variant: Variant, store: Store) -> Compiled:
         operators=described["operators"],
         disabled_optimizers=tuple(described["disabled_optimizers"]),
     )
+
+
+def _described(folder: Path) -> dict[str, Any]:
+    described: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return described
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a stored file is still the one that was written: what ships is never taken on trust."""
+    return bool(tools.sha256_of(folder / "model.ort") == _described(folder)["sha256"])
 
 
 def _convert(variant: Variant, folder: Path, store: Store) -> None:
