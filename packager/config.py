@@ -157,7 +157,9 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
     for target in targets:
         if target not in TARGETS:
             raise ConfigError(f"unknown target '{target}'", hint=f"known: {', '.join(TARGETS)}")
-        document.setdefault("target", {}).setdefault(target, {})
+        tables = document.setdefault("target", {})
+        if isinstance(tables, dict):  # what else it may be is refused below
+            tables.setdefault(target, {})
     try:
         # As JSON, because strict JSON takes a list for a tuple and text for a path, but never text for a number.
         config = Config.model_validate_json(json.dumps(document, default=str))

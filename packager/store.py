@@ -18,6 +18,7 @@ from packager.atomic import NO_SPACE
 from packager.errors import ToolError
 from packager.render import templates_folder
 
+
 @dataclass(frozen=True)
 class Store:
     root: Path

@@ -31,6 +31,10 @@ Dimension = int | str | None
 """A fixed size, a symbolic name, or `None` for an unknown size without a name."""
 
 
+LENGTH_WORDS = ("seq", "len", "time", "frame", "sample", "token", "step")
+"""In the name of a dimension: it counts along one input, not inputs."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TensorSpec:
     """One input or output of a model."""
@@ -45,6 +49,14 @@ class TensorSpec:
     @property
     def is_static(self) -> bool:
         return all(isinstance(dimension, int) for dimension in self.shape)
+
+    def is_batch(self, axis: int) -> bool:
+        """Whether the dynamic dimension at `axis` counts samples: its name says so, or it comes first and its name
+        does not say that it counts something else."""
+        name = str(self.shape[axis] or "").lower()
+        if "batch" in name or name in ("b", "n", "bs"):
+            return True
+        return axis == 0 and len(self.shape) > 1 and not any(word in name for word in LENGTH_WORDS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -64,8 +64,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
         fetched(pin)
     folder = tmp_path_factory.mktemp("project")
-    paths = {"orientation": models.orientation(), "silero_vad": models.silero_vad(), "minilm": models.minilm(),
-             "every_type": models.every_type(folder)}
+    paths = {
+        "orientation": models.orientation(),
+        "silero_vad": models.silero_vad(),
+        "minilm": models.minilm(),
+        "every_type": models.every_type(folder),
+    }
     (folder / "mobpack.toml").write_text(PROJECT.format(**paths), encoding="utf-8")
     return folder
 
@@ -73,8 +77,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def built_aar(kotlin_compiler: None, project: Path) -> Path:
     """The library that `mobpack build` makes of `project`."""
-    done = subprocess.run([sys.executable, "-m", "packager.cli", "build", "--target", "android"],
-                          cwd=project, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "packager.cli", "build", "--target", "android"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return next((project / "dist" / "android").glob("*.aar"))
 

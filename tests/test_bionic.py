@@ -74,21 +74,40 @@ def test_onnxruntimes_libraries_are_the_published_ones_and_find_all_they_import(
     assert {path.name for path in built.iterdir()} == {"libandroid.so", "libc.so", "libdl.so", "liblog.so", "libm.so"}
     with zipfile.ZipFile(onnxruntime_android.aar) as archive:
         assert [path.read_bytes() for path in libraries] == [
-            archive.read(f"jni/x86_64/{name}") for name in ("libonnxruntime.so", "libonnxruntime4j_jni.so")]
+            archive.read(f"jni/x86_64/{name}") for name in ("libonnxruntime.so", "libonnxruntime4j_jni.so")
+        ]
 
 
-def android_library(folder: Path, source: Path, *, functions: list[str], objects: list[str],
-                    library: str = "libc.so") -> Path:
+def android_library(
+    folder: Path, source: Path, *, functions: list[str], objects: list[str], library: str = "libc.so"
+) -> Path:
     """`source` compiled against a library of Android's kind: nothing but names, in version LIBC."""
     stub = folder / "stub.c"
-    stub.write_text("".join([*(f"void {name}(void) {{}}\n" for name in functions),
-                             *(f"char {name}[456];\n" for name in objects)]), encoding="utf-8")
+    stub.write_text(
+        "".join([*(f"void {name}(void) {{}}\n" for name in functions), *(f"char {name}[456];\n" for name in objects)]),
+        encoding="utf-8",
+    )
     versions = folder / "stub.map"
     versions.write_text("LIBC { global: *; };\n", encoding="utf-8")
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-nostdlib",
-                "-fno-builtin", "-fno-sanitize=undefined", "-fno-stack-protector", "-w"]
-    tools.run([*compiler, stub, f"-Wl,-soname,{library}", f"-Wl,--version-script={versions}",
-               "-o", folder / library], what="building a library of names")
+    compiler = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-target",
+        bionic.ZIG_TARGET,
+        "-shared",
+        "-fPIC",
+        "-nostdlib",
+        "-fno-builtin",
+        "-fno-sanitize=undefined",
+        "-fno-stack-protector",
+        "-w",
+    ]
+    tools.run(
+        [*compiler, stub, f"-Wl,-soname,{library}", f"-Wl,--version-script={versions}", "-o", folder / library],
+        what="building a library of names",
+    )
     binary = folder / "libprobe.so"
     tools.run([*compiler, "-O1", source, folder / library, "-o", binary], what=f"compiling {source.name}")
     return binary
@@ -97,5 +116,11 @@ def android_library(folder: Path, source: Path, *, functions: list[str], objects
 def call(binary: Path, function: str) -> subprocess.CompletedProcess[str]:
     """Calls a function without arguments in a process of its own, whose exit code is what it returns."""
     program = f"import ctypes, sys; sys.exit(ctypes.CDLL({str(binary)!r}).{function}())"
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60,
-                          env={"LD_LIBRARY_PATH": str(bionic.stand_ins([binary]))})
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={"LD_LIBRARY_PATH": str(bionic.stand_ins([binary]))},
+    )

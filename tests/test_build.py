@@ -19,7 +19,11 @@ from packager.errors import ConfigError, ModelError, ParityError, ToolError
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "packager.cli", *map(str, arguments)],
-        cwd=cwd, capture_output=True, text=True, check=False, env={**os.environ, "XDG_CACHE_HOME": str(cache)},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(cache)},
     )
 
 
@@ -35,11 +39,14 @@ def project(tmp_path: Path) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
-def assert_refused(project: Path, tmp_path_factory: pytest.TempPathFactory, *arguments: str | Path, code: int,
-                   message: str, hint: str) -> None:
+def assert_refused(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, *arguments: str | Path, code: int, message: str, hint: str
+) -> None:
     """`mobpack build ARGUMENTS` in `project` fails as said and changes no file there."""
     before = files(project)
     done = mobpack("build", *arguments, cwd=project, cache=tmp_path_factory.mktemp("cache"))
@@ -53,78 +60,180 @@ def assert_refused(project: Path, tmp_path_factory: pytest.TempPathFactory, *arg
 
 def test_a_file_that_is_not_onnx_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (project / "notes.onnx").write_text("these are notes, not a model, and long enough to look like one")
-    assert_refused(project, tmp_path_factory, "notes.onnx", "-t", "android", code=ModelError.EXIT_CODE,
-                   message="notes.onnx: not", hint="")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "notes.onnx",
+        "-t",
+        "android",
+        code=ModelError.EXIT_CODE,
+        message="notes.onnx: not",
+        hint="",
+    )
 
 
 def test_a_truncated_model_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     whole = (project / "model.onnx").read_bytes()
     (project / "cut.onnx").write_bytes(whole[: len(whole) // 2])
-    assert_refused(project, tmp_path_factory, "cut.onnx", "-t", "android", code=ModelError.EXIT_CODE,
-                   message="cut.onnx: not a complete ONNX file", hint="download or export it again")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "cut.onnx",
+        "-t",
+        "android",
+        code=ModelError.EXIT_CODE,
+        message="cut.onnx: not a complete ONNX file",
+        hint="download or export it again",
+    )
 
 
 def test_a_model_that_needs_a_newer_ir_is_refused(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     model = linear()
     model.ir_version = 14
-    model.graph.value_info.append(onnx.helper.make_tensor_value_info("xw", onnx.TensorProto.DataType.Value("FLOAT6E2M3"), [1]))
+    model.graph.value_info.append(
+        onnx.helper.make_tensor_value_info("xw", onnx.TensorProto.DataType.Value("FLOAT6E2M3"), [1])
+    )
     saved(project / "new.onnx", model)
-    assert_refused(project, tmp_path_factory, "new.onnx", "-t", "android", code=ModelError.EXIT_CODE,
-                   message="IR version 14 is newer than the runtime reads (13)", hint="export without them")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "new.onnx",
+        "-t",
+        "android",
+        code=ModelError.EXIT_CODE,
+        message="IR version 14 is newer than the runtime reads (13)",
+        hint="export without them",
+    )
 
 
 def test_missing_external_data_is_named(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     onnx.save(linear(), project / "split.onnx", save_as_external_data=True, location="split.data", size_threshold=0)
     (project / "split.data").unlink()
-    assert_refused(project, tmp_path_factory, "split.onnx", "-t", "android", code=ModelError.EXIT_CODE,
-                   message="external data file not found", hint="copy split.data beside the model")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "split.onnx",
+        "-t",
+        "android",
+        code=ModelError.EXIT_CODE,
+        message="external data file not found",
+        hint="copy split.data beside the model",
+    )
 
 
 def test_an_unknown_key_names_the_nearest(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     (project / "mobpack.toml").write_text(
-        '[package]\nname = "p"\n[model.m]\npath = "model.onnx"\n[target.android]\nmin_sdk = 26\n')
-    assert_refused(project, tmp_path_factory, code=ConfigError.EXIT_CODE,
-                   message="mobpack: error: target.android: unknown key 'min_sdk'", hint="did you mean 'min-sdk'?")
+        '[package]\nname = "p"\n[model.m]\npath = "model.onnx"\n[target.android]\nmin_sdk = 26\n'
+    )
+    assert_refused(
+        project,
+        tmp_path_factory,
+        code=ConfigError.EXIT_CODE,
+        message="mobpack: error: target.android: unknown key 'min_sdk'",
+        hint="did you mean 'min-sdk'?",
+    )
 
 
 def test_an_output_that_cannot_be_written_is_named(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     # A file where a folder is needed fails for root too, which a read-only folder would not.
-    assert_refused(project, tmp_path_factory, "model.onnx", "-t", "android", "--out", "model.onnx/dist",
-                   code=ToolError.EXIT_CODE, message="cannot write to", hint="choose another folder with --out")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "model.onnx",
+        "-t",
+        "android",
+        "--out",
+        "model.onnx/dist",
+        code=ToolError.EXIT_CODE,
+        message="cannot write to",
+        hint="choose another folder with --out",
+    )
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc/self/status").exists(), reason="root writes anywhere, and there is no /proc")
+@pytest.mark.skipif(
+    os.geteuid() == 0 and not Path("/proc/self/status").exists(), reason="root writes anywhere, and there is no /proc"
+)
 def test_a_read_only_output_is_named(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    assert_refused(project, tmp_path_factory, "model.onnx", "-t", "android", "--out", "/proc/mobpack/dist",
-                   code=ToolError.EXIT_CODE, message="cannot write to /proc/mobpack", hint="choose another folder with --out")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "model.onnx",
+        "-t",
+        "android",
+        "--out",
+        "/proc/mobpack/dist",
+        code=ToolError.EXIT_CODE,
+        message="cannot write to /proc/mobpack",
+        hint="choose another folder with --out",
+    )
 
 
-def test_a_folder_that_is_not_a_release_is_never_replaced(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_folder_that_is_not_a_release_is_never_replaced(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     (project / "photos").mkdir()
     (project / "photos" / "cat.jpg").write_bytes(b"jpeg")
-    assert_refused(project, tmp_path_factory, "model.onnx", "-t", "android", "--out", "photos",
-                   code=ConfigError.EXIT_CODE, message="is not a mobpack release", hint="choose another folder with --out")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "model.onnx",
+        "-t",
+        "android",
+        "--out",
+        "photos",
+        code=ConfigError.EXIT_CODE,
+        message="is not a mobpack release",
+        hint="choose another folder with --out",
+    )
 
 
 def test_an_error_over_tolerance_stops_the_build(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     # Folding the normalization into the convolution changes the rounding; no tolerance is that tight.
-    model = onnx_model("(float[1, 64, 8, 8] x) => (float[1, 64, 8, 8] y) { a = Conv (x, w) y = BatchNormalization (a, s, b, m, v) }",
-                       weights={"w": numpy.random.default_rng(0).standard_normal((64, 64, 1, 1)).astype(numpy.float32),
-                                **{name: numpy.random.default_rng(n).uniform(0.1, 2, 64).astype(numpy.float32) for n, name in enumerate("sbmv")}})
+    model = onnx_model(
+        "(float[1, 64, 8, 8] x) => (float[1, 64, 8, 8] y) { a = Conv (x, w) y = BatchNormalization (a, s, b, m, v) }",
+        weights={
+            "w": numpy.random.default_rng(0).standard_normal((64, 64, 1, 1)).astype(numpy.float32),
+            **{
+                name: numpy.random.default_rng(n).uniform(0.1, 2, 64).astype(numpy.float32)
+                for n, name in enumerate("sbmv")
+            },
+        },
+    )
     saved(project / "fused.onnx", model)
-    assert_refused(project, tmp_path_factory, "fused.onnx", "-t", "android", "--set", "parity.tolerance=1e-12",
-                   code=ParityError.EXIT_CODE, message="output 'y' differs from the original on sample", hint="nothing was written")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "fused.onnx",
+        "-t",
+        "android",
+        "--set",
+        "parity.tolerance=1e-12",
+        code=ParityError.EXIT_CODE,
+        message="output 'y' differs from the original on sample",
+        hint="nothing was written",
+    )
 
 
 def test_strict_makes_a_warning_fail(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     model = linear()
     model.ir_version = 14
     saved(project / "new.onnx", model)
-    assert_refused(project, tmp_path_factory, "new.onnx", "-t", "android", "--strict", code=ModelError.EXIT_CODE,
-                   message="--strict: 1 warning(s), the first: model 'new': IR version lowered from 14 to 13", hint="mend what")
+    assert_refused(
+        project,
+        tmp_path_factory,
+        "new.onnx",
+        "-t",
+        "android",
+        "--strict",
+        code=ModelError.EXIT_CODE,
+        message="--strict: 1 warning(s), the first: model 'new': IR version lowered from 14 to 13",
+        hint="mend what",
+    )
 
 
-def test_ctrl_c_in_the_middle_leaves_the_previous_release_whole(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_ctrl_c_in_the_middle_leaves_the_previous_release_whole(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     before = files(project)
     with subprocess.Popen(
         [sys.executable, "-m", "packager.cli", "build", "model.onnx", "-t", "android"],

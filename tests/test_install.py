@@ -17,12 +17,22 @@ pytestmark = pytest.mark.install
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The sdist, and the wheel made from it."""
     folder = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     sdist = next(folder.glob("*.tar.gz"))
     with tarfile.open(sdist) as archive:
         archive.extractall(folder / "unpacked", filter="data")
     source = next((folder / "unpacked").iterdir())
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], cwd=source, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=source,
+        check=True,
+        capture_output=True,
+    )
     return sdist, next(folder.glob("*.whl"))
 
 
@@ -33,7 +43,11 @@ def templates_in_git() -> set[str]:
 
 def test_the_wheel_carries_exactly_the_templates_in_git(built: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(built[1]) as wheel:
-        shipped = {name.removeprefix("packager/templates/") for name in wheel.namelist() if name.startswith("packager/templates/")}
+        shipped = {
+            name.removeprefix("packager/templates/")
+            for name in wheel.namelist()
+            if name.startswith("packager/templates/")
+        }
     assert shipped == templates_in_git()
     assert any(name.startswith("android/_providers/") for name in shipped)
 
@@ -48,13 +62,29 @@ def test_the_wheel_carries_no_tests_and_no_samples(built: tuple[Path, Path]) -> 
 def test_an_installed_mobpack_finds_its_templates(built: tuple[Path, Path], kind: str, tmp_path: Path) -> None:
     target = tmp_path / "site"
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(target),
-         str(built[1] if kind == "wheel" else built[0])],
-        check=True, capture_output=True,
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--no-index",
+            "--no-build-isolation",
+            "--target",
+            str(target),
+            str(built[1] if kind == "wheel" else built[0]),
+        ],
+        check=True,
+        capture_output=True,
     )
     found = subprocess.run(
         [sys.executable, "-c", "from packager import render; print(render.__file__); print(render.templates_folder())"],
-        check=True, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(target)},
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(target)},
     )
     module, folder = map(Path, found.stdout.split("\n")[:2])
     assert module.is_relative_to(tmp_path), "the installed copy must be the one that runs"
@@ -66,4 +96,3 @@ def test_this_editable_install_finds_the_templates_in_the_repository() -> None:
     from packager import render
 
     assert render.templates_folder() == ROOT / "templates"
-

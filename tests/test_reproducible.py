@@ -16,9 +16,14 @@ def build(folder: Path, environment: dict[str, str]) -> dict[str, bytes]:
     shutil.copy(models.orientation(), folder / "page.onnx")
     (folder / "mobpack.toml").write_text(
         '[package]\nname = "page"\nlicense = "Apache-2.0"\n[model.orientation]\npath = "page.onnx"\n'
-        '[target.android]\ngroup = "com.example"\nproviders = ["qnn", "nnapi", "xnnpack"]\n')
+        '[target.android]\ngroup = "com.example"\nproviders = ["qnn", "nnapi", "xnnpack"]\n'
+    )
     done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", "build", "--emit-project"], cwd=folder, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", "packager.cli", "build", "--emit-project"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "XDG_CACHE_HOME": str(folder.parent / f"{folder.name}-cache"), **environment},
     )
     assert done.returncode == 0, done.stderr

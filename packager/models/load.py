@@ -54,7 +54,7 @@ def parse(content: bytes, path: Path) -> "ModelProto":
     from google.protobuf.message import DecodeError
 
     try:
-        proto = onnx.ModelProto.FromString(content)
+        proto: onnx.ModelProto = onnx.ModelProto.FromString(content)
     except DecodeError as error:
         raise ModelError(
             f"{path}: not an ONNX model ({error})", hint="give an .onnx file; export it again if it is one"

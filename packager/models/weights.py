@@ -104,7 +104,8 @@ def size_of(tensor: "TensorProto") -> int:
     from onnx import TensorProto
 
     names = {number: name for name, number in TensorProto.DataType.items()}
-    return (math.prod(tensor.dims) * BITS.get(names.get(tensor.data_type, ""), 0) + 7) // 8
+    bits: int = math.prod(tensor.dims) * BITS.get(names.get(tensor.data_type, ""), 0)
+    return (bits + 7) // 8
 
 
 def _number(entries: "Mapping[str, StringStringEntryProto]", key: str, tensor: "TensorProto", path: Path) -> int:

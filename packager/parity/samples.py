@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.errors import ConfigError, ModelError
 from packager.parity.settings import ParitySettings
-from packager.values import Dimension, ElementType, Model, TensorSpec
+from packager.values import ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
     import numpy
@@ -123,18 +123,9 @@ def _concrete(spec: TensorSpec, size: int, last_only: bool) -> tuple[int, ...]:
         dimension
         if isinstance(dimension, int)
         else 1
-        if _is_batch(dimension, axis) or (last_only and axis < len(spec.shape) - 1)
+        if spec.is_batch(axis) or (last_only and axis < len(spec.shape) - 1)
         else size
         for axis, dimension in enumerate(spec.shape)
-    )
-
-
-def _is_batch(dimension: Dimension, axis: int) -> bool:
-    named = isinstance(dimension, str) and not dimension.startswith("unk__")
-    return (
-        "batch" in str(dimension).lower()
-        or dimension in ("N", "n")
-        or (axis == 0 and not (named and "seq" in str(dimension).lower()))
     )
 
 

@@ -77,8 +77,10 @@ def _build_all(binaries: Sequence[Path], folder: Path) -> None:
     for library in sorted({name for binary in binaries for name in _needed(binary)} - own):
         source = SOURCES / f"{library.removesuffix('.so')}.c"
         if not source.is_file():
-            raise ToolError(f"the Android binaries need {library}, which has no stand-in",
-                                  hint=f"add tests/toolchain/bionic_sources/{source.name}")
+            raise ToolError(
+                f"the Android binaries need {library}, which has no stand-in",
+                hint=f"add tests/toolchain/bionic_sources/{source.name}",
+            )
         wanted = sorted((name for name in imports if name.library == library), key=lambda name: name.symbol)
         _build(library, source, wanted, folder)
     _check_complete([name for name in imports if name.library not in own], folder)
@@ -93,11 +95,34 @@ def _build(library: str, source: Path, wanted: Iterable[Import], folder: Path) -
         versions = Path(scratch, "versions.map")
         versions.write_text("LIBC { global: *; local: bionic_*; };\n", encoding="utf-8")
         tools.run(
-            [sys.executable, "-m", "ziglang", "cc", "-target", ZIG_TARGET, "-std=gnu11", "-O2", "-fPIC", "-shared",
-             "-Wall", "-Wextra", "-Werror", "-fno-builtin", "-fno-sanitize=undefined",
-             f"-Wl,-soname,{library}", f"-Wl,--version-script={versions}", "-Wl,-z,defs",
-             # Without the compiler's own library: its memcpy and memset would take the place of glibc's.
-             "-nodefaultlibs", "-o", folder / library, source, assembly, "-lc", "-lm"],
+            [
+                sys.executable,
+                "-m",
+                "ziglang",
+                "cc",
+                "-target",
+                ZIG_TARGET,
+                "-std=gnu11",
+                "-O2",
+                "-fPIC",
+                "-shared",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-fno-builtin",
+                "-fno-sanitize=undefined",
+                f"-Wl,-soname,{library}",
+                f"-Wl,--version-script={versions}",
+                "-Wl,-z,defs",
+                # Without the compiler's own library: its memcpy and memset would take the place of glibc's.
+                "-nodefaultlibs",
+                "-o",
+                folder / library,
+                source,
+                assembly,
+                "-lc",
+                "-lm",
+            ],
             what=f"building the stand-in for {library}",
             hint="a name glibc does not have needs a function in tests/toolchain/bionic_sources/",
         )
@@ -107,8 +132,12 @@ def _forwarders(symbols: Sequence[str]) -> str:
     """Assembly with one jump per symbol: every register, and so every argument, reaches glibc as it was."""
     lines = [".text"]
     for symbol in symbols:
-        lines += [f".globl bionic_{symbol}", f".type bionic_{symbol}, @function",
-                  f"bionic_{symbol}: jmp *{symbol}@GOTPCREL(%rip)", f".symver bionic_{symbol}, {symbol}@LIBC"]
+        lines += [
+            f".globl bionic_{symbol}",
+            f".type bionic_{symbol}, @function",
+            f"bionic_{symbol}: jmp *{symbol}@GOTPCREL(%rip)",
+            f".symver bionic_{symbol}, {symbol}@LIBC",
+        ]
     return "\n".join([*lines, '.section .note.GNU-stack, "", @progbits', ""])
 
 
@@ -120,8 +149,10 @@ def _check_complete(imports: Iterable[Import], folder: Path) -> None:
         raise ToolError(f"no stand-in for {', '.join(missing)}", hint="write them in tests/toolchain/bionic_sources/")
     circular = sorted(name for library in folder.iterdir() for name in _own_references(library))
     if circular:
-        raise ToolError(f"stand-ins that would call themselves: {', '.join(circular)}",
-                              hint="the linker found these names elsewhere than in glibc")
+        raise ToolError(
+            f"stand-ins that would call themselves: {', '.join(circular)}",
+            hint="the linker found these names elsewhere than in glibc",
+        )
 
 
 def _needed(binary: Path) -> list[str]:
@@ -137,15 +168,21 @@ def _imports(binary: Path) -> Iterator[Import]:
         versions = _section(elf, ".gnu.version", GNUVerSymSection)
         for index, symbol in enumerate(_symbols(elf).iter_symbols()):
             if symbol["st_shndx"] == "SHN_UNDEF" and symbol.name:
-                yield Import(symbol.name, owners.get(versions.get_symbol(index)["ndx"], ""),
-                             symbol["st_info"]["type"] != "STT_OBJECT", symbol["st_info"]["bind"] == "STB_WEAK")
+                yield Import(
+                    symbol.name,
+                    owners.get(versions.get_symbol(index)["ndx"], ""),
+                    symbol["st_info"]["type"] != "STT_OBJECT",
+                    symbol["st_info"]["bind"] == "STB_WEAK",
+                )
 
 
 def _version_owners(elf: ELFFile) -> Mapping[int | str, str]:
     """Version index -> soname of the library it is asked from."""
-    return {auxiliary["vna_other"]: str(library.name)
-            for library, auxiliaries in _section(elf, ".gnu.version_r", GNUVerNeedSection).iter_versions()
-            for auxiliary in auxiliaries}
+    return {
+        auxiliary["vna_other"]: str(library.name)
+        for library, auxiliaries in _section(elf, ".gnu.version_r", GNUVerNeedSection).iter_versions()
+        for auxiliary in auxiliaries
+    }
 
 
 def _exports(library: Path) -> Iterator[str]:
@@ -159,8 +196,12 @@ def _own_references(library: Path) -> Iterator[str]:
     """Names the loader is to look up for `library` although `library` itself defines them."""
     with library.open("rb") as file:
         elf = ELFFile(file)
-        relocations = [entry for section in elf.iter_sections() if isinstance(section, RelocationSection)
-                       for entry in section.iter_relocations()]
+        relocations = [
+            entry
+            for section in elf.iter_sections()
+            if isinstance(section, RelocationSection)
+            for entry in section.iter_relocations()
+        ]
         for index in sorted({entry["r_info_sym"] for entry in relocations} - {0}):
             symbol = _symbols(elf).get_symbol(index)
             if symbol["st_shndx"] != "SHN_UNDEF":

@@ -35,15 +35,27 @@ class Device:
         """What the app keeps for the models of the package."""
         return self.folder / "data" / "no_backup" / "mobpack" / "models"
 
-    def run(self, app: str, files: Mapping[str, NDArray[Any]] | None = None, *,
-            properties: Mapping[str, object] | None = None, exit_code: int = 0, **values: object) -> jvm.Run:
+    def run(
+        self,
+        app: str,
+        files: Mapping[str, NDArray[Any]] | None = None,
+        *,
+        properties: Mapping[str, object] | None = None,
+        exit_code: int = 0,
+        **values: object,
+    ) -> jvm.Run:
         """Runs a file of `apps/` after its inputs were written as raw little-endian numbers."""
         exchange = self.folder / "files"
         exchange.mkdir(parents=True, exist_ok=True)
         for name, array in (files or {}).items():
             (exchange / name).write_bytes(np.ascontiguousarray(array).tobytes())
-        return jvm.run(f"apps.{app}Kt", {"apk": self.apk, "data": self.folder / "data", "files": exchange, **values},
-                       classpath=[self.library.apps, self.library.classes], properties=properties, exit_code=exit_code)
+        return jvm.run(
+            f"apps.{app}Kt",
+            {"apk": self.apk, "data": self.folder / "data", "files": exchange, **values},
+            classpath=[self.library.apps, self.library.classes],
+            properties=properties,
+            exit_code=exit_code,
+        )
 
     def output(self, name: str, element: DTypeLike, *shape: int) -> NDArray[Any]:
         """An array that the app wrote."""
@@ -54,8 +66,9 @@ def library(aar: Path, folder: Path) -> Library:
     """Takes classes.jar out of `aar` and compiles the test apps against it."""
     with zipfile.ZipFile(aar) as archive:
         classes = Path(archive.extract("classes.jar", folder))
-    apps = jvm.compile_kotlin(sorted(jvm.APPS.glob("*.kt")),
-                              classpath=[classes, jvm.fakes(), jvm.android_runtime().classes])
+    apps = jvm.compile_kotlin(
+        sorted(jvm.APPS.glob("*.kt")), classpath=[classes, jvm.fakes(), jvm.android_runtime().classes]
+    )
     return Library(aar=aar, classes=classes, apps=apps)
 
 

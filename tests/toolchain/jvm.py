@@ -57,8 +57,9 @@ def android_runtime() -> AndroidRuntime:
             unpacked = Path(scratch, "unpacked")
             _unpack(package, unpacked)
             _keep(unpacked, folder)
-    return AndroidRuntime(aar=folder / "onnxruntime.aar", classes=folder / "classes.jar",
-                          libraries=folder / "jni" / ABI)
+    return AndroidRuntime(
+        aar=folder / "onnxruntime.aar", classes=folder / "classes.jar", libraries=folder / "jni" / ABI
+    )
 
 
 def _unpack(package: Path, folder: Path) -> None:
@@ -88,9 +89,21 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
     with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
         made = Path(scratch, "classes.jar")
         tools.run(
-            [compiler.java, *kotlin.JAVA_FLAGS, "-cp", _path([*compiler.jars, compiler.stdlib]),
-             "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", *options, "-jdk-home", compiler.java_home,
-             "-cp", _path([compiler.stdlib, *classpath]), "-d", made, *sources],
+            [
+                compiler.java,
+                *kotlin.JAVA_FLAGS,
+                "-cp",
+                _path([*compiler.jars, compiler.stdlib]),
+                "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+                *options,
+                "-jdk-home",
+                compiler.java_home,
+                "-cp",
+                _path([compiler.stdlib, *classpath]),
+                "-d",
+                made,
+                *sources,
+            ],
             what="compiling " + ", ".join(source.name for source in sources),
         )
         _keep(made, jar)
@@ -102,8 +115,14 @@ def fakes() -> Path:
     return compile_kotlin(sorted(FAKES.glob("*.kt")))
 
 
-def run(main_class: str, arguments: Mapping[str, object], *, classpath: Sequence[Path],
-        properties: Mapping[str, object] | None = None, exit_code: int = 0) -> Run:
+def run(
+    main_class: str,
+    arguments: Mapping[str, object],
+    *,
+    classpath: Sequence[Path],
+    properties: Mapping[str, object] | None = None,
+    exit_code: int = 0,
+) -> Run:
     """Runs `main_class` with ONNX Runtime for Android on the class path, and `arguments` as `name=value`.
 
     Raises AssertionError with the last of what it printed when it does not end with `exit_code`.
@@ -114,18 +133,31 @@ def run(main_class: str, arguments: Mapping[str, object], *, classpath: Sequence
     compiler = kotlin.find_compiler()
     command = [
         # JAVA_FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.
-        str(compiler.java), *kotlin.JAVA_FLAGS, "-XX:-CreateCoredumpOnCrash",
+        str(compiler.java),
+        *kotlin.JAVA_FLAGS,
+        "-XX:-CreateCoredumpOnCrash",
         f"-Donnxruntime.native.path={runtime.libraries}",
         *(f"-D{name}={value}" for name, value in (properties or {}).items()),
-        "-cp", _path([*classpath, fakes(), runtime.classes, compiler.stdlib]),
-        main_class, *(f"{name}={value}" for name, value in arguments.items()),
+        "-cp",
+        _path([*classpath, fakes(), runtime.classes, compiler.stdlib]),
+        main_class,
+        *(f"{name}={value}" for name, value in arguments.items()),
     ]
     with tempfile.TemporaryDirectory() as folder:  # a crash leaves hs_err_pid*.log in the working folder
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=RUN_TIMEOUT_S, cwd=folder,
-                              env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)})
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=RUN_TIMEOUT_S,
+            cwd=folder,
+            env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)},
+        )
     if done.returncode != exit_code:
-        raise AssertionError(f"{main_class} ended with exit code {done.returncode}\n"
-                             f"{tools.last_lines(done.stdout, 40)}\n{tools.last_lines(done.stderr, 80)}")
+        raise AssertionError(
+            f"{main_class} ended with exit code {done.returncode}\n"
+            f"{tools.last_lines(done.stdout, 40)}\n{tools.last_lines(done.stderr, 80)}"
+        )
     return Run(facts=_facts(done.stdout), log=done.stderr)
 
 

@@ -11,9 +11,16 @@ from onnx import TensorProto, helper
 from packager import tools
 
 EVERY_TYPE = {
-    "f32": TensorProto.FLOAT, "f64": TensorProto.DOUBLE, "f16": TensorProto.FLOAT16,
-    "i8": TensorProto.INT8, "i16": TensorProto.INT16, "i32": TensorProto.INT32, "i64": TensorProto.INT64,
-    "u8": TensorProto.UINT8, "flag": TensorProto.BOOL, "word": TensorProto.STRING,
+    "f32": TensorProto.FLOAT,
+    "f64": TensorProto.DOUBLE,
+    "f16": TensorProto.FLOAT16,
+    "i8": TensorProto.INT8,
+    "i16": TensorProto.INT16,
+    "i32": TensorProto.INT32,
+    "i64": TensorProto.INT64,
+    "u8": TensorProto.UINT8,
+    "flag": TensorProto.BOOL,
+    "word": TensorProto.STRING,
 }
 OUTPUT_ONLY = {"u16": TensorProto.UINT16, "u32": TensorProto.UINT32, "u64": TensorProto.UINT64}
 
@@ -59,10 +66,16 @@ def every_type(folder: Path) -> Path:
             helper.make_node("Transpose", ["rows"], ["columns"]),
         ],
         "every_type",
-        [*(tensors(name, element, [2, 3]) for name, element in EVERY_TYPE.items()),
-         tensors("scalar", TensorProto.FLOAT, []), tensors("rows", TensorProto.FLOAT, ["count", None])],
-        [*(tensors(name, element, [3, 2]) for name, element in outputs.items()),
-         tensors("doubled", TensorProto.FLOAT, []), tensors("columns", TensorProto.FLOAT, [None, "count"])],
+        [
+            *(tensors(name, element, [2, 3]) for name, element in EVERY_TYPE.items()),
+            tensors("scalar", TensorProto.FLOAT, []),
+            tensors("rows", TensorProto.FLOAT, ["count", None]),
+        ],
+        [
+            *(tensors(name, element, [3, 2]) for name, element in outputs.items()),
+            tensors("doubled", TensorProto.FLOAT, []),
+            tensors("columns", TensorProto.FLOAT, [None, "count"]),
+        ],
     )
     path = folder / "every_type.onnx"
     onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]), path)

@@ -16,7 +16,7 @@ MAX_BUFFER_BYTES = 2**31 - 1
 # Names that the generated files use; a model's class must not hide one of them.
 RESERVED_CLASSES = frozenset(
     """
-    Array AutoCloseable Boolean Buffer ByteBuffer ByteOrder CPU Companion ConcurrentHashMap Context Double
+    Array AutoCloseable Boolean Buffer Build ByteBuffer ByteOrder CPU Companion ConcurrentHashMap Context Double
     DoubleBuffer EnumSet Executors Fallback File FileInputStream FileOutputStream Float FloatBuffer IOException
     IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer JvmOverloads
     JvmStatic LinkedHashMap List Log Long LongArray LongBuffer Map MapMode MessageDigest ModelCorruptedException
@@ -187,11 +187,10 @@ def _key(spec: TensorSpec, axis: int) -> Dimension | tuple[str, int]:
 
 
 def _dimension(identifier: str, spec: TensorSpec, axis: int) -> DimensionView:
-    name = str(spec.shape[axis] or "")
-    is_batch = axis == 0 and (name.lower() in ("b", "n", "bs") or "batch" in name.lower())
+    is_batch = spec.is_batch(axis)
     return DimensionView(
         identifier=identifier,
-        name=name,
+        name=str(spec.shape[axis] or ""),
         tensor=spec.name,
         default=" = 1" if is_batch else "",
         example="1" if is_batch else "128",

@@ -1,4 +1,6 @@
 package ai.onnxruntime;
 
 public class OrtException extends Exception {
+    public OrtException(String message) {
+    }
 }

@@ -25,7 +25,7 @@ public class Dice private constructor(private val session: ModelSession) : AutoC
     /** Which model this is, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
-    /** The provider that started; operators that it does not know run on [Provider.CPU]. */
+    /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
     public val provider: Provider get() = session.provider
 
     /** The providers that were tried before [provider] and did not start, each with the reason. */

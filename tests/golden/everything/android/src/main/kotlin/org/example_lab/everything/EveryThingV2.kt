@@ -18,7 +18,7 @@ import java.nio.ShortBuffer
  *
  * ```kotlin
  * EveryThingV2.load(context).use { model ->
- *     val input = EveryThingV2.Input.allocate(batchSize = 1, uint8Dim1 = 128, int32Dim0 = 128, int32Dim1 = 128, pastSequence1 = 128)
+ *     val input = EveryThingV2.Input.allocate(batchSize = 1, uint8Dim1 = 128, int32Dim0 = 1, int32Dim1 = 128, pastSequence1 = 128)
  *     input.servingDefaultInput20.put(values)
  *     val output = model.run(input)
  *     output.floatStatic[0]
@@ -33,7 +33,7 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
     /** Which model this is, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
-    /** The provider that started; operators that it does not know run on [Provider.CPU]. */
+    /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
     public val provider: Provider get() = session.provider
 
     /** The providers that were tried before [provider] and did not start, each with the reason. */
@@ -114,7 +114,7 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
         /** A size of `uint8` that has no name in the model. */
         public val uint8Dim1: Int,
         /** A size of `int32` that has no name in the model. */
-        public val int32Dim0: Int,
+        public val int32Dim0: Int = 1,
         /** A size of `int32` that has no name in the model. */
         public val int32Dim1: Int,
         /** The size of `past sequence* / + 1`. */
@@ -155,7 +155,7 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
             public fun allocate(
                 batchSize: Int = 1,
                 uint8Dim1: Int,
-                int32Dim0: Int,
+                int32Dim0: Int = 1,
                 int32Dim1: Int,
                 pastSequence1: Int,
             ): Input = Input(

@@ -8,6 +8,7 @@ import ai.onnxruntime.OrtSession
 import ai.onnxruntime.OrtSession.SessionOptions
 import ai.onnxruntime.providers.NNAPIFlags
 import android.content.Context
+import android.os.Build
 import android.util.Log
 import java.nio.ByteBuffer
 import java.util.EnumSet
@@ -135,6 +136,10 @@ internal class ModelSession private constructor(
                     ) + options.providerOptions[provider].orEmpty(),
                 )
                 Provider.NNAPI -> {
+                    // Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
+                    if (Build.VERSION.SDK_INT < Build.VERSION_CODES.O_MR1) {
+                        throw OrtException("NNAPI needs API level 27, this device has ${Build.VERSION.SDK_INT}")
+                    }
                     val flags = mapOf(
                         "CPU_DISABLED" to "1",
                     ) + options.providerOptions[provider].orEmpty()
