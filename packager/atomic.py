@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,23 @@ from packager.errors import ToolError
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 """What writing to a full disk, or beyond a quota, fails with."""
+
+
+def copy_rest(source: IO[bytes], destination: IO[bytes]) -> None:
+    """Copies `source` from where it stands to its end, inside the kernel where it can (copy_file_range(2)): no page of
+    it is touched here, and file systems that share blocks copy nothing at all."""
+    destination.flush()
+    if hasattr(os, "copy_file_range"):
+        try:
+            os.lseek(source.fileno(), source.tell(), os.SEEK_SET)
+            while os.copy_file_range(source.fileno(), destination.fileno(), 1 << 30):
+                pass
+            return
+        except OSError as error:
+            if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                raise
+            source.seek(os.lseek(source.fileno(), 0, os.SEEK_CUR))
+    shutil.copyfileobj(source, destination, 1 << 20)
 
 
 @contextmanager

@@ -192,7 +192,7 @@ def package_target(
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(ortformat.operator_config([each.path for each in compiled]), encoding="utf-8")
+    config.write_text(ortformat.merged_config([each.operators for each in compiled]), encoding="utf-8")
     shipped.append(release.described(config, staging, target=target.NAME, kind="operator-config"))
     if emit_project:
         write_sources(target.project(view, sources), staging / target.NAME / "project")

@@ -14,10 +14,8 @@ from packager.cli.options import MODEL, json_option, parse_shapes, print_json, s
 @json_option
 def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
-    import shutil
-
     from packager import models, names, ortformat, tools
-    from packager.atomic import atomic_file
+    from packager.atomic import atomic_file, copy_rest
     from packager.console import Console, size
     from packager.store import Store
     from packager.values import Variant
@@ -31,9 +29,9 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         compiled = ortformat.compile_variant(variant, Store(tools.cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:
-        shutil.copyfileobj(content, file, 1 << 20)
+        copy_rest(content, file)
     with atomic_file(operators) as file:
-        file.write(ortformat.operator_config([compiled.path]).encode())
+        file.write(ortformat.merged_config([compiled.operators]).encode())
     for note in loaded.notes:
         console.warn(note)
     if as_json:

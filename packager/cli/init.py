@@ -44,43 +44,47 @@ def _relative(model: Path, out: Path) -> str:
 
 def project_file(model: "Model", package: str, path: str) -> str:
     """The text of mobpack.toml: the keys people change, each with a comment, the rest commented out on its default."""
-    quoted = json.dumps(path, ensure_ascii=False)
-    return f"""\
-# Build with: mobpack build
-# Paths are relative to this file.
+    lines = [
+        "# Build with: mobpack build",
+        "# Paths are relative to this file.",
+        "",
+        "[package]",
+        _line(f'name = "{package}"', "artifact id; the Kotlin package derives from it"),
+        'version = "1.0.0"',
+        _line('# license = "Apache-2.0"', "SPDX identifier, for the package's metadata"),
+        "",
+        _line(f"[model.{model.name}]", "the class name derives from this key"),
+        f"path = {json.dumps(path, ensure_ascii=False)}",
+        _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
+        *_shapes(model),
+        "",
+        _line("[parity]", "nothing ships that computes something else than the model"),
+        _line('# samples = "samples/"', ".npz files keyed by input name; random inputs when absent"),
+        _line("# tolerance = 1e-3", "largest allowed error, as a share of the output's largest value"),
+        "",
+        "[target.android]",
+        _line('group = "com.example"', "Maven group and start of the Kotlin package"),
+        _line('# providers = ["xnnpack"]', 'tried in this order, CPU last: "qnn", "nnapi", "xnnpack"'),
+        "# min-sdk = 24",
+    ]
+    return "\n".join(lines) + "\n"
 
-[package]
-name = "{package}"              # artifact id; the Kotlin package derives from it
-version = "1.0.0"
-# license = "Apache-2.0"        # SPDX identifier, for the package's metadata
 
-[model.{model.name}]            # the class name derives from this key
-path = {quoted}
-# license = "MODEL_LICENSE.txt" # shipped in the package
-{_shapes(model)}
-[parity]                        # nothing ships that computes something else than the model
-# samples = "samples/"          # .npz files keyed by input name; random inputs when absent
-# tolerance = 1e-3              # largest allowed error, as a share of the output's largest value
-
-[target.android]
-group = "com.example"           # Maven group and start of the Kotlin package
-# providers = ["xnnpack"]       # tried in this order, CPU last: "qnn", "nnapi", "xnnpack"
-# min-sdk = 24
-"""
+def _line(text: str, comment: str) -> str:
+    return f"{text:<33} # {comment}"
 
 
-def _shapes(model: "Model") -> str:
+def _shapes(model: "Model") -> list[str]:
     """A commented `[model.NAME.shapes]` with the model's own dynamic dimensions."""
     symbols = dict.fromkeys(d for spec in model.signature.inputs for d in spec.shape if isinstance(d, str))
     unnamed = [spec for spec in model.signature.inputs if None in spec.shape]
     if not symbols and not unnamed:
-        return ""
-    lines = [
-        f"# [model.{model.name}.shapes]      # dynamic dimensions: parameters of the generated input, unless fixed here"
+        return []
+    return [
+        "",
+        _line(
+            f"# [model.{model.name}.shapes]", "dynamic dimensions: parameters of the generated input, unless fixed here"
+        ),
+        *(f"# {json.dumps(symbol)} = 1" for symbol in symbols),
+        *(f"# {json.dumps(spec.name)} = {[d if isinstance(d, int) else 1 for d in spec.shape]}" for spec in unnamed),
     ]
-    lines += [f"# {json.dumps(symbol)} = 1" for symbol in symbols]
-    lines += [
-        f"# {json.dumps(spec.name)} = {[1 if d is None or isinstance(d, str) else d for d in spec.shape]}"
-        for spec in unnamed
-    ]
-    return "\n".join(lines) + "\n"

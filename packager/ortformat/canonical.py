@@ -11,6 +11,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from packager.atomic import copy_rest
 from packager.errors import ToolError
 
 ALIGNMENT = 64
@@ -25,12 +26,13 @@ def canonicalize(source: Path, destination: Path) -> None:
             raise ToolError(f"{source}: not an ORT-format file", hint="this is a bug: please report it with the model")
         model_table, model_region = _model_offsets(content)
         front = _front(content)
-        front += bytes((model_region - len(front)) % ALIGNMENT)
+        # FlatBuffers aligns from a file's end, and where the model starts in a raw file depends on the salted order.
+        front += bytes(-(len(front) + len(content) - model_region) % ALIGNMENT)
         _point_to_model(front, len(front) + model_table - model_region)
         with destination.open("wb") as out:
             out.write(front)
-            for start in range(model_region, len(content), 1 << 24):
-                out.write(content[start : start + (1 << 24)])
+            file.seek(model_region)
+            copy_rest(file, out)
 
 
 def _model_offsets(content: mmap.mmap) -> tuple[int, int]:

@@ -4,6 +4,7 @@ The format is ONNX Runtime's (docs/Reduced_Operator_Kernel_build.md in its repos
 `domain;opset;Op{"inputs": {...}},...`. It carries no paths, so that the same models give the same text.
 """
 
+import json
 import mmap
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -12,18 +13,39 @@ from typing import Any
 
 
 def operator_config(paths: Sequence[Path]) -> str:
-    """The operator and type configuration that covers every ORT-format file in `paths`.
+    """The operator and type configuration that covers every ORT-format file in `paths`."""
+    return merged_config([required_operators(path) for path in paths])
 
-    The files are read through memory maps: only the graph is touched, never the weights.
-    """
-    required: dict[str, dict[int, set[str]]] = {}
-    types = _read(paths, required)
-    lines = ["# Operators and types required by the models of this package (onnxruntime --include_ops_by_config)"]
-    for domain in sorted(required):
-        for opset in sorted(required[domain]):
-            entries = [f"{op}{types.get_config_entry(domain, op) or ''}" for op in sorted(required[domain][opset])]
-            lines.append(f"{domain};{opset};{','.join(entries)}")
-    return "\n".join(lines) + "\n"
+
+def merged_config(files: Sequence[Mapping[str, str]]) -> str:
+    """The configuration that covers every file of `files`, each as `required_operators` tells it."""
+    types: dict[tuple[str, str], dict[str, Any]] = {}
+    lines: dict[tuple[str, int], set[str]] = {}
+    for operators in files:
+        for key, used in operators.items():
+            domain, opset, op = key.split(";")
+            lines.setdefault((domain, int(opset)), set()).add(op)
+            if used:  # ONNX Runtime reduces an operator's types over all of its opsets
+                types[domain, op] = _union(types.get((domain, op), {}), json.loads(used))
+    text = ["# Operators and types required by the models of this package (onnxruntime --include_ops_by_config)"]
+    for (domain, opset), ops in sorted(lines.items()):
+        entries = [op + (json.dumps(types[domain, op]) if (domain, op) in types else "") for op in sorted(ops)]
+        text.append(f"{domain};{opset};{','.join(entries)}")
+    return "\n".join(text) + "\n"
+
+
+def _union(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Both type entries in one, sorted: {"inputs": {"0": [...]}, "outputs": {...}} or {"custom": [...]}."""
+    result: dict[str, Any] = {}
+    for key in sorted({*one, *other}, key=lambda name: (int(name) if name.isdecimal() else 0, name)):
+        values = [side[key] for side in (one, other) if key in side]
+        if isinstance(values[0], dict):
+            result[key] = _union(values[0], values[-1])
+        else:
+            result[key] = [
+                json.loads(each) for each in sorted({json.dumps(value) for side in values for value in side})
+            ]
+    return result
 
 
 def required_operators(path: Path) -> Mapping[str, str]:
