@@ -127,7 +127,23 @@ def conversions(model: Path, scratch: Path, repetitions: int) -> list[Comparison
             memory_goal=0.4 if is_large else None,
         ),
         Comparison(work=work, other="ORT tool, Fixed only", ours=costs["ours"], theirs=costs["Fixed"]),
+        conversion_alone(model, scratch, repetitions),
     ]
+
+
+def conversion_alone(model: Path, scratch: Path, repetitions: int) -> Comparison:
+    """The same work in one process each that has done it before: what is left without starts and imports."""
+    costs = measure.interleaved(
+        repetitions,
+        {name: partial(step, name, model, model, scratch) for name in ("our-conversion", "their-conversion")},
+    )
+    return Comparison(
+        work=f"convert {name_of(model)}, over imports",
+        other="ORT tool, default",
+        ours=costs["our-conversion"],
+        theirs=costs["their-conversion"],
+        cpu_goal=0.4,
+    )
 
 
 def our_conversion(model: Path, scratch: Path) -> Cost:

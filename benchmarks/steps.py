@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def our_config(file: Path) -> None:
-    from packager.ortformat import operator_config
+    from packager.ortformat.operators import operator_config
 
     operator_config([file])
 
@@ -24,6 +24,37 @@ def their_config(file: Path) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         create_config_from_models([file], Path(folder) / "config", True)
+
+
+def our_conversion(file: Path) -> None:
+    """What `mobpack convert` does, in one process."""
+    from packager import models
+    from packager.ortformat.converter import Job, convert
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = models.load(file, "model")
+        graph = Path(folder) / "graph.onnx"
+        graph.write_bytes(model.graph)
+        convert(
+            Job(
+                graph=str(graph),
+                data_folder=str(models.data_folder(file)),
+                output=str(Path(folder) / "model.ort"),
+                scratch=folder,
+                source_bytes=model.size_bytes,
+            )
+        )
+
+
+def their_conversion(file: Path) -> None:
+    """What ONNX Runtime's tool does in its default form, in one process."""
+    from onnxruntime.tools.convert_onnx_models_to_ort import OptimizationStyle, convert_onnx_models_to_ort
+
+    styles = [OptimizationStyle.Fixed, OptimizationStyle.Runtime]
+    with tempfile.TemporaryDirectory() as folder:
+        convert_onnx_models_to_ort(
+            file, Path(folder), optimization_styles=styles, target_platform="arm", enable_type_reduction=True
+        )
 
 
 def our_inspection(file: Path) -> None:
@@ -46,7 +77,7 @@ def compare_configs(file: Path) -> None:
     """Raises SystemExit when our operator config and ONNX Runtime's differ in more than comments."""
     from onnxruntime.tools.ort_format_model import create_config_from_models
 
-    from packager.ortformat import operator_config
+    from packager.ortformat.operators import operator_config
 
     with tempfile.TemporaryDirectory() as folder:
         create_config_from_models([file], Path(folder) / "config", True)
@@ -62,7 +93,15 @@ def lines(config: str) -> list[str]:
 
 STEPS: dict[str, Callable[[Path], None]] = {
     step.__name__.replace("_", "-"): step
-    for step in (our_config, their_config, our_inspection, their_inspection, compare_configs)
+    for step in (
+        our_conversion,
+        their_conversion,
+        our_config,
+        their_config,
+        our_inspection,
+        their_inspection,
+        compare_configs,
+    )
 }
 
 

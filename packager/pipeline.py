@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from packager import models, ortformat, parity, release, tools
+from packager import models, parity, release, tools
 from packager.config import Config, ModelTable, ParityTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
+from packager.ortformat.compile import compile_variant
+from packager.ortformat.operators import merged_config
 from packager.quantizers import QUANTIZERS
 from packager.render import write_sources
 from packager.store import Store
@@ -94,7 +96,7 @@ def compile_all(
                 variant = Variant(
                     model=model, name=name, quantizer=quantizer, graph=QUANTIZERS[quantizer]().quantize(model.graph)
                 )
-                compiled[model.name, name] = ortformat.compile_variant(variant, store)
+                compiled[model.name, name] = compile_variant(variant, store)
             _note_size(compiled[model.name, name], console)
     return compiled
 
@@ -192,7 +194,7 @@ def package_target(
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(ortformat.merged_config([each.operators for each in compiled]), encoding="utf-8")
+    config.write_text(merged_config([each.operators for each in compiled]), encoding="utf-8")
     shipped.append(release.described(config, staging, target=target.NAME, kind="operator-config"))
     if emit_project:
         write_sources(target.project(view, sources), staging / target.NAME / "project")

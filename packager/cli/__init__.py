@@ -4,6 +4,7 @@ Command modules import what they need inside their functions, so that `mobpack -
 """
 
 import json
+import os
 import sys
 from typing import NoReturn
 
@@ -37,6 +38,8 @@ for command in (init, inspect, build, convert, doctor):
 
 
 def main() -> NoReturn:
+    # numpy's linear algebra starts a thread per core on import, here and in every child; nothing here uses it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         commands(standalone_mode=False)
     except MobpackError as error:

@@ -14,9 +14,11 @@ from packager.cli.options import MODEL, json_option, parse_shapes, print_json, s
 @json_option
 def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
-    from packager import models, names, ortformat, tools
+    from packager import models, names, tools
     from packager.atomic import atomic_file, copy_rest
     from packager.console import Console, size
+    from packager.ortformat.compile import compile_variant
+    from packager.ortformat.operators import merged_config
     from packager.store import Store
     from packager.values import Variant
 
@@ -26,12 +28,12 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
         variant = Variant(model=loaded, name="fp32", graph=loaded.graph, quantizer="none")
-        compiled = ortformat.compile_variant(variant, Store(tools.cache_folder() / "store"))
+        compiled = compile_variant(variant, Store(tools.cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:
         copy_rest(content, file)
     with atomic_file(operators) as file:
-        file.write(ortformat.merged_config([compiled.operators]).encode())
+        file.write(merged_config([compiled.operators]).encode())
     for note in loaded.notes:
         console.warn(note)
     if as_json:

@@ -1,6 +1,4 @@
-"""From an ONNX graph to canonical ORT-format bytes and the operators they need."""
+"""From an ONNX graph to canonical ORT-format bytes and the operators they need.
 
-from packager.ortformat.compile import compile_variant
-from packager.ortformat.operators import merged_config, operator_config
-
-__all__ = ["compile_variant", "merged_config", "operator_config"]
+Nothing is imported here: the converter starts in a process of its own, where every import is paid again.
+"""

@@ -28,9 +28,9 @@ def merged_config(files: Sequence[Mapping[str, str]]) -> str:
             if used:  # ONNX Runtime reduces an operator's types over all of its opsets
                 types[domain, op] = _union(types.get((domain, op), {}), json.loads(used))
     text = ["# Operators and types required by the models of this package (onnxruntime --include_ops_by_config)"]
-    for (domain, opset), ops in sorted(lines.items()):
+    for (domain, version), ops in sorted(lines.items()):
         entries = [op + (json.dumps(types[domain, op]) if (domain, op) in types else "") for op in sorted(ops)]
-        text.append(f"{domain};{opset};{','.join(entries)}")
+        text.append(f"{domain};{version};{','.join(entries)}")
     return "\n".join(text) + "\n"
 
 
