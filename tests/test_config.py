@@ -1,0 +1,318 @@
+"""mobpack.toml: strict, small, and helpful where it is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from packager import config
+from packager.config import Config
+from packager.errors import ConfigError
+from packager.names import model_name, package_name
+
+MINIMAL = """
+[package]
+name = "vision"
+[model.classifier]
+path = "models/classifier.onnx"
+"""
+
+
+def load(folder: Path, text: str = MINIMAL, *, targets: tuple[str, ...] = (), settings: tuple[str, ...] = ()) -> Config:
+    (folder / "mobpack.toml").write_text(text, encoding="utf-8")
+    return config.load(folder / "mobpack.toml", targets=targets, settings=settings)
+
+
+def refused(
+    folder: Path, text: str = MINIMAL, *, targets: tuple[str, ...] = (), settings: tuple[str, ...] = ()
+) -> tuple[str, str]:
+    with pytest.raises(ConfigError) as error:
+        load(folder, text, targets=targets, settings=settings)
+    return error.value.message, error.value.hint
+
+
+def test_a_minimal_file_gets_the_documented_defaults(tmp_path: Path) -> None:
+    found = load(tmp_path)
+    assert (found.package.name, found.package.version, found.package.license) == ("vision", "1.0.0", "")
+    assert (found.parity.runners, found.parity.require, found.parity.random_samples, found.parity.seed) == (
+        ("cpu",),
+        ("cpu",),
+        3,
+        0,
+    )
+    assert found.targets() == {}
+    assert found.quantizer_of("fp32") == "none"
+
+
+def test_paths_are_relative_to_the_file_not_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    text = MINIMAL + 'license = "L.txt"\n[parity]\nsamples = "samples"\n'
+    found = load(tmp_path, text)
+    assert found.model["classifier"].path == tmp_path / "models" / "classifier.onnx"
+    assert found.model["classifier"].license == tmp_path / "L.txt"
+    assert found.parity.samples == tmp_path / "samples"
+
+
+def test_absolute_paths_stay(tmp_path: Path) -> None:
+    found = load(tmp_path, MINIMAL.replace("models/classifier.onnx", "/models/classifier.onnx"))
+    assert found.model["classifier"].path == Path("/models/classifier.onnx")
+
+
+def test_every_table_can_be_written_out(tmp_path: Path) -> None:
+    found = load(
+        tmp_path,
+        MINIMAL
+        + """
+    shapes = { batch = 1, image = [1, 3, 224, 224] }
+    [variant.fp32]
+    quantizer = "none"
+    [parity]
+    random-samples = 5
+    seed = 7
+    tolerance = 0.01
+    [target.android]
+    group = "com.example.ml"
+    providers = ["nnapi", "xnnpack"]
+    min-sdk = 26
+    """,
+    )
+    assert found.model["classifier"].shapes == {"batch": 1, "image": (1, 3, 224, 224)}
+    assert (found.parity.random_samples, found.parity.seed, found.parity.tolerance) == (5, 7, 0.01)
+    android = found.targets()["android"]
+    assert (android.group, android.providers, android.min_sdk) == ("com.example.ml", ("nnapi", "xnnpack"), 26)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("[packages]\n", "top level: unknown key 'packages'", "did you mean 'package'?"),
+        ("[parity]\ntolerence = 1.0\n", "parity: unknown key 'tolerence'", "did you mean 'tolerance'?"),
+        ("[parity]\nrandom_samples = 1\n", "parity: unknown key 'random_samples'", "did you mean 'random-samples'?"),
+        ("[target.android]\nmin_sdk = 24\n", "target.android: unknown key 'min_sdk'", "did you mean 'min-sdk'?"),
+        ("[target.androyd]\n", "target: unknown key 'androyd'", "did you mean 'android'?"),
+        ("[variant.int8]\nquantiser = 'none'\n", "variant.int8: unknown key 'quantiser'", "did you mean 'quantizer'?"),
+        ("[model.other]\npaht = 'x'\npath = 'y'\n", "model.other: unknown key 'paht'", "did you mean 'path'?"),
+        (
+            "[parity]\nxyzzy = 1\n",
+            "parity: unknown key 'xyzzy'",
+            "known: runners, require, samples, random-samples, seed, tolerance",
+        ),
+    ],
+)
+def test_unknown_keys_are_refused_with_the_nearest_known_one(
+    tmp_path: Path, text: str, message: str, hint: str
+) -> None:
+    assert refused(tmp_path, MINIMAL + text) == (message, hint)
+
+
+def test_an_unknown_key_of_the_package_is_refused(tmp_path: Path) -> None:
+    text = MINIMAL.replace("[model", "licence = 'MIT'\n[model")
+    assert refused(tmp_path, text) == ("package: unknown key 'licence'", "did you mean 'license'?")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[parity]\nseed = '3'\n", ("parity.seed", "integer", "'3'")),
+        ("[parity]\nseed = 3.0\n", ("parity.seed", "integer", "3.0")),
+        ("[parity]\nseed = true\n", ("parity.seed", "integer", "True")),
+        ("[parity]\nseed = -1\n", ("parity.seed", "-1")),
+        ("[parity]\nrandom-samples = 0\n", ("parity.random-samples", "0")),
+        ("[parity]\ntolerance = '1e-3'\n", ("parity.tolerance", "'1e-3'")),
+        ("[parity]\ntolerance = 0\n", ("parity.tolerance", "greater than 0")),
+        ("[parity]\ntolerance = nan\n", ("parity.tolerance",)),
+        ("[parity]\ntolerance = inf\n", ("parity.tolerance", "finite")),
+        ("[parity]\nrunners = 'cpu'\n", ("parity.runners", "'cpu'")),
+        ("[parity]\nsamples = 5\n", ("parity.samples", "5")),
+        ("[target.android]\nmin-sdk = '24'\n", ("target.android.min-sdk", "integer", "'24'")),
+        ("[target.android]\nproviders = 'xnnpack'\n", ("target.android.providers", "'xnnpack'")),
+        ("[target]\nandroid = 5\n", ("target.android", "5")),
+        ("[model.other]\npath = 5\n", ("model.other.path", "5")),
+        ("[model.other]\npath = 'x'\nshapes = { batch = '1' }\n", ("model.other.shapes.batch", "'1'")),
+        ("[model.other]\npath = 'x'\nshapes = { batch = -1 }\n", ("model.other.shapes.batch", "-1")),
+        ("[model.other]\npath = 'x'\nshapes = { batch = [1, 2.5] }\n", ("model.other.shapes.batch",)),
+    ],
+)
+def test_values_of_the_wrong_type_are_refused_where_they_stand_and_never_converted(
+    tmp_path: Path, text: str, words: tuple[str, ...]
+) -> None:
+    message, hint = refused(tmp_path, MINIMAL + text)
+    assert [word for word in words if word not in message] == []
+    assert hint == "correct it in mobpack.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("[parity]\nrunners = ['cpuu']\n", "unknown runner 'cpuu'", "did you mean 'cpu'?"),
+        ("[parity]\nrequire = ['moon']\n", "unknown runner 'moon'", "known: cpu"),
+        ("[variant.int8]\nquantizer = 'nonne'\n", "unknown quantizer 'nonne'", "did you mean 'none'?"),
+        ("[target.android]\nproviders = ['nnappi']\n", "unknown provider 'nnappi'", "did you mean 'nnapi'?"),
+        ("[target.android]\nmin-sdk = 19\n", "min-sdk 19 is too old", "ONNX Runtime needs 24 or later"),
+        (
+            "[target.android]\ngroup = 'My Company'\n",
+            "group 'My Company' is not a package name",
+            "use a reversed domain: com.example",
+        ),
+    ],
+)
+def test_names_that_do_not_exist_are_refused_with_those_that_do(
+    tmp_path: Path, text: str, message: str, hint: str
+) -> None:
+    found, found_hint = refused(tmp_path, MINIMAL + text)
+    assert message in found
+    assert found_hint == hint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[model.m]\npath = 'x'\n", "top level: 'package' is missing"),
+        ("[package]\nname = 'v'\n", "top level: 'model' is missing"),
+        ("[package]\nversion = '1'\n[model.m]\npath = 'x'\n", "package: 'name' is missing"),
+        ("[package]\nname = 'v'\n[model.m]\n", "model.m: 'path' is missing"),
+    ],
+)
+def test_missing_keys_are_named(tmp_path: Path, text: str, message: str) -> None:
+    assert refused(tmp_path, text) == (message, "add it to mobpack.toml")
+
+
+@pytest.mark.parametrize("name", ["Vision", "1vision", "vision_x", "vision--x", "-x", "", "vision x", "é", "a\nb"])
+def test_package_names_that_no_repository_takes_are_refused(tmp_path: Path, name: str) -> None:
+    message, hint = refused(
+        tmp_path, MINIMAL.replace('"vision"', '"""' + name + '"""') if name else MINIMAL.replace('"vision"', '""')
+    )
+    assert message.startswith("package.name: ")
+    assert hint == "use lower-case letters, digits and single hyphens, starting with a letter"
+
+
+@pytest.mark.parametrize("version", ["", "1 0", "-1", "1.0/..", "v\n"])
+def test_versions_that_would_break_a_path_are_refused(tmp_path: Path, version: str) -> None:
+    assert refused(tmp_path, settings=(f"package.version={version!r}",))[0].startswith("package.version: ")
+
+
+@pytest.mark.parametrize("name", ["1st", '"a b"', '"é"', '"a.b"', '"../x"'])
+def test_model_names_that_make_no_class_name_are_refused(tmp_path: Path, name: str) -> None:
+    message, hint = refused(tmp_path, MINIMAL + f"[model.{name}]\npath = 'x'\n")
+    assert message == f"model.{name.strip(chr(34))}: not a usable name"
+    assert "starting with a letter" in hint
+
+
+@pytest.mark.parametrize(("one", "two"), [("a-b", "a_b"), ("ab", "AB"), ("my-model", "MyModel")])
+def test_models_that_would_share_a_class_are_refused(tmp_path: Path, one: str, two: str) -> None:
+    text = f"[package]\nname = 'v'\n[model.{one}]\npath = 'x'\n[model.{two}]\npath = 'y'\n"
+    message, hint = refused(tmp_path, text)
+    assert "would get the same class name" in message
+    assert one in message
+    assert two in message
+    assert hint == "rename one of them"
+
+
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        ("target.android.min-sdk=26", 26),
+        ("target.android.min-sdk = 26", 26),
+        ("target.android.group=com.acme", "com.acme"),
+        ('target.android.group="com.acme"', "com.acme"),
+        ("target.android.providers=['nnapi']", ("nnapi",)),
+        ("target.android.providers=[]", ()),
+    ],
+)
+def test_a_setting_overrides_the_file(tmp_path: Path, setting: str, found: object) -> None:
+    android = load(tmp_path, MINIMAL + "[target.android]\nmin-sdk = 25\n", settings=(setting,)).targets()["android"]
+    key = setting.partition("=")[0].strip().rpartition(".")[2].replace("-", "_")
+    assert getattr(android, key) == found
+
+
+def test_the_last_of_two_settings_counts(tmp_path: Path) -> None:
+    assert load(tmp_path, settings=("parity.seed=1", "parity.seed=2")).parity.seed == 2
+
+
+def test_a_setting_can_make_a_table_that_is_not_in_the_file(tmp_path: Path) -> None:
+    found = load(tmp_path, settings=("model.classifier.shapes.batch=1", "variant.mine.quantizer=none"))
+    assert found.model["classifier"].shapes == {"batch": 1}
+    assert found.quantizer_of("mine") == "none"
+
+
+@pytest.mark.parametrize("setting", ["parity.seed", "=1", ".seed=1", "parity..seed=1", ""])
+def test_settings_of_another_form_are_refused_with_an_example(tmp_path: Path, setting: str) -> None:
+    assert refused(tmp_path, settings=(setting,)) == (
+        f"--set {setting}: expected key=value",
+        "for example: --set target.android.min-sdk=26",
+    )
+
+
+@pytest.mark.parametrize("setting", ["package.name.x=1", "package.name.x.y=1"])
+def test_a_setting_below_a_value_is_refused(tmp_path: Path, setting: str) -> None:
+    assert refused(tmp_path, settings=(setting,))[0] == f"--set {setting}: 'name' is not a table"
+
+
+def test_a_setting_is_as_strict_as_the_file(tmp_path: Path) -> None:
+    assert "parity.seed" in refused(tmp_path, settings=("parity.seed='3'",))[0]
+    assert refused(tmp_path, settings=("target.android.min_sdk=26",))[1] == "did you mean 'min-sdk'?"
+
+
+def test_a_target_of_the_command_line_is_added_on_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path, targets=("android",)).targets()["android"].min_sdk == 24
+
+
+def test_a_target_of_the_command_line_keeps_its_table(tmp_path: Path) -> None:
+    found = load(tmp_path, MINIMAL + "[target.android]\nmin-sdk = 30\n", targets=("android",))
+    assert found.targets()["android"].min_sdk == 30
+
+
+def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    assert refused(tmp_path, targets=("windows",)) == ("unknown target 'windows'", "known: android")
+
+
+def test_a_target_where_the_file_has_no_table_for_targets_is_a_config_error(tmp_path: Path) -> None:
+    assert refused(tmp_path, "target = 'android'\n" + MINIMAL, targets=("android",))[0].startswith("target")
+
+
+def test_a_variant_that_nothing_defines_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="variant 'int4' is not defined") as error:
+        load(tmp_path).quantizer_of("int4")
+    assert error.value.hint == "add a [variant.int4] table to mobpack.toml"
+
+
+@pytest.mark.parametrize("content", [b"[package\n", b"name = \xff", b"a = 1\na = 2\n"])
+def test_what_is_not_toml_is_refused_with_the_place(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "mobpack.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"mobpack.toml: not valid TOML: "):
+        config.load(tmp_path / "mobpack.toml")
+
+
+def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"mobpack.toml: no such file") as error:
+        config.load(tmp_path / "mobpack.toml")
+    assert error.value.hint == "run: mobpack init MODEL.onnx"
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"[Ii]s a directory"):
+        config.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "model", "package"),
+    [
+        ("MobileNet V2.onnx", "MobileNet-V2", "mobilenet-v2"),
+        ("PP-OCRv6_rec_small.onnx", "PP-OCRv6_rec_small", "pp-ocrv6-rec-small"),
+        ("Größe 模型.onnx", "Gr-e", "gr-e"),
+        ("模型.onnx", "model", "model"),
+        ("2024.onnx", "model-2024", "model-2024"),
+        ("a..b--c.onnx", "a-b--c", "a-b-c"),
+        ("model.v2.onnx", "model-v2", "model-v2"),
+    ],
+)
+def test_names_come_from_the_file_where_there_is_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, model: str, package: str
+) -> None:
+    assert (model_name(Path(file)), package_name(Path(file))) == (model, package)
+    monkeypatch.chdir(tmp_path)
+    found = config.for_model(Path(file), targets=("android",))
+    assert (list(found.model), found.package.name) == ([model], package)
+    assert found.model[model].path == tmp_path / file

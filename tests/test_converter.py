@@ -1,0 +1,186 @@
+"""From a graph to an ORT-format file: same numbers, no growth, and no failure without words."""
+
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+
+from packager import tools
+from packager.errors import ModelError
+from packager.ortformat.compile import compile_variant
+from packager.ortformat.converter import has_grown
+from packager.store import Store
+from packager.values import Compiled, Variant
+from tests.onnx_text import compiled, linear, onnx_model, saved, weight
+
+INT8_WEIGHTS = numpy.random.default_rng(0).integers(-127, 127, (512, 512)).astype(numpy.int8)
+# INT_MIN / -1 overflows: a trap on x86, which ONNX Runtime runs into when it folds the constants.
+TRAP = """(int32[1] x) => (int32[1] y) {
+    lowest = Constant <value = int32[1] {-2147483648}> ()
+    minus = Constant <value = int32[1] {-1}> ()
+    quotient = Div (lowest, minus)
+    y = Add (x, quotient)
+}"""
+
+
+def run(path: Path, **feed: Any) -> list[Any]:
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    results: list[Any] = session.run(None, feed)
+    return results
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return compiled(tmp_path_factory.mktemp("converted"), linear(), "line ä")
+
+
+def test_the_compiled_file_computes_what_the_original_does(converted: Compiled) -> None:
+    x = weight(1, 64, seed=9)
+    original, compiled_ = run(converted.variant.model.path, x=x)[0], run(converted.path, x=x)[0]
+    numpy.testing.assert_allclose(compiled_, original, atol=1e-5)
+
+
+def test_hash_and_size_are_those_of_the_file(converted: Compiled) -> None:
+    assert converted.sha256 == tools.sha256_of(converted.path)
+    assert converted.size_bytes == converted.path.stat().st_size
+    assert converted.disabled_optimizers == ()
+    assert converted.operators == {"ai.onnx;13;Gemm": '{"inputs": {"0": ["float"]}}'}
+
+
+def test_the_same_model_elsewhere_gives_the_same_file(converted: Compiled, tmp_path: Path) -> None:
+    assert compiled(tmp_path / "another folder", linear(), "line ä").sha256 == converted.sha256
+
+
+def test_what_was_converted_before_is_not_converted_again(converted: Compiled) -> None:
+    before = converted.path.stat()
+    again = compiled(converted.variant.model.path.parent, linear(), "line ä")
+    assert (again.path, again.path.stat().st_ino, again.path.stat().st_mtime_ns) == (
+        converted.path,
+        before.st_ino,
+        before.st_mtime_ns,
+    )
+
+
+def test_the_store_holds_nothing_but_the_result(converted: Compiled) -> None:
+    store = converted.variant.model.path.parent / "store"
+    files = [path for path in store.rglob("*") if path.is_file()]
+    assert sorted(path.name for path in files) == ["model.ort", "result.json"]
+
+
+def test_other_weights_give_another_file(converted: Compiled, tmp_path: Path) -> None:
+    assert compiled(tmp_path, linear(seed=5), "line ä").sha256 != converted.sha256
+
+
+def test_metadata_reaches_the_compiled_file(tmp_path: Path) -> None:
+    model = onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }")
+    model.metadata_props.add(key="character", value="一\n二")
+    session = onnxruntime.InferenceSession(str(compiled(tmp_path, model).path), providers=["CPUExecutionProvider"])
+    assert session.get_modelmeta().custom_metadata_map == {"character": "一\n二"}
+
+
+def test_weights_in_a_data_file_reach_the_compiled_file(tmp_path: Path, converted: Compiled) -> None:
+    onnx.save(linear(), tmp_path / "m.onnx", save_as_external_data=True, location="w ä.data")
+    described = loaded_from(tmp_path / "m.onnx")
+    result = compile_variant(described, Store(tmp_path / "store"))
+    x = weight(1, 64)
+    assert run(result.path, x=x)[0].tobytes() == run(converted.path, x=x)[0].tobytes()
+
+
+def loaded_from(path: Path) -> Variant:
+    from packager import models
+
+    model = models.load(path, "m")
+    return Variant(model=model, name="fp32", graph=model.graph, quantizer="none")
+
+
+@pytest.mark.parametrize(
+    ("graph", "weights"),
+    [
+        (
+            "{ f = Cast <to = 1> (w) s = Constant <value = float {0.01}> () d = Mul (f, s) y = MatMul (x, d) }",
+            INT8_WEIGHTS,
+        ),
+        ("{ f = Cast <to = 1> (w) y = MatMul (x, f) }", INT8_WEIGHTS.astype(numpy.float16)),
+    ],
+    ids=["int8", "float16"],
+)
+def test_weights_that_constant_folding_would_blow_up_stay_small(tmp_path: Path, graph: str, weights: Any) -> None:
+    model = onnx_model(f"(float[1, 512] x) => (float[1, 512] y) {graph}", weights={"w": weights})
+    result = compiled(tmp_path, model)
+    assert result.size_bytes < 1.1 * result.variant.model.size_bytes
+    assert "ConstantFolding" in result.disabled_optimizers
+    x = weight(1, 512)
+    numpy.testing.assert_allclose(
+        run(result.path, x=x)[0], run(result.variant.model.path, x=x)[0], rtol=1e-4, atol=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "converted_bytes", "grown"),
+    [
+        (1000, 60_000, False),
+        (1_000_000, 1_060_000, False),
+        (1_000_000, 1_300_000, True),
+        (100_000, 200_000, True),
+    ],
+)
+def test_growth_is_more_than_a_quarter_and_more_than_the_graphs_own_text(
+    source: int, converted_bytes: int, grown: bool
+) -> None:
+    assert has_grown(source, converted_bytes) is grown
+
+
+def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path) -> None:
+    """ONNX Runtime writes int4 weights into ORT format and cannot read them back."""
+    model = onnx_model(
+        "(float[1, 64] x) => (float[1, 64] y) { f = DequantizeLinear (w, s) y = MatMul (x, f) }",
+        opsets={"": 21},
+        ir_version=10,
+        weights={"s": numpy.array(0.01, numpy.float32)},
+    )
+    model.graph.initializer.add(name="w", data_type=onnx.TensorProto.INT4, dims=[64, 64], raw_data=bytes(2048))
+    with pytest.raises(ModelError, match=r"cannot convert it: .*data type"):
+        compiled(tmp_path, model)
+    assert not list((tmp_path / "store").rglob("*.ort"))
+
+
+def test_a_graph_onnx_runtime_refuses_is_a_model_error_in_its_words_without_its_source_lines(tmp_path: Path) -> None:
+    model = onnx_model(
+        "(float[2] x) => (float[2] y) { y = com.microsoft.NoSuchOperator (x) }", opsets={"": 17, "com.microsoft": 1}
+    )
+    with pytest.raises(ModelError, match="NoSuchOperator") as error:
+        compiled(tmp_path, model)
+    assert str(tmp_path / "m.onnx") in error.value.message
+    assert not any(text in error.value.message for text in (".cc:", "onnxruntime::", "[ONNXRuntimeError]"))
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="only x86 traps on this division")
+def test_a_crash_of_onnx_runtime_is_a_model_error_that_names_the_signal(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"ONNX Runtime crashed while converting it \(SIGFPE\)") as error:
+        compiled(tmp_path, onnx_model(TRAP))
+    assert "m.onnx" in error.value.message
+    assert not any(path.is_file() for path in (tmp_path / "store").rglob("*"))
+
+
+def test_a_converter_that_is_killed_is_named_with_its_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the kernel does when memory runs out: the interpreter that runs the converter is one that gets killed."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nkill -9 $$\n", encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    with pytest.raises(ModelError, match=r"\(SIGKILL\)"):
+        compiled(tmp_path, linear())
+
+
+def test_modules_in_the_working_folder_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "m.onnx", linear())
+    monkeypatch.chdir(tmp_path)
+    for name in ("json.py", "numpy.py", "packager.py"):
+        (tmp_path / name).write_text("raise SystemExit('a file of the user was imported')\n", encoding="utf-8")
+    result = compile_variant(loaded_from(Path("m.onnx")), Store(tmp_path / "store"))
+    assert result.size_bytes > 16384

@@ -1,0 +1,100 @@
+"""What no file of the repository may hold."""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from packager import tools
+
+ROOT = Path(__file__).parents[1]
+
+# Written in two halves, so that this file does not hold what it forbids.
+REGISTRY_HOSTS = [
+    "pypi" + ".org",
+    "python" + "hosted",
+    "npm" + "js",
+    "deb." + "debian",
+    "security." + "debian",
+    "archive." + "ubuntu",
+    "repo1." + "maven",
+    "repo." + "maven",
+    "maven." + "google",
+    "dl." + "google",
+    "proxy." + "golang",
+    "static." + "crates",
+    "hugging" + "face.co/",
+    "conda" + ".anaconda",
+]
+MACHINE_PATH = re.compile(
+    r"(?<![\w.~>-])/(?:work|root|home|tmp|mnt|Users|private)/[\w.]|\.\./" + r"shared\b|[A-Z]:\\Users"
+)
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Path -> text of every text file that is, or would be, in git."""
+    command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, capture_output=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    found = {}
+    for name in sorted(filter(None, listed.stdout.decode().split("\0"))):
+        content = (ROOT / name).read_bytes() if (ROOT / name).is_file() else b""
+        if b"\0" not in content:
+            found[name] = content.decode("utf-8")
+    return found
+
+
+def lines_with(pattern: re.Pattern[str]) -> list[str]:
+    return [
+        f"{name}:{number}: {line.strip()[:100]}"
+        for name, text in texts().items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def test_no_file_names_the_host_of_a_package_registry() -> None:
+    """Every machine has its own mirrors: the clients know them."""
+    assert lines_with(re.compile("|".join(re.escape(host) for host in REGISTRY_HOSTS))) == []
+
+
+def test_no_file_names_a_path_of_one_machine() -> None:
+    assert lines_with(MACHINE_PATH) == []
+
+
+def test_text_files_end_their_lines_alike() -> None:
+    wrong = [name for name, text in texts().items() if "\r" in text or (text and not text.endswith("\n"))]
+    assert wrong == []
+
+
+def test_no_line_ends_with_blanks() -> None:
+    assert [line for line in lines_with(re.compile(r"[ \t]+$")) if not line.split(":")[0].endswith(".md")] == []
+
+
+def test_versions_that_packages_are_built_with_are_in_pins_alone() -> None:
+    """Dotted triples only: shorter versions are found in too many other numbers."""
+    pinned = set(re.findall(r"\b\d+\.\d+\.\d+\b", " ".join(strings(tools.pins()["android"]))))
+    assert pinned
+    pattern = re.compile(r"(?<![\d.])(?:" + "|".join(map(re.escape, sorted(pinned))) + r")(?![\d.])")
+    code = ("templates/", "packager/", "scripts/", "sample_apps/")
+    assert [line for line in lines_with(pattern) if line.startswith(code) and "pins.toml" not in line] == []
+
+
+def strings(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for each in value.values() for text in strings(each)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_no_test_has_the_name_of_another_in_its_file() -> None:
+    """Python keeps the last of two functions with one name, and pytest never sees the first."""
+    twice = []
+    for name, text in texts().items():
+        if name.startswith("tests/") and name.endswith(".py"):
+            names = re.findall(r"^def (test_\w+)", text, re.MULTILINE)
+            twice += [f"{name}: {each}" for each in sorted(set(names)) if names.count(each) > 1]
+    assert twice == []

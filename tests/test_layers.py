@@ -1,0 +1,133 @@
+"""Imports point down, never up, never sideways between plug-ins, never in a circle."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+LAYERS = (
+    ("cli",),
+    ("pipeline",),
+    ("contract", "ortformat", "parity", "release"),
+    ("models",),
+    ("config",),
+    ("targets",),
+    ("providers", "quantizers", "runners", "setup"),
+    ("store",),
+    ("archives", "render", "tools"),
+    ("atomic",),
+    ("console", "names", "values"),
+    ("errors",),
+    ("__init__",),
+)
+"""From the top down. A module imports those below its line, and within its own folder, never its neighbours."""
+
+PLUGIN_FAMILIES = {"providers": "provider", "quantizers": "quantizer", "runners": "runner", "targets": "target"}
+"""Folder -> the file with the protocol that its plug-ins follow."""
+
+DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Module -> the modules of packager it imports, at its top or inside functions; names without `packager.`."""
+    return {name_of(path): set(imported_by(path)) for path in sorted((ROOT / "packager").rglob("*.py"))}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT / "packager").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def imported_by(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (full_name(alias.name) for alias in node.names if alias.name.split(".")[0] == "packager")
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "packager":
+            assert node.level == 0
+            for alias in node.names:
+                yield full_name(f"{node.module}.{alias.name}")
+
+
+def full_name(dotted: str) -> str:
+    """The module in `packager.a.b.name`, where `name` may be a module or something in one."""
+    parts = dotted.split(".")[1:]
+    while parts and not is_module(parts):
+        parts.pop()
+    return ".".join(parts) or "__init__"
+
+
+def is_module(parts: list[str]) -> bool:
+    path = ROOT.joinpath("packager", *parts)
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def top(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_every_module_has_its_layer() -> None:
+    assert sorted({top(module) for module in imports()} - set(DEPTH)) == []
+
+
+def test_imports_point_down() -> None:
+    wrong = [
+        f"{module} imports {imported}"
+        for module, targets in imports().items()
+        for imported in sorted(targets)
+        if top(module) != top(imported) and DEPTH[top(imported)] <= DEPTH[top(module)]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("family", PLUGIN_FAMILIES)
+def test_plugins_never_import_each_other(family: str) -> None:
+    wrong = [
+        f"{module} imports {imported}"
+        for module, targets in imports().items()
+        if module.startswith(f"{family}.")
+        for imported in sorted(targets)
+        if top(imported) == family
+        and imported not in (family, f"{family}.{PLUGIN_FAMILIES[family]}")
+        and plugin(imported) != plugin(module)
+    ]
+    assert wrong == []
+
+
+def plugin(module: str) -> str:
+    """`targets.android.view` -> `android`."""
+    return module.split(".")[1]
+
+
+@pytest.mark.parametrize("family", PLUGIN_FAMILIES)
+def test_only_the_family_itself_names_its_plugins(family: str) -> None:
+    """Config and release know Android's table and layout by name as long as it is the only target."""
+    known = {("config", "targets.android"), ("release.layouts", "targets.android.view")}
+    wrong = [
+        f"{module} imports {imported}"
+        for module, targets in imports().items()
+        if top(module) != family
+        for imported in sorted(targets)
+        if imported.startswith(f"{family}.")
+        and plugin(imported) != PLUGIN_FAMILIES[family]
+        and (module, imported) not in known
+    ]
+    assert wrong == []
+
+
+def test_modules_never_import_in_a_circle() -> None:
+    # A folder's __init__.py gathers what is below it; what is below imports its neighbours by their own names.
+    TopologicalSorter({module: targets - {module} for module, targets in imports().items()}).prepare()
+
+
+def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:
+    assert imports()["runners.child"] == set()
+
+
+def test_the_check_sees_imports_inside_functions() -> None:
+    assert {"models", "ortformat.compile"} <= imports()["cli.convert"]

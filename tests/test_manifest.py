@@ -1,0 +1,130 @@
+"""The manifest says what a release holds and where it comes from, without clock or path."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from packager import release
+from packager.values import (
+    Artifact,
+    Compiled,
+    ElementType,
+    Model,
+    OutputError,
+    Package,
+    Parity,
+    Report,
+    Signature,
+    TensorSpec,
+    Variant,
+)
+
+X = TensorSpec(name="x:0", identifier="x0", element=ElementType.FLOAT, shape=("batch", 3, None))
+MODEL = Model(
+    name="classifier",
+    path=Path("/somewhere/classifier ä.onnx"),
+    graph=b"",
+    signature=Signature(inputs=(X,), outputs=(X,)),
+    ir_version=8,
+    opsets={"com.microsoft": 1, "": 17},
+    operators={"Relu": 1},
+    size_bytes=10,
+    parameter_count=4,
+    sha256="ab" * 32,
+)
+COMPILED = Compiled(
+    variant=Variant(model=MODEL, name="fp32", graph=b"", quantizer="none"),
+    path=Path("/cache/model.ort"),
+    sha256="cd" * 32,
+    size_bytes=11,
+    operators={"ai.onnx;14;Relu": ""},
+    disabled_optimizers=("ConstantFolding",),
+)
+PARITY = Parity(
+    model="classifier",
+    variant="fp32",
+    runner="cpu",
+    sample_count=3,
+    samples="3 random, seed 0",
+    tolerance=1e-3,
+    outputs=(OutputError(output="x:0", max_abs_error=1.23456e-7, max_rel_error=9.87654e-8, worst_sample=2),),
+    unstable_outputs=("noise",),
+)
+PACKAGE = Package(name="vision", version="1.0.0", license="Apache-2.0")
+
+
+def shipped(path: str) -> release.Shipped:
+    artifact = Artifact(target="android", kind="aar", path=Path("/cache/x.aar"), sha256="ef" * 32, size_bytes=12)
+    return release.Shipped(artifact=artifact, path=path)
+
+
+def text(
+    *parities: Parity, compiled: Compiled = COMPILED, artifacts: tuple[str, ...] = ("android/b.aar", "android/a.aar")
+) -> str:
+    return release.manifest(
+        PACKAGE,
+        [compiled],
+        Report(parities=parities or (PARITY,)),
+        [shipped(path) for path in artifacts],
+        options={"seed": 0},
+        runtimes={"android": "onnxruntime-android"},
+        warnings=["old opset"],
+    )
+
+
+def document(*parities: Parity) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(text(*parities))
+    return result
+
+
+def test_models_are_named_by_hash_and_file_name_alone() -> None:
+    (model,) = document()["models"]
+    assert (model["name"], model["file"], model["sha256"]) == ("classifier", "classifier ä.onnx", "ab" * 32)
+    assert model["inputs"] == [{"name": "x:0", "identifier": "x0", "element": "float", "shape": ["batch", 3, None]}]
+
+
+def test_no_path_of_the_machine_is_in_it() -> None:
+    assert not any(folder in text() for folder in ("/somewhere", "/cache", str(Path.cwd())))
+
+
+def test_artifacts_are_in_the_order_of_their_paths() -> None:
+    assert [each["path"] for each in document()["artifacts"]] == ["android/a.aar", "android/b.aar"]
+
+
+def test_the_same_release_gives_the_same_text_whatever_order_it_was_put_together_in() -> None:
+    other = replace(
+        COMPILED,
+        variant=replace(COMPILED.variant, model=replace(MODEL, opsets=dict(sorted(MODEL.opsets.items())))),
+        operators=dict(reversed({**COMPILED.operators, "ai.onnx;1;A": ""}.items())),
+    )
+    ordered = replace(COMPILED, operators=dict(sorted({**COMPILED.operators, "ai.onnx;1;A": ""}.items())))
+    assert text(compiled=other, artifacts=("android/a.aar", "android/b.aar")) == text(compiled=ordered)
+
+
+def test_parity_figures_keep_three_digits_and_say_what_was_not_compared() -> None:
+    (entry,) = document()["parity"]
+    assert entry["outputs"] == [{"name": "x:0", "max-abs-error": 1.23e-7, "max-rel-error": 9.88e-8, "worst-sample": 2}]
+    assert (entry["samples"], entry["tolerance"], entry["not-compared"]) == ("3 random, seed 0", 1e-3, ["noise"])
+
+
+def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:
+    (entry,) = document(replace(PARITY, skipped="no GPU", outputs=()))["parity"]
+    assert entry == {"model": "classifier", "variant": "fp32", "runner": "cpu", "skipped": "no GPU"}
+
+
+def test_versions_options_and_warnings_are_in_it() -> None:
+    found = document()
+    assert found["schema-version"] == 1
+    assert set(found["converter"]) == {"onnx", "onnxruntime"}
+    assert (found["options"], found["runtimes"], found["warnings"]) == (
+        {"seed": 0},
+        {"android": "onnxruntime-android"},
+        ["old opset"],
+    )
+    assert found["compiled"][0]["disabled-optimizers"] == ["ConstantFolding"]
+
+
+def test_the_text_ends_with_a_newline_and_keeps_letters_readable() -> None:
+    assert text().endswith("}\n")
+    assert "classifier ä.onnx" in text()

@@ -1,0 +1,104 @@
+"""Values on their way into source code: whatever they hold, the code stays the code that was written."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jinja2
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from packager.render import environment, kdoc, kdoc_code, kotlin_string, render, templates_folder
+
+few = settings(max_examples=150, deadline=None)
+texts = st.text(
+    st.one_of(st.characters(codec="utf-8"), st.sampled_from("\\\"'$fnu{}*/[]`\n\r\t\f\b\0\u2028")), max_size=12
+)
+
+
+def kotlin_reads(literal: str) -> str:
+    """What a Kotlin compiler makes of a string literal (Kotlin specification, "String literals")."""
+    assert literal[0] == literal[-1] == '"'
+    simple = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "'": "'", '"': '"', "\\": "\\", "$": "$"}
+    units, rest = "", literal[1:-1]
+    while rest:
+        found = re.match(r"\\(?:u([0-9a-fA-F]{4})|(.))|[^\"\\$\n\r]", rest)
+        assert found, f"not Kotlin: {rest!r}"
+        units += chr(int(found[1], 16)) if found[1] else simple[found[2]] if found[2] else found[0]
+        rest = rest[found.end() :]
+    return units.encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+@few
+@given(text=texts)
+@example(text='C:\\foo\\new $price ${x}\f"')
+@example(text="🙂\u2028")
+def test_a_kotlin_string_literal_means_the_text(text: str) -> None:
+    assert kotlin_reads(kotlin_string(text)) == text
+
+
+@few
+@given(text=texts)
+@example(text="*/ evil() /*")
+@example(text="/*/")
+@example(text="**//*")
+def test_text_in_a_comment_never_ends_it_nor_opens_another(text: str) -> None:
+    for written in (kdoc(text), kdoc_code(text)):
+        assert "*/" not in written
+        assert "/*" not in written
+        assert len(written.splitlines()) <= 1
+
+
+@few
+@given(text=texts)
+def test_text_between_backticks_stays_between_them(text: str) -> None:
+    assert "`" not in kdoc_code(text)
+
+
+def test_kdoc_makes_no_links() -> None:
+    assert kdoc("see [Other]") == "see &#91;Other&#93;"
+
+
+@few
+@given(
+    text=st.text(
+        st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"), max_size=12
+    )
+)
+def test_xml_keeps_the_text_in_elements_and_attributes(text: str) -> None:
+    template = environment().from_string("<a b={{ text | xml_attribute }}>{{ text | xml_text }}</a>")
+    element = ElementTree.fromstring(template.render(text=text))
+    assert (element.get("b"), element.text or "") == (text, text)
+
+
+@dataclass(frozen=True)
+class View:
+    name: str
+
+
+def test_a_template_sees_the_fields_of_its_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.j2").write_text("{% if name %}\nhello {{ name }}\n{% endif %}\n")
+    monkeypatch.setattr(environment(), "loader", jinja2.FileSystemLoader(tmp_path))
+    assert render("t.j2", View(name="you")) == "hello you\n"
+
+
+def test_a_variable_the_view_does_not_have_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "u.j2").write_text("hello {{ nmae }}\n")
+    monkeypatch.setattr(environment(), "loader", jinja2.FileSystemLoader(tmp_path))
+    with pytest.raises(jinja2.UndefinedError, match="nmae"):
+        render("u.j2", View(name="you"))
+
+
+def test_the_templates_are_where_the_package_looks_for_them() -> None:
+    assert (templates_folder() / "android").is_dir()
+
+
+@pytest.mark.parametrize("path", sorted(templates_folder().rglob("*.j2")), ids=lambda path: path.name)
+def test_every_template_is_valid_and_ends_with_one_newline(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    environment().parse(text)
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert "\r" not in text

