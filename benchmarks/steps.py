@@ -14,9 +14,9 @@ from pathlib import Path
 
 
 def our_config(file: Path) -> None:
-    from packager.ortformat.operators import operator_config
+    from packager.ortformat.operators import operator_config, required_operators
 
-    operator_config([file])
+    operator_config([required_operators(file)])
 
 
 def their_config(file: Path) -> None:
@@ -77,12 +77,12 @@ def compare_configs(file: Path) -> None:
     """Raises SystemExit when our operator config and ONNX Runtime's differ in more than comments."""
     from onnxruntime.tools.ort_format_model import create_config_from_models
 
-    from packager.ortformat.operators import operator_config
+    from packager.ortformat.operators import operator_config, required_operators
 
     with tempfile.TemporaryDirectory() as folder:
         create_config_from_models([file], Path(folder) / "config", True)
         theirs = lines((Path(folder) / "config").read_text(encoding="utf-8"))
-    ours = lines(operator_config([file]))
+    ours = lines(operator_config([required_operators(file)]))
     if ours != theirs:
         raise SystemExit("\n".join(sorted(set(ours) ^ set(theirs))))
 

@@ -60,20 +60,25 @@ def identifiers(names: Iterable[str], *, prefix: str, taken: Iterable[str] = ())
 
 def model_name(path: Path) -> str:
     """`PP-OCRv6_rec_small.onnx` -> `PP-OCRv6_rec_small`; falls back on `model`."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", _plain(path.stem)).strip("-_")
     return name if MODEL_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
 
 
 def package_name(path: Path) -> str:
     """`MobileNet V2.onnx` -> `mobilenet-v2`; falls back on `model`."""
-    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", _plain(path.stem).lower()).strip("-")
     return name if PACKAGE_NAME.fullmatch(name) else f"model-{name}".rstrip("-")
 
 
 def _words(text: str) -> list[str]:
     """Runs of ASCII letters and digits; accents are dropped, an all-capitals name is lowered."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return [word.lower() if word.isupper() and len(word) > 1 else word for word in re.findall(r"[A-Za-z0-9]+", plain)]
+    words = re.findall(r"[A-Za-z0-9]+", _plain(text))
+    return [word.lower() if word.isupper() and len(word) > 1 else word for word in words]
+
+
+def _plain(text: str) -> str:
+    """ASCII alone: accents are dropped, letters without an ASCII base too."""
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 
 def _capital(word: str) -> str:

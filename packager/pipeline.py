@@ -11,7 +11,7 @@ from packager.config import Config, ModelTable, ParityTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
 from packager.ortformat.compile import compile_variant
-from packager.ortformat.operators import merged_config
+from packager.ortformat.operators import operator_config
 from packager.quantizers import QUANTIZERS
 from packager.render import write_sources
 from packager.store import Store
@@ -194,7 +194,7 @@ def package_target(
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(merged_config([each.operators for each in compiled]), encoding="utf-8")
+    config.write_text(operator_config([each.operators for each in compiled]), encoding="utf-8")
     shipped.append(release.described(config, staging, target=target.NAME, kind="operator-config"))
     if emit_project:
         write_sources(target.project(view, sources), staging / target.NAME / "project")

@@ -9,6 +9,7 @@ import hashlib
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,8 @@ from pathlib import Path
 from packager.atomic import NO_SPACE
 from packager.errors import ToolError
 from packager.render import templates_folder
+
+ABANDONED_AFTER_S = 24 * 60 * 60
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Store:
         base = self.root / "scratch"
         try:
             base.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(base)
             folder = Path(tempfile.mkdtemp(dir=base))
         except OSError as error:
             raise ToolError(
@@ -63,6 +67,14 @@ class Store:
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(base: Path) -> None:
+    """Removes what builds that were killed have left; a build of today may still be running."""
+    for folder in base.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
+                shutil.rmtree(folder)
 
 
 @cache

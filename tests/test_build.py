@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy
 import onnx
 import pytest
-from tests.onnx_text import linear, onnx_model, saved
 
 from packager.errors import ConfigError, ModelError, ParityError, ToolError
+from tests.onnx_text import linear, onnx_model, saved
 
 
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ import pytest
 from onnxruntime.tools.ort_format_model import create_config_from_models
 from onnxruntime.tools.reduced_build_config_parser import parse_config
 
-from packager.ortformat.operators import operator_config
+from packager.ortformat.operators import operator_config, required_operators
 from packager.values import Compiled
 from tests.onnx_text import compiled, onnx_model, weight
 
@@ -31,6 +31,10 @@ TEXT = """(int64[4] ids, float[10, 4] table, string[2] words) => (double[4, 4] y
     hot = OneHot (ids, depth, values)
     same = Identity (words)
 }"""
+
+
+def config_of(paths: list[Path]) -> str:
+    return operator_config([required_operators(path) for path in paths])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +62,7 @@ def as_the_build_reads_it(path: Path) -> tuple[Any, list[str], dict[tuple[str, s
 def test_the_union_of_two_models_is_what_onnx_runtimes_own_tool_says(pair: list[Compiled], tmp_path: Path) -> None:
     paths = [each.path for each in pair]
     create_config_from_models(paths, tmp_path / "theirs.config", enable_type_reduction=True)
-    (tmp_path / "ours.config").write_text(operator_config(paths), encoding="utf-8")
+    (tmp_path / "ours.config").write_text(config_of(paths), encoding="utf-8")
     ours, theirs = as_the_build_reads_it(tmp_path / "ours.config"), as_the_build_reads_it(tmp_path / "theirs.config")
     assert ours == theirs
     assert {"OneHot", "ArgMax", "Cast"} <= {op for ops in ours[0]["ai.onnx"].values() for op in ops}
@@ -69,27 +73,25 @@ def test_the_text_does_not_depend_on_the_order_or_folder_of_the_models(pair: lis
     for number, each in enumerate(reversed(pair)):
         copies.append(tmp_path / f"{number}.ort")
         copies[-1].write_bytes(each.path.read_bytes())
-    text = operator_config([each.path for each in pair])
-    assert operator_config(copies) == text
+    text = config_of([each.path for each in pair])
+    assert config_of(copies) == text
     assert "/" not in text
     assert text.endswith("\n")
 
 
 def test_a_model_named_twice_changes_nothing(pair: list[Compiled]) -> None:
-    assert operator_config([pair[0].path, pair[0].path]) == operator_config([pair[0].path])
+    assert config_of([pair[0].path, pair[0].path]) == config_of([pair[0].path])
 
 
 def test_types_reach_the_configuration(pair: list[Compiled]) -> None:
-    text = operator_config([pair[1].path])
+    text = config_of([pair[1].path])
     assert 'Cast{"inputs": {"0": ["float"]}, "outputs": {"0": ["double"]}}' in text
     assert "float16" not in text
 
 
 def test_operators_of_a_compiled_model_are_those_of_its_configuration(pair: list[Compiled]) -> None:
     for each in pair:
-        lines = [line for line in operator_config([each.path]).splitlines() if not line.startswith("#")]
+        lines = [line for line in config_of([each.path]).splitlines() if not line.startswith("#")]
         from_text = {f"{domain};{opset}" for domain, opset, _ in (line.split(";", 2) for line in lines)}
         assert from_text == {key.rpartition(";")[0] for key in each.operators}
-        assert all(
-            key.rpartition(";")[2] + types in operator_config([each.path]) for key, types in each.operators.items()
-        )
+        assert all(key.rpartition(";")[2] + types in config_of([each.path]) for key, types in each.operators.items())

@@ -5,6 +5,7 @@ Command modules import what they need inside their functions, so that `mobpack -
 
 import json
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -40,6 +41,7 @@ for command in (init, inspect, build, convert, doctor):
 def main() -> NoReturn:
     # numpy's linear algebra starts a thread per core on import, here and in every child; nothing here uses it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a CI job that is cancelled cleans up like Ctrl-C
     try:
         commands(standalone_mode=False)
     except MobpackError as error:

@@ -18,7 +18,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     from packager.atomic import atomic_file, copy_rest
     from packager.console import Console, size
     from packager.ortformat.compile import compile_variant
-    from packager.ortformat.operators import merged_config
+    from packager.ortformat.operators import operator_config
     from packager.store import Store
     from packager.values import Variant
 
@@ -33,7 +33,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     with compiled.path.open("rb") as content, atomic_file(out) as file:
         copy_rest(content, file)
     with atomic_file(operators) as file:
-        file.write(merged_config([compiled.operators]).encode())
+        file.write(operator_config([compiled.operators]).encode())
     for note in loaded.notes:
         console.warn(note)
     if as_json:

@@ -7,17 +7,11 @@ The format is ONNX Runtime's (docs/Reduced_Operator_Kernel_build.md in its repos
 import json
 import mmap
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 
-def operator_config(paths: Sequence[Path]) -> str:
-    """The operator and type configuration that covers every ORT-format file in `paths`."""
-    return merged_config([required_operators(path) for path in paths])
-
-
-def merged_config(files: Sequence[Mapping[str, str]]) -> str:
+def operator_config(files: Sequence[Mapping[str, str]]) -> str:
     """The configuration that covers every file of `files`, each as `required_operators` tells it."""
     types: dict[tuple[str, str], dict[str, Any]] = {}
     lines: dict[tuple[str, int], set[str]] = {}
@@ -49,32 +43,26 @@ def _union(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def required_operators(path: Path) -> Mapping[str, str]:
-    """`domain;opset;Op` -> the types it is used with as JSON, `""` where ONNX Runtime does not reduce by type."""
+    """`domain;opset;Op` -> the types it is used with as JSON, `""` where ONNX Runtime does not reduce by type.
+
+    The file is read through a memory map: only its graph is touched, never the weights.
+    """
+    from onnxruntime.tools.ort_format_model import OperatorTypeUsageManager, OrtFormatModelProcessor
+    from ort_flatbuffers_py.fbs.InferenceSession import InferenceSession
+
     required: dict[str, dict[int, set[str]]] = {}
-    types = _read([path], required)
+    types = OperatorTypeUsageManager()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        # Its constructor reads the file twice into memory; everything else works on any buffer.
+        processor = OrtFormatModelProcessor.__new__(OrtFormatModelProcessor)
+        processor._required_ops = required
+        processor._op_type_processors = types
+        processor._model = InferenceSession.GetRootAsInferenceSession(content, 0).Model()
+        processor.process()
+        del processor  # it keeps views of the map
     return {
         f"{domain};{opset};{op}": types.get_config_entry(domain, op) or ""
         for domain in sorted(required)
         for opset in sorted(required[domain])
         for op in sorted(required[domain][opset])
     }
-
-
-def _read(paths: Sequence[Path], required: dict[str, dict[int, set[str]]]) -> Any:
-    """Fills `required` and returns ONNX Runtime's own type manager, fed with every node of every file."""
-    from onnxruntime.tools.ort_format_model import OperatorTypeUsageManager, OrtFormatModelProcessor
-    from ort_flatbuffers_py.fbs.InferenceSession import InferenceSession
-
-    types = OperatorTypeUsageManager()
-    with ExitStack() as stack:
-        for path in paths:
-            file = stack.enter_context(path.open("rb"))
-            content = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            # Its constructor reads the file twice into memory; everything else works on any buffer.
-            processor = OrtFormatModelProcessor.__new__(OrtFormatModelProcessor)
-            processor._required_ops = required
-            processor._op_type_processors = types
-            processor._model = InferenceSession.GetRootAsInferenceSession(content, 0).Model()
-            processor.process()
-            del processor
-    return types

@@ -159,7 +159,8 @@ def index_limits(model: Model) -> dict[str, int]:
 
 
 def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generator: "numpy.random.Generator") -> Any:
-    """Normal numbers for floats, indices below `limit` or 0 and 1 for integers, words for strings."""
+    """Normal numbers for floats, words for strings, indices below `limit` for integers; integers that index nothing
+    are all of their range where 8 bits wide (pixels), else 0 and 1 (masks)."""
     import numpy
 
     if spec.element in (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16):
@@ -174,6 +175,8 @@ def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generat
             f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
             hint="cast it inside the graph from float or float16",
         )
+    if limit is None and spec.element in (ElementType.UINT8, ElementType.INT8):
+        return generator.integers(0, 256, shape).astype("uint8").view(str(spec.element))
     values = generator.integers(0, min(limit or 2, 2**7 if "8" in spec.element else 2**15), shape)
     if limit is None and values.ndim and values.size:
         values[..., 0] = 1  # an attention mask that hides everything gives NaN
