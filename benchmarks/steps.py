@@ -32,7 +32,7 @@ def our_conversion(file: Path) -> None:
     from packager.ortformat.converter import Job, convert
 
     with tempfile.TemporaryDirectory() as folder:
-        model = models.load(file, "model")
+        model = models.hashed(models.load(file, "model"))
         graph = Path(folder) / "graph.onnx"
         graph.write_bytes(model.graph)
         convert(
@@ -60,7 +60,7 @@ def their_conversion(file: Path) -> None:
 def our_inspection(file: Path) -> None:
     from packager import models
 
-    models.blockers(models.load(file, "model", hashed=False))
+    models.blockers(models.load(file, "model"))
 
 
 def their_inspection(file: Path) -> None:

@@ -77,9 +77,10 @@ def build(config: Config, request: Request, console: Console) -> Release:
 def load_model(name: str, table: ModelTable, console: Console) -> Model:
     with console.step(f"load {table.path.name}"):
         model = models.load(table.path, name, fixed=table.shapes, license_file=table.license)
+        models.refuse_blocked(model)
+        model = models.hashed(model)
     for note in model.notes:
         console.warn(f"model '{name}': {note}")
-    models.refuse_blocked(model)
     return model
 
 

@@ -84,7 +84,7 @@ class Model:
     """the file and its external data"""
     parameter_count: int
     sha256: str
-    """of the file and its external data"""
+    """of the file and its external data; empty as long as nobody has read them"""
     data_files: tuple[Path, ...] = ()
     """external data files of the original model"""
     notes: tuple[str, ...] = ()

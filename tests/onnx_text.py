@@ -56,7 +56,7 @@ def linear(*, columns: int = 64, seed: int = 0) -> onnx.ModelProto:
 
 
 def loaded(folder: Path, model: onnx.ModelProto, name: str = "m") -> Model:
-    return models.load(saved(folder / f"{name}.onnx", model), name)
+    return models.hashed(models.load(saved(folder / f"{name}.onnx", model), name))
 
 
 def compiled(folder: Path, model: onnx.ModelProto, name: str = "m") -> Compiled:

@@ -74,7 +74,7 @@ def test_parameters_are_counted_wherever_exporters_keep_them(tmp_path: Path) -> 
 
 def test_size_and_sha256_of_a_single_file_are_the_files_own(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", linear())
-    loaded = models.load(path, "m")
+    loaded = models.hashed(models.load(path, "m"))
     assert (loaded.size_bytes, loaded.sha256) == (path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
@@ -84,16 +84,18 @@ def test_size_and_sha256_cover_external_data(tmp_path: Path) -> None:
         path.parent.mkdir()
         onnx.save(linear(), path, save_as_external_data=True, location="m.data")
         (path.parent / "m.data").write_bytes((path.parent / "m.data").read_bytes()[:-1] + last)
-    one, two = (models.load(tmp_path / folder / "m.onnx", "m") for folder in ("a", "b"))
+    one, two = (models.hashed(models.load(tmp_path / folder / "m.onnx", "m")) for folder in ("a", "b"))
     assert one.size_bytes == sum(file.stat().st_size for file in (tmp_path / "a").iterdir())
     assert one.data_files == (tmp_path / "a" / "m.data",)
     assert one.sha256 != two.sha256
 
 
-def test_a_model_loaded_without_hashing_has_no_sha256_and_is_otherwise_the_same(tmp_path: Path) -> None:
+def test_a_model_has_no_sha256_until_it_is_hashed_and_is_otherwise_the_same(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", linear())
-    quick, whole = models.load(path, "m", hashed=False), models.load(path, "m")
-    assert (quick.sha256, quick.graph, quick.signature) == ("", whole.graph, whole.signature)
+    quick = models.load(path, "m")
+    whole = models.hashed(quick)
+    assert (quick.sha256, whole.sha256) == ("", hashlib.sha256(path.read_bytes()).hexdigest())
+    assert (quick.graph, quick.signature) == (whole.graph, whole.signature)
 
 
 def test_loading_leaves_the_users_files_as_they_are(tmp_path: Path) -> None:

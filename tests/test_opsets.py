@@ -129,7 +129,7 @@ def test_more_than_two_gigabytes_are_refused_with_the_alternatives(tmp_path: Pat
     tensor.external_data.add(key="location", value="w.data")
     with (tmp_path / "w.data").open("wb") as file:
         file.truncate(23452 * 23452 * 4)
-    described = models.load(saved(tmp_path / "m.onnx", model), "m", hashed=False)
+    described = models.load(saved(tmp_path / "m.onnx", model), "m")
     with pytest.raises(ModelError, match=r"2\.2 GB is more than the ORT format can hold \(2 GiB\)") as error:
         models.refuse_blocked(described)
     assert error.value.hint == "quantize it to int8 or int4 before, or split it into several models"

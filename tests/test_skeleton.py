@@ -115,7 +115,7 @@ def test_every_truncation_of_a_model_is_a_model_error(tmp_path: Path) -> None:
     for cut in cuts:
         path.write_bytes(whole[:cut])
         with pytest.raises(ModelError):
-            models.load(path, "m", hashed=False)
+            models.load(path, "m")
 
 
 def test_truncated_model_says_so_and_how_long_it_is(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def refuse_or_load(path: Path) -> None:
     """Loads what may be damaged: anything but a Model or a MobpackError fails the test, and so does a long wait."""
     start = time.perf_counter()
     with contextlib.suppress(MobpackError):
-        models.load(path, "m", hashed=False)
+        models.load(path, "m")
     assert time.perf_counter() - start < 5
 
 
@@ -218,7 +218,7 @@ def test_weights_are_never_read(tmp_path: Path) -> None:
         file.write(head)
         file.truncate(len(head) + size)
     before, start = peak_mb(), time.process_time()
-    loaded = models.load(path, "big", hashed=False)
+    loaded = models.load(path, "big")
     assert time.process_time() - start < 0.5
     assert peak_mb() - before < 100
     assert (loaded.parameter_count, loaded.size_bytes) == (16384 * 16384, len(head) + size)

@@ -21,7 +21,7 @@ def external_model(**entries: str) -> onnx.ModelProto:
 
 def refused(folder: Path, model: onnx.ModelProto) -> ModelError:
     with pytest.raises(ModelError) as error:
-        models.load(saved(folder / "m.onnx", model), "m", hashed=False)
+        models.load(saved(folder / "m.onnx", model), "m")
     return error.value
 
 

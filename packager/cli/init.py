@@ -25,7 +25,7 @@ def init(model: Path, out: Path, force: bool) -> None:
 
     if out.exists() and not force:
         raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
-    loaded = models.load(model, names.model_name(model), hashed=False)
+    loaded = models.load(model, names.model_name(model))
     with atomic_file(out) as file:
         file.write(project_file(loaded, names.package_name(model), _relative(model, out)).encode())
     console = Console()

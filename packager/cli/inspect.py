@@ -19,7 +19,7 @@ def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
     """Show MODEL.onnx: signature, opsets, operators, sizes, and what will stop it from shipping."""
     from packager import models, names
 
-    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes), hashed=False)
+    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
     if as_json:
         print_json(document(loaded))
     else:

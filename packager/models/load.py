@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,11 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
 
 
-def load(
-    path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None, hashed: bool = True
-) -> Model:
+def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None) -> Model:
     """The model in `path` under `name`, with the dynamic dimensions in `fixed` given sizes.
 
-    `hashed=False` leaves `sha256` empty and reads no weights at all. Raises ModelError for a file that is not a
-    valid ONNX model, ConfigError for shapes it does not have.
+    No weights are read: `sha256` stays empty until `hashed`. Raises ModelError for a file that is not a valid ONNX
+    model, ConfigError for shapes it does not have.
     """
     proto = parse(skeleton.read_skeleton(path), path)
     data_files = weights.resolve_external_data(proto, path)
@@ -42,11 +41,16 @@ def load(
         operators=operators,
         size_bytes=sum(file.stat().st_size for file in (path, *data_files)),
         parameter_count=count_parameters(proto),
-        sha256=fingerprint((path, *data_files)) if hashed else "",
+        sha256="",
         data_files=data_files,
         notes=tuple(notes),
         license_file=license_file,
     )
+
+
+def hashed(model: Model) -> Model:
+    """The model with its sha256, for which all of its files are read."""
+    return replace(model, sha256=fingerprint((model.path, *model.data_files)))
 
 
 def parse(content: bytes, path: Path) -> "ModelProto":
