@@ -91,6 +91,11 @@ class Model:
     """what loading changed or noticed, one sentence each; --strict makes each an error"""
     license_file: Path | None = None
 
+    @property
+    def random_operators(self) -> tuple[str, ...]:
+        """Its operators that draw random numbers: outputs may differ from run to run."""
+        return tuple(op for op in self.operators if op.startswith(("Random", "Bernoulli", "Multinomial")))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:

@@ -25,27 +25,27 @@ def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_f
     """
     proto = parse(skeleton.read_skeleton(path), path)
     data_files = weights.resolve_external_data(proto, path)
-    notes = [note for note in (opsets.lower_ir_version(proto),) if note]
+    lowered = opsets.lower_ir_version(proto)
     check(proto, path)
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)
-    operators = count_operators(proto)
-    notes += random_notes(operators)
-    return Model(
+    model = Model(
         name=name,
         path=path,
         graph=inferred.SerializeToString(deterministic=True),
         signature=signature.signature(inferred),
         ir_version=proto.ir_version,
         opsets={entry.domain: entry.version for entry in proto.opset_import},
-        operators=operators,
+        operators=count_operators(proto),
         size_bytes=sum(file.stat().st_size for file in (path, *data_files)),
         parameter_count=count_parameters(proto),
         sha256="",
         data_files=data_files,
-        notes=tuple(notes),
         license_file=license_file,
     )
+    random = ", ".join(model.random_operators)
+    drawn = f"the model draws random numbers ({random}): its outputs differ from run to run" if random else ""
+    return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
 
 
 def hashed(model: Model) -> Model:
@@ -141,13 +141,6 @@ def count_parameters(proto: "ModelProto") -> int:
     tensors = [tensor for graph in graphs for tensor in graph.initializer]
     tensors += [each.t for node in nodes if node.op_type == "Constant" for each in node.attribute if each.HasField("t")]
     return sum(math.prod(tensor.dims) for tensor in tensors)
-
-
-def random_notes(operators: dict[str, int]) -> list[str]:
-    random = sorted(op for op in operators if op.startswith(("Random", "Bernoulli", "Multinomial")))
-    if not random:
-        return []
-    return [f"the model draws random numbers ({', '.join(random)}): its outputs differ from run to run"]
 
 
 def fingerprint(files: "Iterable[Path]") -> str:

@@ -1,6 +1,7 @@
 """Original against compiled model, sample by sample; over tolerance nothing ships."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,24 +17,29 @@ if TYPE_CHECKING:
     import numpy
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """What the original model computes, and on what."""
+
+    samples: samples.SampleSet
+    outcomes: tuple[Outcome, ...]
+    unstable: frozenset[int]
+    """outputs that differ between two runs of the original: no use comparing them"""
+
+
 def check(compiled: Compiled, settings: ParitySettings, folder: Path) -> tuple[Parity, ...]:
     """One Parity per runner of `settings`; files go below `folder`, an existing scratch folder.
 
     Raises ParityError when an output is over tolerance or a required runner cannot run, ModelError when the original
     model does not run on the samples, ConfigError when given samples do not fit the model.
     """
-    model = compiled.variant.model
-    chosen, expected = _reference(model, settings, folder)
-    unstable = _unstable_outputs(model, chosen, expected, folder)
-    return tuple(
-        _check_runner(RUNNERS[name](), compiled, settings, chosen, expected, unstable, folder / name)
-        for name in dict.fromkeys((*settings.runners, *settings.require))
-    )
+    reference = _reference(compiled.variant.model, settings, folder)
+    names = dict.fromkeys((*settings.runners, *settings.require))
+    return tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
 
 
-def _reference(model: Model, settings: ParitySettings, folder: Path) -> tuple[samples.SampleSet, tuple[Outcome, ...]]:
-    """The samples that the original model accepts, and its outputs on them."""
-    runnable = _original(model, folder)
+def _reference(model: Model, settings: ParitySettings, folder: Path) -> Reference:
+    """The first samples that the original model accepts, and its outputs on them."""
     candidates = (
         iter([samples.given(model, settings)])
         if settings.samples
@@ -41,10 +47,11 @@ def _reference(model: Model, settings: ParitySettings, folder: Path) -> tuple[sa
     )
     refusal = ""
     for candidate in candidates:
-        outcomes = RUNNERS["cpu"]().run(runnable, candidate.paths, _made(folder / "original"))
+        outcomes = _run_original(model, candidate, folder / "original")
         refused = next((outcome.error for outcome in outcomes if outcome.error), "")
         if not refused:
-            return candidate, outcomes
+            unstable = _unstable_outputs(model, candidate, outcomes, folder / "again")
+            return Reference(samples=candidate, outcomes=outcomes, unstable=unstable)
         refusal = refusal or refused
     if settings.samples:
         raise ConfigError(
@@ -57,87 +64,81 @@ def _reference(model: Model, settings: ParitySettings, folder: Path) -> tuple[sa
     )
 
 
-def _original(model: Model, folder: Path) -> Runnable:
+def _run_original(model: Model, chosen: samples.SampleSet, folder: Path) -> tuple[Outcome, ...]:
+    folder.mkdir(exist_ok=True)
     graph = folder / "original.onnx"
     graph.write_bytes(model.graph)
-    return Runnable(path=graph, data_folder=models.data_folder(model.path), is_optimized=False)
+    runnable = Runnable(path=graph, data_folder=models.data_folder(model.path), is_optimized=False)
+    return RUNNERS["cpu"]().run(runnable, chosen.paths, folder)
 
 
 def _unstable_outputs(
-    model: Model, chosen: samples.SampleSet, expected: Sequence[Outcome], folder: Path
+    model: Model, chosen: samples.SampleSet, first: Sequence[Outcome], folder: Path
 ) -> frozenset[int]:
-    """Outputs of a model with random operators that differ between two runs of the original: no use comparing them."""
-    if not any("random numbers" in note for note in model.notes):
+    if not model.random_operators:
         return frozenset()
-    again = RUNNERS["cpu"]().run(_original(model, folder), chosen.paths, _made(folder / "again"))
+    second = _run_original(model, chosen, folder)
     return frozenset(
         index
         for index in range(len(model.signature.outputs))
-        if any(_difference(a, b, index).max_abs_error for a, b in zip(expected, again, strict=True))
+        if any(_difference(a, b, index).max_abs_error for a, b in zip(first, second, strict=True))
     )
 
 
 def _check_runner(
-    runner: Runner,
-    compiled: Compiled,
-    settings: ParitySettings,
-    chosen: samples.SampleSet,
-    expected: Sequence[Outcome],
-    unstable: frozenset[int],
-    folder: Path,
+    runner: Runner, compiled: Compiled, reference: Reference, settings: ParitySettings, folder: Path
 ) -> Parity:
-    model = compiled.variant.model
     missing = runner.missing()
     if missing and runner.NAME in settings.require:
         raise ParityError(
             f"runner '{runner.NAME}' is required and cannot run: {missing}",
             hint="install it, or take it out of [parity] require",
         )
-    outputs: tuple[OutputError, ...] = ()
+    errors: tuple[OutputError, ...] = ()
     if not missing:
-        actual = runner.run(Runnable(path=compiled.path), chosen.paths, _made(folder))
-        outputs = _compare(model, chosen, expected, actual, unstable, settings.tolerance, compiled.variant.name)
+        folder.mkdir(exist_ok=True)
+        actual = runner.run(Runnable(path=compiled.path), reference.samples.paths, folder)
+        errors = _compare(compiled, reference, actual, settings.tolerance)
+    outputs = compiled.variant.model.signature.outputs
     return Parity(
-        model=model.name,
+        model=compiled.variant.model.name,
         variant=compiled.variant.name,
         runner=runner.NAME,
-        sample_count=len(chosen.paths),
-        samples=chosen.description,
+        sample_count=len(reference.samples.paths),
+        samples=reference.samples.description,
         tolerance=settings.tolerance,
-        outputs=outputs,
+        outputs=errors,
         skipped=missing,
         reshaped_outputs=tuple(
-            spec.name for index, spec in enumerate(model.signature.outputs) if _is_reshaped(spec, expected, index)
+            spec.name for index, spec in enumerate(outputs) if _is_reshaped(spec, reference.outcomes, index)
         ),
-        unstable_outputs=tuple(model.signature.outputs[index].name for index in sorted(unstable)),
+        unstable_outputs=tuple(outputs[index].name for index in sorted(reference.unstable)),
     )
 
 
 def _compare(
-    model: Model,
-    chosen: samples.SampleSet,
-    expected: Sequence[Outcome],
-    actual: Sequence[Outcome],
-    unstable: frozenset[int],
-    tolerance: float,
-    variant: str,
+    compiled: Compiled, reference: Reference, actual: Sequence[Outcome], tolerance: float
 ) -> tuple[OutputError, ...]:
+    """The error of every output that can be compared; raises ParityError for the first that is over `tolerance`."""
+    where = f"model '{compiled.variant.model.name}' ({compiled.variant.name})"
     for number, outcome in enumerate(actual):
         if outcome.error:
             raise ParityError(
-                f"model '{model.name}' ({variant}): sample {number} ({chosen.description}) runs on the original "
-                f"and fails on the compiled model: {outcome.error}",
+                f"{where}: sample {number} of {reference.samples.description} runs on the original and fails on the "
+                f"compiled model: {outcome.error}",
                 hint="report this model: conversion broke it",
             )
     errors = []
-    for index, spec in enumerate(model.signature.outputs):
-        if index in unstable:
+    for index, spec in enumerate(compiled.variant.model.signature.outputs):
+        if index in reference.unstable:
             continue
-        differences = [_difference(a, b, index) for a, b in zip(expected, actual, strict=True)]
+        differences = [_difference(a, b, index) for a, b in zip(reference.outcomes, actual, strict=True)]
         worst = max(range(len(differences)), key=lambda number: differences[number].max_rel_error)
         if differences[worst].max_rel_error > tolerance:
-            raise _over_tolerance(
-                model, spec, differences[worst], tolerance, f"sample {worst} of {chosen.description}", variant
+            raise ParityError(
+                f"{where}: output '{spec.name}' differs from the original on sample {worst} of "
+                f"{reference.samples.description}: {_in_words(differences[worst], tolerance)}",
+                hint="nothing was written; check the model, or set [parity] tolerance if this error is acceptable",
             )
         errors.append(
             OutputError(
@@ -150,16 +151,10 @@ def _compare(
     return tuple(errors)
 
 
-def _over_tolerance(
-    model: Model, spec: TensorSpec, worst: Difference, tolerance: float, sample: str, variant: str
-) -> ParityError:
-    what = worst.reason or (
+def _in_words(worst: Difference, tolerance: float) -> str:
+    return worst.reason or (
         f"max abs error {worst.max_abs_error:.3g}, {worst.max_rel_error:.3g} of the output's largest value; "
         f"the tolerance is {tolerance:g}"
-    )
-    return ParityError(
-        f"model '{model.name}' ({variant}): output '{spec.name}' differs from the original on {sample}: {what}",
-        hint="nothing was written; check the model, or set [parity] tolerance if this error is acceptable",
     )
 
 
@@ -184,8 +179,3 @@ def _is_reshaped(spec: TensorSpec, expected: Sequence[Outcome], index: int) -> b
         or any(isinstance(declared, int) and declared != real for declared, real in zip(spec.shape, shape, strict=True))
         for shape in shapes
     )
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
-    return folder
