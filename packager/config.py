@@ -67,6 +67,7 @@ class PackageTable(Strict):
     version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (
         "1.0.0"
     )
+    """version of the package, in its file names and its Maven coordinates"""
     license: str = ""
     """SPDX identifier of what the package holds, for its metadata"""
     description: str = ""

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = (
     ("cli",),
-    ("pipeline",),
+    ("pipeline", "reference"),
     ("contract", "ortformat", "parity", "release"),
     ("models",),
     ("config",),

@@ -1,0 +1,60 @@
+"""Writes docs/configuration.md and docs/mobpack.schema.json from the configuration's own types and docstrings.
+
+Run `python -m packager.reference` after a key was added; a test compares the files with what this gives.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from packager.config import FILE_NAME, Config
+
+TABLES = {
+    "PackageTable": "package",
+    "ModelTable": "model.NAME",
+    "VariantTable": "variant.NAME",
+    "ParityTable": "parity",
+    "Android": "target.android",
+}
+"""definition in the schema -> table in mobpack.toml, in the order people meet them"""
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of mobpack.toml, for editors."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+
+
+def markdown() -> str:
+    return "\n".join(_lines(schema()["$defs"])) + "\n"
+
+
+def _lines(definitions: dict[str, Any]) -> Iterator[str]:
+    yield f"# {FILE_NAME}"
+    yield ""
+    yield "Keys are in kebab-case, paths relative to the file. An unknown key is an error that names the nearest one."
+    yield "Any key can be given on the command line, too: `mobpack build --set target.android.min-sdk=26`."
+    yield ""
+    yield "`python -m packager.reference` makes this page from the types in `packager/config.py` and the plug-ins, and"
+    yield "[mobpack.schema.json](mobpack.schema.json), which editors complete from."
+    for name, table in TABLES.items():
+        yield from ("", f"## [{table}]", "", "| key | default | what it says |", "|---|---|---|")
+        required = definitions[name].get("required", [])
+        for key, entry in definitions[name]["properties"].items():
+            yield f"| `{key}` | {_default(entry, is_required=key in required)} | {entry['description']} |"
+
+
+def _default(entry: dict[str, Any], *, is_required: bool) -> str:
+    if is_required:
+        return "required"
+    return "" if entry["default"] in (None, "", {}) else f"`{json.dumps(entry['default'])}`"
+
+
+def main() -> None:
+    docs = Path(__file__).parents[1] / "docs"
+    (docs / "configuration.md").write_text(markdown(), encoding="utf-8")
+    (docs / "mobpack.schema.json").write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
