@@ -5,9 +5,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from packager import tools
+from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,8 +37,7 @@ def texts() -> dict[str, str]:
     """Path -> text of every text file that is, or would be, in git."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, capture_output=True, check=False)
-    if listed.returncode != 0:
-        pytest.skip("not a git checkout")
+    require(listed.returncode == 0, "not a git checkout")
     found = {}
     for name in sorted(filter(None, listed.stdout.decode().split("\0"))):
         content = (ROOT / name).read_bytes() if (ROOT / name).is_file() else b""

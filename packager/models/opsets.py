@@ -83,13 +83,15 @@ def _blockers(model: Model) -> Iterator[str]:
     if model.ir_version > max_ir_version():
         yield (
             f"IR version {model.ir_version} is newer than the runtime reads ({max_ir_version()}) and the model uses "
-            "types it introduced; export without them, or wait for a runtime that reads it"
+            "types it introduced; export without them: no ONNX Runtime reads it, up to the newest, "
+            f"{tools.pins()['onnxruntime']['newest']}"
         )
     opset = max(model.opsets.get("", 0), model.opsets.get("ai.onnx", 0))
     if opset > max_opset():
         yield (
             f"opset {opset} is newer than the runtime knows ({max_opset()}); "
-            f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter"
+            f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter: "
+            f"no ONNX Runtime knows it, up to the newest, {tools.pins()['onnxruntime']['newest']}"
         )
     foreign = sorted({op.split("::")[0] for op in model.operators if "::" in op} - RUNTIME_DOMAINS)
     if foreign:
