@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -124,16 +124,16 @@ def write_repository(
     written_aar = _copy(aar, Path(f"{stem}.aar"))
     written_sources = _copy(sources_jar, Path(f"{stem}-sources.jar"))
     pom = _pom_view(coordinates, package, needs)
-    module = _module_view(coordinates, needs, aar=_file(written_aar), sources_jar=_file(written_sources))
+    described = {path: _file(path) for path in (written_aar, written_sources)}
+    module = _module_view(coordinates, needs, aar=described[written_aar], sources_jar=described[written_sources])
     metadata = _metadata_view(coordinates)
-    written = [
-        written_aar,
-        written_sources,
+    for path in (
         _write(Path(f"{stem}.pom"), render("android/maven/pom.xml.j2", pom)),
         _write(Path(f"{stem}.module"), render("android/maven/module.json.j2", module)),
         _write(home / "maven-metadata.xml", render("android/maven/maven-metadata.xml.j2", metadata)),
-    ]
-    return tuple(sorted([*written, *_write_checksums(written)]))
+    ):
+        described[path] = _file(path)
+    return tuple(sorted([*described, *_write_checksums(described)]))
 
 
 def _pom_view(coordinates: Coordinates, package: Package, dependencies: tuple[Dependency, ...]) -> PomView:
@@ -230,12 +230,12 @@ def _file(path: Path) -> File:
     return File(name=path.name, size_bytes=path.stat().st_size, md5=md5, sha1=sha1, sha256=sha256, sha512=sha512)
 
 
-def _write_checksums(files: Iterable[Path]) -> list[Path]:
+def _write_checksums(described: Mapping[Path, File]) -> list[Path]:
     """One file for each file and algorithm that holds the bare hex digest, as Gradle writes them."""
     return [
-        _write(Path(f"{path}.{algorithm}"), digest)
-        for path in files
-        for algorithm, digest in zip(ALGORITHMS, _digests(path), strict=True)
+        _write(Path(f"{path}.{algorithm}"), getattr(file, algorithm))
+        for path, file in described.items()
+        for algorithm in ALGORITHMS
     ]
 
 
