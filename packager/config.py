@@ -234,7 +234,7 @@ def _config_error(detail: "ErrorDetails") -> ConfigError:
 
 def _keys_at(location: Sequence[str]) -> list[str]:
     """The keys that the table at `location` knows."""
-    tables: dict[str, type] = {
+    tables: dict[str, type[Strict]] = {
         "": Config,
         "package": PackageTable,
         "model": ModelTable,
@@ -246,4 +246,4 @@ def _keys_at(location: Sequence[str]) -> list[str]:
         fields = TARGETS[location[1]].__dataclass_fields__ if location[1] in TARGETS else {}
         return [name.replace("_", "-") for name in fields]
     table = tables.get(location[0] if location else "", Config)
-    return [field.alias or name for name, field in table.model_fields.items()]  # type: ignore[attr-defined]
+    return [field.alias or name for name, field in table.model_fields.items()]

@@ -1,6 +1,5 @@
 """One build, top to bottom: this file is the list of steps."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -16,7 +15,7 @@ from packager.quantizers import QUANTIZERS
 from packager.render import write_sources
 from packager.store import Store
 from packager.targets import Target
-from packager.values import Compiled, Model, OutputError, Package, Parity, Report, Variant
+from packager.values import Compiled, Model, Package, Parity, Report, Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +144,9 @@ def parity_settings(table: ParityTable, model: Model) -> parity.ParitySettings:
 
 def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) -> tuple[Parity, ...]:
     """The parity of `compiled`, from the store when the same files were compared before."""
+    from pydantic import TypeAdapter
+
+    parities = TypeAdapter(tuple[Parity, ...])
     samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
     inputs = [
         compiled.variant.model.sha256,
@@ -159,16 +161,9 @@ def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) 
     def make(folder: Path) -> None:
         with store.scratch() as scratch:
             results = parity.check(compiled, settings, scratch)
-        (folder / "parity.json").write_text(json.dumps([asdict(result) for result in results]), encoding="utf-8")
+        (folder / "parity.json").write_bytes(parities.dump_json(results))
 
-    entries = json.loads((store.results("parity", inputs, make) / "parity.json").read_text(encoding="utf-8"))
-    return tuple(_parity(entry) for entry in entries)
-
-
-def _parity(entry: dict[str, object]) -> Parity:
-    lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list) and key != "outputs"}
-    outputs = tuple(OutputError(**output) for output in entry["outputs"])  # type: ignore[attr-defined]
-    return Parity(**{**entry, **lists, "outputs": outputs})  # type: ignore[arg-type]
+    return parities.validate_json((store.results("parity", inputs, make) / "parity.json").read_bytes())
 
 
 def refuse_warnings(console: Console, *, strict: bool) -> None:

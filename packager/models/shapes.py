@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packager.errors import ConfigError
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto
+    from onnx import GraphProto, ModelProto, ValueInfoProto
 
 Shapes = Mapping[str, int | tuple[int, ...]]
 
@@ -71,9 +71,9 @@ def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: st
         dimension.dim_value = size
 
 
-def _forget_symbols(value: object) -> None:
+def _forget_symbols(value: "ValueInfoProto") -> None:
     """Shape inference fills unknown output dimensions, but leaves symbolic ones it cannot refute."""
-    for dimension in value.type.tensor_type.shape.dim:  # type: ignore[attr-defined]
+    for dimension in value.type.tensor_type.shape.dim:
         if dimension.dim_param:
             dimension.ClearField("dim_param")
 

@@ -32,8 +32,8 @@ def run_sample(session: Any, sample: Path, output: Path) -> dict[str, Any]:
         feed = {name: _as_runtime_wants(arrays[name]) for name in arrays.files}
     try:
         results = session.run(None, feed)
-    except Exception as error:  # onnxruntime's exceptions have no common base of their own
-        return {"outputs": None, "error": _plain(error)}
+    except Exception as error:
+        return {"outputs": None, "error": refusal(error)}
     numpy.savez(output, **{str(index): _as_numpy_saves(result) for index, result in enumerate(results)})
     return {"outputs": str(output), "error": ""}
 
@@ -47,7 +47,13 @@ def _as_numpy_saves(result: Any) -> Any:
     return array.astype(str) if array.dtype.kind == "O" else array
 
 
-def _plain(error: Exception) -> str:
+def refusal(error: Exception) -> str:
+    """What ONNX Runtime said; raises `error` again when it is not ONNX Runtime's.
+
+    Its own exceptions share no base class but their module; its Python wrapper raises ValueError and RuntimeError.
+    """
+    if not type(error).__module__.startswith("onnxruntime") and not isinstance(error, ValueError | RuntimeError):
+        raise error
     return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())
 
 
@@ -56,7 +62,7 @@ def main() -> int:
     try:
         session = load(job)
     except Exception as error:
-        print(json.dumps({"error": _plain(error)}))
+        print(json.dumps({"error": refusal(error)}))
         return 0
     outcomes = [
         run_sample(session, Path(sample), Path(job["folder"]) / f"output-{index}.npz")

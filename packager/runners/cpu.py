@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from packager import tools
 from packager.errors import ModelError
@@ -44,11 +44,11 @@ class Cpu:
             )
         return tuple(
             Outcome(outputs=Path(item["outputs"]) if item["outputs"] else None, error=item["error"])
-            for item in answer["outcomes"]  # type: ignore[attr-defined]
+            for item in answer["outcomes"]
         )
 
 
-def run_child(job: dict[str, object], folder: Path) -> dict[str, object]:
+def run_child(job: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Runs `child.py` on `job` and returns its answer; a crash becomes a ModelError that names the signal."""
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8")
@@ -62,5 +62,5 @@ def run_child(job: dict[str, object], folder: Path) -> dict[str, object]:
         )
     if done.returncode != 0:
         raise RuntimeError(f"the runner failed:\n{tools.last_lines(done.stderr)}")
-    answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
