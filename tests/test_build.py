@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy
@@ -231,8 +232,16 @@ def test_strict_makes_a_warning_fail(project: Path, tmp_path_factory: pytest.Tem
     )
 
 
-def test_ctrl_c_in_the_middle_leaves_the_previous_release_whole(
-    project: Path, tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.parametrize(
+    ("interrupt", "number"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM)],
+    ids=["Ctrl-C in a terminal", "a cancelled CI job"],
+)
+def test_an_interrupted_build_leaves_the_previous_release_whole(
+    project: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    interrupt: Callable[[int, int], None],
+    number: signal.Signals,
 ) -> None:
     before = files(project)
     with subprocess.Popen(
@@ -246,7 +255,7 @@ def test_ctrl_c_in_the_middle_leaves_the_previous_release_whole(
         assert child.stderr is not None
         assert "load model.onnx" in child.stderr.readline()
         time.sleep(0.05)  # into the conversion, which takes longer than that to start
-        os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to the build and everything it runs
+        interrupt(child.pid, number)
         rest = child.stderr.read()
     assert child.returncode == 130, rest
     assert "interrupted; the output folder is as it was" in rest
