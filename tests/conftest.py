@@ -2,6 +2,7 @@
 
 import importlib.util
 import platform
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,11 @@ path = '{every_type}'
 group = "com.example"
 providers = ["qnn", "nnapi", "xnnpack"]
 """
+
+
+def pytest_configure() -> None:
+    """A runner that starts the tests in the background has them ignore Ctrl-C, and what they start inherits that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
