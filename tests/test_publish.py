@@ -121,36 +121,40 @@ def test_ctrl_c_in_the_middle_leaves_the_previous_release_whole(dist: Path) -> N
     assert names(dist.parent) == ["dist"]
 
 
-def interrupt(steps: list[str]) -> None:
+def interrupt(number: signal.Signals, steps: list[str]) -> None:
     with interrupts_deferred():
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
         steps.append("still here")
 
 
-def test_ctrl_c_while_the_release_is_put_in_place_waits_for_it() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_while_the_release_is_put_in_place_waits_for_it(number: signal.Signals) -> None:
     steps: list[str] = []
+    before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt):
-        interrupt(steps)
+        interrupt(number, steps)
     assert steps == ["still here"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
-def publish_with_ctrl_c_at_the_first_rename(out: Path) -> None:
-    """As fast a finger as can be: Ctrl-C arrives when the previous release is about to be moved away."""
+def publish_interrupted_at_the_first_rename(out: Path, number: signal.Signals) -> None:
+    """As fast a finger as can be: it arrives when the previous release is about to be moved away."""
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and frame.f_code.co_name == "rename":
             sys.setprofile(None)
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
 
     with staged(out) as staging:
         (staging / MANIFEST).write_text('{"mobpack": "0.1.0"}')
         sys.setprofile(watch)
 
 
-def test_ctrl_c_between_the_two_renames_leaves_the_new_release_whole(dist: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_between_the_two_renames_leaves_the_new_release_whole(dist: Path, number: signal.Signals) -> None:
     with pytest.raises(KeyboardInterrupt):
-        publish_with_ctrl_c_at_the_first_rename(dist)
+        publish_interrupted_at_the_first_rename(dist, number)
     assert sys.getprofile() is None
     assert list(files(dist)) == [MANIFEST]
     assert names(dist.parent) == ["dist"]

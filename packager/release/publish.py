@@ -57,7 +57,7 @@ def _refuse_foreign(out: Path) -> None:
 
 
 def _swap(staging: Path, out: Path) -> None:
-    """Renames `staging` to `out`. Ctrl-C waits meanwhile; a failure puts the previous release back."""
+    """Renames `staging` to `out`. Interrupts wait meanwhile; a failure puts the previous release back."""
     with interrupts_deferred():
         previous = staging.with_name(staging.name + ".previous")
         try:
@@ -76,15 +76,19 @@ def _swap(staging: Path, out: Path) -> None:
 
 @contextlib.contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Ctrl-C inside the block takes effect behind it."""
+    """Ctrl-C, and the end of a cancelled job, inside the block take effect behind it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     received: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _frame: received.append(number))
+    before = {
+        number: signal.signal(number, lambda number, _frame: received.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if received:
         raise KeyboardInterrupt
