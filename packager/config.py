@@ -1,6 +1,5 @@
 """mobpack.toml, typed and strict: what it says, `--set` and defaults become one frozen Config."""
 
-import difflib
 import json
 import re
 import tomllib
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from packager import names
-from packager.errors import ConfigError
+from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS
 from packager.runners import RUNNERS
 from packager.targets import TARGETS
@@ -27,10 +26,7 @@ VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 def _one_of(known: Sequence[str], what: str) -> AfterValidator:
     def check(name: str) -> str:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            raise ValueError(
-                f"unknown {what} '{name}'|" + (f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}")
-            )
+            raise ValueError(f"unknown {what} '{name}'|{nearest(name, known)}")
         return name
 
     return AfterValidator(check)
@@ -54,7 +50,7 @@ class Strict(BaseModel):
         frozen=True,
         extra="forbid",
         strict=True,
-        alias_generator=lambda name: name.replace("_", "-"),
+        alias_generator=names.kebab_case,
         use_attribute_docstrings=True,
     )
 
@@ -219,8 +215,7 @@ def _config_error(detail: "ErrorDetails") -> ConfigError:
     location = [str(part) for part in detail["loc"] if part not in ("int", "tuple[constrained-int, ...]")]
     where, key = ".".join(location[:-1]) or "top level", location[-1]
     if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        close = difflib.get_close_matches(key, _keys_at(location[:-1]), n=1, cutoff=0.5)
-        hint = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(_keys_at(location[:-1]))}"
+        hint = nearest(key, _keys_at(location[:-1]), cutoff=0.5)
         return ConfigError(f"{where}: unknown key '{key}'", hint=hint)
     if detail["type"] == "missing":
         return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
@@ -244,6 +239,6 @@ def _keys_at(location: Sequence[str]) -> list[str]:
     }
     if len(location) == 2 and location[0] == "target":
         fields = TARGETS[location[1]].__dataclass_fields__ if location[1] in TARGETS else {}
-        return [name.replace("_", "-") for name in fields]
+        return [names.kebab_case(name) for name in fields]
     table = tables.get(location[0] if location else "", Config)
     return [field.alias or name for name, field in table.model_fields.items()]

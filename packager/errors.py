@@ -1,5 +1,7 @@
 """Everything a user can act on: one class, and one exit code, for each kind of failure."""
 
+import difflib
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -12,6 +14,13 @@ class MobpackError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """A hint for a `name` that is none of `known`: the one that was probably meant, else all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
 
 
 class ConfigError(MobpackError):

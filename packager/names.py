@@ -25,6 +25,11 @@ RESERVED = frozenset(
 )
 
 
+def kebab_case(field: str) -> str:
+    """`min_sdk` -> `min-sdk`: the key in mobpack.toml of a field in code."""
+    return field.replace("_", "-")
+
+
 def camel_case(text: str) -> str:
     """`serving_default_input_2:0` -> `servingDefaultInput20`; empty when nothing of `text` is usable."""
     words = _words(text)

@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from packager import models, parity, release, tools
+from packager import models, names, parity, release, tools
 from packager.config import Config, ModelTable, ParityTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
 from packager.ortformat.compile import compile_variant
+from packager.ortformat.converter import has_grown
 from packager.ortformat.operators import operator_config
 from packager.quantizers import QUANTIZERS
 from packager.render import write_sources
@@ -104,7 +105,7 @@ def compile_all(
 def _note_size(compiled: Compiled, console: Console) -> None:
     """Says when the ORT file is larger than its source although folding was left out."""
     source = compiled.variant.model.size_bytes
-    if compiled.size_bytes > 1.25 * source and compiled.size_bytes > source + 65536:
+    if has_grown(source, compiled.size_bytes):
         console.warn(
             f"model '{compiled.variant.model.name}': its ORT file has {size(compiled.size_bytes)}, "
             f"the source {size(source)}"
@@ -212,7 +213,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             "tolerance": config.parity.tolerance,
         },
         "target": {
-            name: {key.replace("_", "-"): value for key, value in asdict(config.targets()[name]).items()}
+            name: {names.kebab_case(key): value for key, value in asdict(config.targets()[name]).items()}
             for name in targets
         },
     }

@@ -1,9 +1,12 @@
 """Runs other programs and fetches pinned files; everything that leaves this process goes through here."""
 
+import errno
 import hashlib
+import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,7 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from packager.errors import ToolError
+from packager.errors import ModelError, ToolError
+from packager.values import Artifact
 
 FETCH_ATTEMPTS = 3
 
@@ -180,6 +184,45 @@ def run(
             f"{what} failed (exit code {done.returncode}):\n{last_lines(done.stdout + done.stderr)}", hint=hint
         )
     return done.stdout
+
+
+def run_job(
+    program: Sequence[str | Path],
+    job: Mapping[str, Any],
+    folder: Path,
+    *,
+    crash: str,
+    hint: str,
+    environment: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Runs a Python program of ours in a process of its own on `job`, written to `folder`, and returns its answer.
+
+    The program reads the JSON file that is its last argument and prints one line of JSON. Raises ModelError that says
+    `crash` and the signal when the process dies of one, OSError when its disk is full.
+    """
+    request = folder / "job.json"
+    request.write_text(json.dumps(job), encoding="utf-8")
+    done = subprocess.run(
+        # -P: a file in the user's folder must not take the place of a module.
+        [sys.executable, "-P", *map(str, program), str(request)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
+    if done.returncode < 0:
+        raise ModelError(f"{crash} ({signal.Signals(-done.returncode).name})", hint=hint)
+    if done.returncode != 0:
+        if os.strerror(errno.ENOSPC) in done.stderr:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise RuntimeError(f"{program[-1]} failed:\n{last_lines(done.stderr)}")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def artifact(path: Path, *, target: str, kind: str) -> Artifact:
+    """The finished file `path` as a value."""
+    return Artifact(target=target, kind=kind, path=path, sha256=sha256_of(path), size_bytes=path.stat().st_size)
 
 
 def last_lines(text: str, count: int = 20) -> str:

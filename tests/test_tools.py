@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from packager import tools
-from packager.errors import ToolError
+from packager.errors import ModelError, ToolError
 
 CONTENT = b"a pinned file"
 PINNED = {"client": "npm", "package": "thing@1.0.0", "sha256": hashlib.sha256(CONTENT).hexdigest()}
@@ -170,3 +170,31 @@ def test_every_pinned_file_has_a_version_a_hash_and_a_client(name: str) -> None:
         {"npm": r"[^@]@\d+\.\d+\.\d+", "pip": r"==\d", "apt": r"=\S*\d"}[entry["client"]], entry["package"]
     )
     assert entry["about"]
+
+
+def program(folder: Path, text: str) -> Path:
+    path = folder / "program.py"
+    path.write_text(f"import json, os, signal, sys\njob = json.load(open(sys.argv[1]))\n{text}\n")
+    return path
+
+
+def test_a_job_is_answered_with_the_last_line_of_json(tmp_path: Path) -> None:
+    answering = program(tmp_path, "print('chatter')\nprint(json.dumps({'twice': job['number'] * 2}))")
+    assert tools.run_job([answering], {"number": 21}, tmp_path, crash="", hint="") == {"twice": 42}
+
+
+def test_a_job_that_dies_of_a_signal_is_a_model_error_with_its_name_and_hint(tmp_path: Path) -> None:
+    dying = program(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
+    with pytest.raises(ModelError, match=r"^it crashed \(SIGSEGV\)$") as error:
+        tools.run_job([dying], {}, tmp_path, crash="it crashed", hint="another model")
+    assert error.value.hint == "another model"
+
+
+def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path) -> None:
+    full = program(tmp_path, "raise OSError(28, os.strerror(28))")
+    with pytest.raises(OSError, match="No space left on device") as error:
+        tools.run_job([full], {}, tmp_path, crash="", hint="")
+    assert error.value.errno == 28
+    faulty = program(tmp_path, "raise KeyError('ours')")
+    with pytest.raises(RuntimeError, match="KeyError: 'ours'"):
+        tools.run_job([faulty], {}, tmp_path, crash="", hint="")

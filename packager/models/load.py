@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.errors import ModelError
-from packager.models import opsets, shapes, signature, skeleton, weights
+from packager.models import opsets, shapes, signature, skeleton, walk, weights
 from packager.values import Model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from onnx import GraphProto, ModelProto, NodeProto
+    from onnx import ModelProto
 
 
 def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None) -> Model:
@@ -79,7 +79,7 @@ def _texts(proto: "ModelProto") -> "Iterable[str]":
         yield from (value.name, *(dimension.dim_param for dimension in value.type.tensor_type.shape.dim))
     for tensor in (*graph.initializer, *weights.external_tensors(proto)):
         yield from (tensor.name, *(text for entry in tensor.external_data for text in (entry.key, entry.value)))
-    for node in (*all_nodes(graph.node), *(node for function in proto.functions for node in all_nodes(function.node))):
+    for node in walk.all_nodes(proto):
         yield from (node.domain, node.op_type, *node.input, *node.output)
     yield from (text for function in proto.functions for text in (function.domain, function.name))
     yield from (entry.domain for entry in proto.opset_import)
@@ -107,27 +107,11 @@ def first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else "no reason given"
 
 
-def all_nodes(nodes: "Iterable[NodeProto]") -> "Iterable[NodeProto]":
-    """The nodes and those of their subgraphs, depth first."""
-    for node in nodes:
-        yield node
-        for graph in subgraphs(node):
-            yield from all_nodes(graph.node)
-
-
-def subgraphs(node: "NodeProto") -> "Iterable[GraphProto]":
-    """The graphs that are attributes of `node`: branches of an If, the body of a Loop or Scan."""
-    for attribute in node.attribute:
-        yield from (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)
-
-
 def count_operators(proto: "ModelProto") -> dict[str, int]:
-    bodies = [proto.graph.node, *(function.node for function in proto.functions)]
     functions = {(function.domain, function.name) for function in proto.functions}
     counts = Counter(
         f"{node.domain}::{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
-        for body in bodies
-        for node in all_nodes(body)
+        for node in walk.all_nodes(proto)
         if (node.domain, node.op_type) not in functions
     )
     return dict(sorted(counts.items()))
@@ -135,11 +119,9 @@ def count_operators(proto: "ModelProto") -> dict[str, int]:
 
 def count_parameters(proto: "ModelProto") -> int:
     """Elements of all initializers and of tensors in Constant nodes (some exporters keep every weight there)."""
-    bodies = [proto.graph.node, *(function.node for function in proto.functions)]
-    nodes = [node for body in bodies for node in all_nodes(body)]
-    graphs = [proto.graph, *(graph for node in nodes for graph in subgraphs(node))]
-    tensors = [tensor for graph in graphs for tensor in graph.initializer]
-    tensors += [each.t for node in nodes if node.op_type == "Constant" for each in node.attribute if each.HasField("t")]
+    tensors = [tensor for graph in walk.all_graphs(proto) for tensor in graph.initializer]
+    constants = (node for node in walk.all_nodes(proto) if node.op_type == "Constant")
+    tensors += [each.t for node in constants for each in node.attribute if each.HasField("t")]
     return sum(math.prod(tensor.dims) for tensor in tensors)
 
 

@@ -1,10 +1,9 @@
 """Fixes dynamic dimensions: by symbolic name (`batch = 1`) or by input (`x = [1, 3, 224, 224]`)."""
 
-import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from packager.errors import ConfigError
+from packager.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
@@ -79,10 +78,5 @@ def _forget_symbols(value: "ValueInfoProto") -> None:
 
 
 def _unknown(name: str, known: set[str], where: str) -> ConfigError:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    hint = (
-        f"did you mean '{close[0]}'?"
-        if close
-        else f"known: {', '.join(sorted(known)) or 'none, all are fixed or unnamed'}"
-    )
+    hint = nearest(name, sorted(known)) if known else "known: none, all are fixed or unnamed"
     return ConfigError(f"{where}: the model has no dynamic dimension or input '{name}' for that size", hint=hint)

@@ -2,11 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from packager.errors import ModelError
+from packager.models import walk
 
 BITS = {
     "FLOAT": 32,
@@ -28,7 +30,7 @@ BITS = {
 """Bits per element, by onnx.TensorProto.DataType name."""
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, StringStringEntryProto, TensorProto
+    from onnx import ModelProto, StringStringEntryProto, TensorProto
 
 
 def data_folder(path: Path) -> Path:
@@ -40,26 +42,10 @@ def data_folder(path: Path) -> Path:
 
 
 def external_tensors(proto: "ModelProto") -> Iterator["TensorProto"]:
-    """Every tensor whose data lies outside the message, in the main graph, in subgraphs and in attributes."""
-    yield from _external_in_graph(proto.graph)
-    for function in proto.functions:
-        yield from _external_in_nodes(function.node)
-
-
-def _external_in_graph(graph: "GraphProto") -> Iterator["TensorProto"]:
-    for tensor in graph.initializer:
-        if tensor.data_location == tensor.EXTERNAL:
-            yield tensor
-    yield from _external_in_nodes(graph.node)
-
-
-def _external_in_nodes(nodes: "Iterable[NodeProto]") -> Iterator["TensorProto"]:
-    for node in nodes:
-        for attribute in node.attribute:
-            if attribute.HasField("t") and attribute.t.data_location == attribute.t.EXTERNAL:
-                yield attribute.t
-            for graph in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                yield from _external_in_graph(graph)
+    """Every tensor whose data lies outside the message: initializers of all graphs, and attributes of all nodes."""
+    initializers = (tensor for graph in walk.all_graphs(proto) for tensor in graph.initializer)
+    attributes = (each.t for node in walk.all_nodes(proto) for each in node.attribute if each.HasField("t"))
+    yield from (tensor for tensor in chain(initializers, attributes) if tensor.data_location == tensor.EXTERNAL)
 
 
 def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:

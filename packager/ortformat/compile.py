@@ -3,9 +3,6 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -62,7 +59,14 @@ def _convert(variant: Variant, folder: Path, store: Store) -> None:
             scratch=str(scratch),
             source_bytes=variant.model.size_bytes,
         )
-        answer = _run_converter(job, scratch, variant.model.path)
+        answer = tools.run_job(
+            ["-m", "packager.ortformat.converter"],
+            asdict(job),
+            scratch,
+            crash=f"{variant.model.path}: ONNX Runtime crashed while converting it",
+            hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
+            environment=converter_environment(),
+        )
     if "error" in answer:
         raise ModelError(
             f"{variant.model.path}: ONNX Runtime cannot convert it: {explain(str(answer['error']))}",
@@ -72,34 +76,10 @@ def _convert(variant: Variant, folder: Path, store: Store) -> None:
     (folder / "result.json").write_text(json.dumps(result, sort_keys=True), encoding="utf-8")
 
 
-def _run_converter(job: Job, scratch: Path, model: Path) -> dict[str, dict[str, object]]:
-    request = scratch / "job.json"
-    request.write_text(json.dumps(asdict(job)), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "packager.ortformat.converter", str(request)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=converter_environment(),
-    )
-    if done.returncode < 0:
-        name = signal.Signals(-done.returncode).name
-        raise ModelError(
-            f"{model}: ONNX Runtime crashed while converting it ({name})",
-            hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
-        )
-    if done.returncode != 0:
-        if "No space left" in done.stderr:
-            raise OSError(28, "No space left on device")
-        raise RuntimeError(f"the converter failed:\n{tools.last_lines(done.stderr)}")
-    answer: dict[str, dict[str, object]] = json.loads(done.stdout.splitlines()[-1])
-    return answer
-
-
 def converter_environment() -> dict[str, str]:
     """Has glibc ask for huge pages ("Memory Allocation Tunables"): page faults are most of a large model's cost."""
     tunables = os.environ.get("GLIBC_TUNABLES", "")
-    return {**os.environ, "GLIBC_TUNABLES": f"{tunables}:glibc.malloc.hugetlb=1".lstrip(":")}
+    return {"GLIBC_TUNABLES": f"{tunables}:glibc.malloc.hugetlb=1".lstrip(":")}
 
 
 def explain(error: str) -> str:

@@ -25,8 +25,7 @@ def layout(target: Target, view: Any, artifacts: Sequence[Artifact], dist: Path)
 
 def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:
     """A file that is in `dist` already."""
-    sha256, size_bytes = tools.sha256_of(path), path.stat().st_size
-    artifact = Artifact(target=target, kind=kind, path=path, sha256=sha256, size_bytes=size_bytes)
+    artifact = tools.artifact(path, target=target, kind=kind)
     return Shipped(artifact=artifact, path=path.relative_to(dist).as_posix())
 
 

@@ -1,12 +1,8 @@
 """ONNX Runtime's CPU provider in a process of its own, computing int8 exactly as ARM does."""
 
-import json
-import signal
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from packager import tools
 from packager.errors import ModelError
@@ -37,7 +33,13 @@ class Cpu:
             "samples": [str(sample) for sample in samples],
             "folder": str(folder),
         }
-        answer = run_child(job, folder)
+        answer = tools.run_job(
+            [Path(__file__).with_name("child.py")],
+            job,
+            folder,
+            crash="ONNX Runtime crashed while running the model",
+            hint="give real inputs with [parity] samples; if those crash too, the model must change",
+        )
         if "error" in answer:
             raise ModelError(
                 f"ONNX Runtime cannot load the model: {answer['error']}", hint="mobpack inspect shows what it uses"
@@ -46,21 +48,3 @@ class Cpu:
             Outcome(outputs=Path(item["outputs"]) if item["outputs"] else None, error=item["error"])
             for item in answer["outcomes"]
         )
-
-
-def run_child(job: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Runs `child.py` on `job` and returns its answer; a crash becomes a ModelError that names the signal."""
-    request = folder / "job.json"
-    request.write_text(json.dumps(job), encoding="utf-8")
-    child = Path(__file__).with_name("child.py")
-    done = subprocess.run([sys.executable, "-P", str(child), str(request)], capture_output=True, text=True, check=False)
-    if done.returncode < 0:
-        name = signal.Signals(-done.returncode).name
-        raise ModelError(
-            f"ONNX Runtime crashed while running the model ({name})",
-            hint="give real inputs with [parity] samples; if those crash too, the model must change",
-        )
-    if done.returncode != 0:
-        raise RuntimeError(f"the runner failed:\n{tools.last_lines(done.stderr)}")
-    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return answer

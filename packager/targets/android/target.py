@@ -1,13 +1,13 @@
 """Android as a target: a library (.aar) whose Kotlin classes load and run the models of a package."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager import tools
+from packager import names, tools
+from packager.errors import nearest
 from packager.providers import PROVIDERS
 from packager.render import render, write_sources
 from packager.store import Store
@@ -41,10 +41,6 @@ KEYWORDS = frozenset(
 )
 
 
-def _kebab_case(name: str) -> str:
-    return name.replace("_", "-")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
@@ -52,7 +48,7 @@ class Android:
     __pydantic_config__: ClassVar[Mapping[str, object]] = {
         "extra": "forbid",
         "strict": True,
-        "alias_generator": _kebab_case,
+        "alias_generator": names.kebab_case,
         "use_attribute_docstrings": True,
     }
 
@@ -167,7 +163,10 @@ class Android:
             aar.write_sources_jar(folder / f"{stem}-sources.jar", _kotlin(sources))
 
         made = store.results("android", inputs, make)
-        return (_artifact(made / f"{stem}.aar", "aar"), _artifact(made / f"{stem}-sources.jar", "sources-jar"))
+        return (
+            tools.artifact(made / f"{stem}.aar", target=self.NAME, kind="aar"),
+            tools.artifact(made / f"{stem}-sources.jar", target=self.NAME, kind="sources-jar"),
+        )
 
     def _write_aar(self, path: Path, view: AndroidView, sources: Sources, work: Path) -> None:
         if self.assembler == "gradle":
@@ -191,8 +190,7 @@ class Android:
 def _provider_hint(provider: str) -> str:
     if provider == "cpu":
         return "leave it out: the CPU is always tried last"
-    close = difflib.get_close_matches(provider, PROVIDERS, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(PROVIDERS)}"
+    return nearest(provider, PROVIDERS)
 
 
 def _package_part(name: str) -> str:
@@ -232,9 +230,3 @@ def _kotlin(sources: Sources) -> dict[PurePosixPath, str]:
     return {
         path.relative_to(KOTLIN_ROOT): text for path, text in sources.texts.items() if path.is_relative_to(KOTLIN_ROOT)
     }
-
-
-def _artifact(path: Path, kind: str) -> Artifact:
-    return Artifact(
-        target=Android.NAME, kind=kind, path=path, sha256=tools.sha256_of(path), size_bytes=path.stat().st_size
-    )

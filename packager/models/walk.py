@@ -1,0 +1,33 @@
+"""Visits every graph and every node of a model: the main graph, branches, loop bodies and functions."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto
+
+
+def all_nodes(proto: "ModelProto") -> Iterator["NodeProto"]:
+    """The nodes of the main graph, of functions, and of their subgraphs, depth first."""
+    for body in (proto.graph.node, *(function.node for function in proto.functions)):
+        yield from _nodes(body)
+
+
+def all_graphs(proto: "ModelProto") -> Iterator["GraphProto"]:
+    """The main graph and every subgraph, those in functions included."""
+    yield proto.graph
+    for node in all_nodes(proto):
+        yield from _subgraphs(node)
+
+
+def _nodes(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
+    for node in nodes:
+        yield node
+        for graph in _subgraphs(node):
+            yield from _nodes(graph.node)
+
+
+def _subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
+    """The graphs that are attributes of `node`: branches of an If, the body of a Loop or Scan."""
+    for attribute in node.attribute:
+        yield from (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)
