@@ -21,6 +21,7 @@ LAYERS = (
     ("store",),
     ("archives", "render", "tools"),
     ("atomic",),
+    ("graph",),
     ("console", "names", "values"),
     ("errors",),
     ("__init__",),

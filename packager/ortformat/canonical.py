@@ -136,6 +136,7 @@ def flatbuffer_classes() -> Any:
         KernelTypeStrArgsEntry,
         KernelTypeStrResolver,
         OpIdKernelTypeStrArgsEntry,
+        TensorTypeAndShape,
     )
 
     return fbs

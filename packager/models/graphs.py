@@ -1,0 +1,134 @@
+"""Reads a serialized ModelProto as the Graph that the checks see."""
+
+from typing import TYPE_CHECKING
+
+from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value
+from packager.models import shapes
+from packager.values import Dimension
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto
+
+
+def read_graph(content: bytes) -> Graph:
+    """The graph of the serialized ModelProto `content`, types and shapes inferred; external weights are not read."""
+    import onnx
+
+    proto = shapes.infer_shapes(onnx.ModelProto.FromString(content))
+    return _graph(proto.graph, {entry.domain: entry.version for entry in proto.opset_import})
+
+
+def _graph(proto: "GraphProto", opsets: dict[str, int]) -> Graph:
+    values = {each.name: _value(each.name, each.type) for each in (*proto.input, *proto.output, *proto.value_info)}
+    values |= {tensor.name: _constant(tensor) for tensor in proto.initializer}
+    nodes = []
+    for node in proto.node:
+        if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
+            values[node.output[0]] = _constant_node(node, values.get(node.output[0]))
+        else:
+            nodes.append(_node(node, opsets))
+    initializers = {tensor.name for tensor in proto.initializer}
+    return Graph(
+        nodes=tuple(nodes),
+        values=values,
+        inputs=tuple(each.name for each in proto.input if each.name not in initializers),
+        outputs=tuple(each.name for each in proto.output),
+        opsets=opsets,
+    )
+
+
+def _node(proto: "NodeProto", opsets: dict[str, int]) -> Node:
+    attributes = {each.name: value for each in proto.attribute if (value := _attribute(each)) is not None}
+    subgraphs = [each.g for each in proto.attribute if each.HasField("g")]
+    subgraphs += [graph for each in proto.attribute for graph in each.graphs]
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    return Node(
+        name=proto.name or next((name for name in proto.output if name), ""),
+        op=proto.op_type,
+        domain=domain,
+        since_version=_since(proto.op_type, opsets.get(domain, 0), domain),
+        inputs=tuple(proto.input),
+        outputs=tuple(proto.output),
+        attributes=attributes,
+        subgraphs=tuple(_graph(graph, opsets) for graph in subgraphs),
+    )
+
+
+def _since(op: str, opset: int, domain: str) -> int:
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op, opset, domain).since_version
+    except defs.SchemaError:  # an operator that ONNX does not define
+        return 0
+
+
+def _attribute(proto: "AttributeProto") -> Attribute | None:
+    from onnx import AttributeProto
+
+    match proto.type:
+        case AttributeProto.FLOAT:
+            return proto.f
+        case AttributeProto.INT:
+            return proto.i
+        case AttributeProto.STRING:
+            return proto.s.decode(errors="replace")
+        case AttributeProto.FLOATS:
+            return tuple(proto.floats)
+        case AttributeProto.INTS:
+            return tuple(proto.ints)
+        case AttributeProto.STRINGS:
+            return tuple(text.decode(errors="replace") for text in proto.strings)
+    return None
+
+
+def _value(name: str, kind: "TypeProto") -> Value:
+    if not kind.HasField("tensor_type"):
+        return Value(name=name)
+    tensor = kind.tensor_type
+    dimensions: tuple[Dimension, ...] | None = None
+    if tensor.HasField("shape"):
+        dimensions = tuple(
+            each.dim_value if each.HasField("dim_value") else each.dim_param or None for each in tensor.shape.dim
+        )
+    return Value(name=name, element=_element(tensor.elem_type), shape=dimensions)
+
+
+def _constant(tensor: "TensorProto", name: str = "") -> Value:
+    import numpy
+    from onnx import numpy_helper
+
+    array: numpy.ndarray | None = None
+    if tensor.data_location != tensor.EXTERNAL and tensor.ByteSize() <= SMALL_BYTES:
+        array = numpy_helper.to_array(tensor)
+    return Value(
+        name=name or tensor.name,
+        element=_element(tensor.data_type),
+        shape=tuple(tensor.dims),
+        is_constant=True,
+        constant=array,
+    )
+
+
+def _constant_node(node: "NodeProto", declared: Value | None) -> Value:
+    import numpy
+
+    name = node.output[0]
+    for attribute in node.attribute:
+        if attribute.name == "value":
+            return _constant(attribute.t, name)
+        if attribute.name in ("value_int", "value_ints"):
+            array = numpy.array(_attribute(attribute), numpy.int64)
+            return Value(name=name, element="int64", shape=array.shape, is_constant=True, constant=array)
+        if attribute.name in ("value_float", "value_floats"):
+            array = numpy.array(_attribute(attribute), numpy.float32)
+            return Value(name=name, element="float", shape=array.shape, is_constant=True, constant=array)
+    known = declared or Value(name=name)
+    return Value(name=name, element=known.element, shape=known.shape, is_constant=True)
+
+
+def _element(number: int) -> str:
+    from onnx import TensorProto
+
+    names = {value: name.lower() for name, value in TensorProto.DataType.items()}
+    return names.get(number, f"type {number}") if number else ""
