@@ -109,19 +109,80 @@ class Variant:
     quantizer: str
 
 
+class Style(StrEnum):
+    """How far a graph is rewritten before it ships."""
+
+    FIXED = "fixed"
+    """every rewrite that helps ARM's CPU kernels is in the file; providers cannot take the fused nodes apart"""
+    UNFUSED = "unfused"
+    """basic rewrites alone; the fusions are records in the file that the runtime replays on what no provider took"""
+    PLAIN = "plain"
+    """the graph as it is in the model: the runtime rewrites it on the device, at every load"""
+    CONTEXT = "context"
+    """compiled for one chip: a binary of the provider's own in a graph of one node"""
+
+
+class Format(StrEnum):
+    ORT = "ort"
+    ONNX = "onnx"
+    """a graph whose weights lie in files beside it, so that loading maps them instead of reading them"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """Canonical ORT-format bytes of a variant, and what they ask of a runtime."""
+    """A file of a variant as it ships, and what it asks of a runtime."""
 
     variant: Variant
     path: Path
-    """the `.ort` file, in the store"""
+    """the `.ort` or `.onnx` file, in the store"""
     sha256: str
+    """of `path`"""
     size_bytes: int
+    """with `data_files`"""
     operators: Mapping[str, str]
-    """`domain;since_version;Op` -> JSON of the types it is used with, `""` where all types are meant"""
-    disabled_optimizers: tuple[str, ...]
+    """`domain;since_version;Op` -> JSON of the types it is used with, `""` where all types are meant; what the runtime
+    adds when it loads the file included"""
+    disabled_optimizers: tuple[str, ...] = ()
     """graph optimizers that were left out because they made the file grow"""
+    style: Style = Style.FIXED
+    format: Format = Format.ORT
+    data_files: tuple[Path, ...] = ()
+    """weights of an ONNX file: they lie beside it under these names, each smaller than 2^31 bytes"""
+    processor: str = ""
+    """what only this file's phones have: `FP16` for arithmetic in 16 bits; empty for every phone"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Which file a provider opens, and why."""
+
+    provider: str
+    """`qnn`, `xnnpack` ... or `cpu`"""
+    compiled: Compiled
+    reason: str
+    soc_models: tuple[str, ...] = ()
+    """chips that the file was compiled for, as Android names them (Build.SOC_MODEL); empty for any"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What ships of a model for one target."""
+
+    model: Model
+    target: str
+    choices: tuple[Choice, ...]
+    """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last"""
+    notes: tuple[str, ...] = ()
+    """what the plan could not do as asked, one sentence each; --strict makes each an error"""
+
+    @property
+    def files(self) -> tuple[Compiled, ...]:
+        """The distinct files, each once."""
+        return tuple({choice.compiled.sha256: choice.compiled for choice in self.choices}.values())
+
+    @property
+    def cpu(self) -> Compiled:
+        return self.choices[-1].compiled
 
 
 @dataclass(frozen=True, kw_only=True)
