@@ -31,6 +31,14 @@ def copy_rest(source: IO[bytes], destination: IO[bytes]) -> None:
     shutil.copyfileobj(source, destination, 1 << 20)
 
 
+def link_or_copy(source: Path, destination: Path) -> None:
+    """The same content under another name: a hard link, or a copy where the disk has no links."""
+    try:
+        destination.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, destination)
+
+
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write that takes the name `path` when the block ends well, and is gone when it does not.

@@ -9,7 +9,8 @@ from importlib import metadata
 from pathlib import Path
 
 from packager import tools
-from packager.errors import ToolError
+from packager.environments import ENVIRONMENTS, ensure
+from packager.errors import ConfigError, ToolError, nearest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +56,51 @@ def examine() -> list[Part]:
         ),
         _part("npm", "mobpack's own tests", _npm, "pip install 'mobpack[test]'"),
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentState:
+    """Whether this machine has one of the isolated environments."""
+
+    name: str
+    about: str
+    state: str
+    """`present`, `missing` or `unsupported`"""
+    reason: str
+    """why it is not there, in words; empty when it is"""
+
+
+def examine_environments() -> list[EnvironmentState]:
+    """Every isolated environment. Runs nothing and fetches nothing."""
+    return [_environment(name) for name in ENVIRONMENTS]
+
+
+def _environment(name: str) -> EnvironmentState:
+    environment = ENVIRONMENTS[name]()
+    unsupported = environment.unsupported()
+    try:
+        reason = unsupported or environment.missing()
+    except ToolError as error:  # no cache folder
+        reason = f"{error.message}; {error.hint}"
+    state = "unsupported" if unsupported else "missing" if reason else "present"
+    return EnvironmentState(name=name, about=environment.about, state=state, reason=reason)
+
+
+def environments_to_install(names: tuple[str, ...]) -> list[str]:
+    """`names` as the user gave them, each once; `all` stands for every one this machine can have.
+
+    Raises ConfigError for a name that no environment has.
+    """
+    for name in names:
+        if name != "all" and name not in ENVIRONMENTS:
+            raise ConfigError(f"--install: unknown environment '{name}'", hint=nearest(name, [*ENVIRONMENTS, "all"]))
+    possible = [name for name in ENVIRONMENTS if not ENVIRONMENTS[name]().unsupported()] if "all" in names else []
+    return list(dict.fromkeys([name for name in names if name != "all"] + possible))
+
+
+def install_environment(name: str) -> None:
+    """Makes the environment `name` unless it is there. Raises ToolError where it cannot be had."""
+    ensure(ENVIRONMENTS[name]())
 
 
 def _distribution(name: str, needed_for: str, how_to_get: str) -> Part:

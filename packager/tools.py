@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,8 @@ from packager.errors import ModelError, ToolError
 from packager.values import Artifact
 
 FETCH_ATTEMPTS = 3
+QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
+"""Since 1.31 onnxruntime keeps a database of events in the user's cache folder unless it is told not to."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ class Pin:
     sha256: str
     suite: str = ""
     """of Debian, where the client is apt"""
+    architecture: str = ""
+    """of the Debian package, where it is not this machine's: `arm64`"""
+    platform: str = ""
+    """of the wheel, where it is one machine's alone: `manylinux_2_28_aarch64`"""
+    python: str = ""
+    """the version that the wheel is for, where it is for one alone: `3.11`"""
 
 
 @cache
@@ -44,7 +52,7 @@ def pins() -> Mapping[str, Any]:
 
 def pin(name: str) -> Pin:
     entry = pins()["files"][name]
-    return Pin(name, entry["client"], entry["package"], entry["sha256"], entry.get("suite", ""))
+    return Pin(name=name, **{field: value for field, value in entry.items() if field != "about"})
 
 
 def cache_folder() -> Path:
@@ -102,6 +110,8 @@ def _download(wanted: Pin, folder: Path) -> Path:
             "--ignore-requires-python",
             "--dest",
             str(folder),
+            *(["--only-binary", ":all:", "--platform", wanted.platform] if wanted.platform else []),
+            *(["--python-version", wanted.python] if wanted.python else []),
             wanted.package,
         ]
     for attempt in range(1, FETCH_ATTEMPTS + 1):
@@ -119,19 +129,26 @@ def _download(wanted: Pin, folder: Path) -> Path:
 def _apt_download(wanted: Pin, folder: Path) -> list[str]:
     """A command that leaves a Debian package in `folder`, from another suite of the machine's own mirror.
 
-    Lists and settings are kept in a folder of its own: the machine's are neither used nor changed.
+    Lists and settings are kept in a folder of its own: the machine's are neither used nor changed. The next package
+    of the same suite finds the lists there; they are only fetched anew when they do not know it.
     """
-    own = folder / "apt"
-    (own / "lists" / "partial").mkdir(parents=True)
-    (own / "archives" / "partial").mkdir(parents=True)
+    own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
+    (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    (own / "archives" / "partial").mkdir(parents=True, exist_ok=True)
     (own / "sources.list").write_text(f"deb {_debian_mirror()} {wanted.suite} main\n", encoding="utf-8")
     (own / "apt.conf").write_text(
         f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
-        'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n',
+        'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n'
+        + (
+            f'APT::Architecture "{wanted.architecture}"; APT::Architectures "{wanted.architecture}";\n'
+            if wanted.architecture
+            else ""
+        ),
         encoding="utf-8",
     )
-    script = 'cd "$0" && export APT_CONFIG="$0/apt/apt.conf" && apt-get -q update && apt-get -q download "$1"'
-    return ["sh", "-c", script, str(folder), wanted.package]
+    get = 'apt-get -q download "$1"'
+    script = f'cd "$0" && export APT_CONFIG="$2" && {{ {get} || {{ apt-get -q update && {get}; }}; }}'
+    return ["sh", "-c", script, str(folder), wanted.package, str(own / "apt.conf")]
 
 
 def _debian_mirror() -> str:
@@ -145,6 +162,22 @@ def _debian_mirror() -> str:
         if found:
             return found.group(1)
     raise ToolError(f"no Debian mirror named in {etc}", hint="add Debian's main archive to the apt sources")
+
+
+def install_once(folder: Path, make: Callable[[Path], None]) -> None:
+    """Has `make` fill `folder`, if it is not there yet: whole or not at all, however many processes try."""
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch, "made")
+        made.mkdir()
+        make(made)
+        try:
+            made.rename(folder)
+        except OSError:  # another process was first; its folder has the same content
+            if not folder.is_dir():
+                raise
 
 
 def npm() -> str:
@@ -194,21 +227,23 @@ def run_job(
     crash: str,
     hint: str,
     environment: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Runs a Python program of ours in a process of its own on `job`, written to `folder`, and returns its answer.
 
-    The program reads the JSON file that is its last argument and prints one line of JSON. Raises ModelError that says
-    `crash` and the signal when the process dies of one, OSError when its disk is full.
+    The program reads the JSON file that is its last argument and prints one line of JSON. `command` runs it where that
+    is not this Python (`environments`). Raises ModelError that says `crash` and the signal when the process dies of
+    one, OSError when its disk is full.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8")
     done = subprocess.run(
         # -P: a file in the user's folder must not take the place of a module.
-        [sys.executable, "-P", *map(str, program), str(request)],
+        [*(command or (sys.executable, "-P")), *map(str, program), str(request)],
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, **QUIET, **(environment or {})},
     )
     if done.returncode < 0:
         raise ModelError(f"{crash} ({signal.Signals(-done.returncode).name})", hint=hint)

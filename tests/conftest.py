@@ -54,7 +54,7 @@ def stand_in_compiler() -> None:
     """Stand-ins for Android's system libraries can be built and loaded here."""
     is_suitable = sys.platform == "linux" and platform.machine() == "x86_64"
     require(is_suitable, "Android's x86_64 libraries load on x86_64 Linux only")
-    require(importlib.util.find_spec("ziglang") is not None, "ziglang is missing: pip install 'mobpack[test]'")
+    fetched("android-zig")
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,10 @@ import pytest
 
 from packager import tools
 from packager.archives import read_zip, write_zip
+from packager.environments import bionic
 from packager.errors import ToolError
 from packager.targets.android import kotlin
-from tests.toolchain import apptools, bionic, jvm, models
+from tests.toolchain import apptools, jvm, models
 from tests.toolchain.device import write_apk
 from tests.toolchain.require import require
 

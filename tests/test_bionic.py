@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from packager import tools
+from packager.environments import bionic
 from packager.errors import ToolError
-from tests.toolchain import bionic, jvm
+from tests.toolchain import jvm
 
-PROBE = bionic.SOURCES / "probe" / "probe.c"
+PROBE = Path(__file__).with_name("toolchain") / "bionic_probe.c"
 CHECKS = re.findall(r"^int (\w+)\(void\) \{", PROBE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
@@ -89,10 +90,8 @@ def android_library(
     )
     versions = folder / "stub.map"
     versions.write_text("LIBC { global: *; };\n", encoding="utf-8")
-    compiler = [
-        sys.executable,
-        "-m",
-        "ziglang",
+    compiler: list[str | Path] = [
+        bionic.compiler(),
         "cc",
         "-target",
         bionic.ZIG_TARGET,

@@ -1,18 +1,24 @@
 """`mobpack doctor`: which parts of the machine's set-up are there, and how to get the rest."""
 
+from dataclasses import asdict
+
 import click
 
 from packager.cli.options import json_option, print_json
 
 
 @click.command(short_help="Show what this machine has and lacks.")
+@click.option("--install", "names", multiple=True, metavar="NAME", help="Make an environment, or `all`. Repeatable.")
 @json_option
-def doctor(as_json: bool) -> None:
+def doctor(names: tuple[str, ...], as_json: bool) -> None:
     """Show what this machine can build and check, and how to get what is missing."""
     from packager.console import Console
-    from packager.setup import examine
+    from packager.setup import environments_to_install, examine, examine_environments, install_environment
 
-    parts = examine()
+    for name in environments_to_install(names):
+        with Console(quiet=as_json).step(f"install {name}"):
+            install_environment(name)
+    parts, environments = examine(), examine_environments()
     if as_json:
         print_json(
             {
@@ -25,7 +31,8 @@ def doctor(as_json: bool) -> None:
                         "how-to-get": part.how_to_get,
                     }
                     for part in parts
-                ]
+                ],
+                "environments": [asdict(environment) for environment in environments],
             }
         )
         return
@@ -38,4 +45,10 @@ def doctor(as_json: bool) -> None:
         ]
         for part in parts
     ]
-    Console().table("", ["", "part", "needed for", "found / how to get it"], rows)
+    console = Console()
+    console.table("", ["", "part", "needed for", "found / how to get it"], rows)
+    console.table(
+        "Isolated environments, for checks with other ONNX Runtimes",
+        ["", "name", "what it is", "how to get it"],
+        [[each.state, each.name, each.about, each.reason] for each in environments],
+    )

@@ -1,5 +1,6 @@
 """A device with one app on it: an .apk made of an .aar's assets, a private folder, and a way to run test apps."""
 
+import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,14 +63,13 @@ class Device:
         return np.fromfile(self.folder / "files" / name, element).reshape(shape)
 
 
-def library(aar: Path, folder: Path) -> Library:
-    """Takes classes.jar out of `aar` and compiles the test apps against it."""
+def library(aar: Path, folder: Path, *, apps: str = "*") -> Library:
+    """Takes classes.jar out of `aar` and compiles the test apps whose names match `apps` against it."""
     with zipfile.ZipFile(aar) as archive:
         classes = Path(archive.extract("classes.jar", folder))
-    apps = jvm.compile_kotlin(
-        sorted(jvm.APPS.glob("*.kt")), classpath=[classes, jvm.fakes(), jvm.android_runtime().classes]
-    )
-    return Library(aar=aar, classes=classes, apps=apps)
+    sources = sorted({*jvm.APPS.glob("Task.kt"), *jvm.APPS.glob(f"{apps}.kt")})
+    compiled = jvm.compile_kotlin(sources, classpath=[classes, jvm.fakes(), jvm.android_runtime().classes])
+    return Library(aar=aar, classes=classes, apps=compiled)
 
 
 def device(library: Library, folder: Path, *, is_stored: bool = True) -> Device:
@@ -93,7 +93,9 @@ def write_apk(aar: Path, apk: Path, *, is_stored: bool) -> Path:
             entry.compress_type = method
             if is_stored:
                 entry.extra = _padding(package, entry)
-            package.writestr(entry, library.read(name))
+            entry.file_size = library.getinfo(name).file_size
+            with package.open(entry, "w") as target, library.open(name) as source:
+                shutil.copyfileobj(source, target, 1 << 20)
     return apk
 
 

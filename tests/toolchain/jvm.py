@@ -2,7 +2,7 @@
 
 Nothing of what a device would run is changed: the libraries and classes are those of ONNX Runtime's .aar, our
 classes are those of the .aar under test. Stand-ins exist only for what the device itself brings: the system
-libraries (`bionic_sources/`) and the Android framework (`fakes/`).
+libraries (`packager/environments/bionic/`) and the Android framework (`fakes/`).
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager import tools
+from packager.environments import bionic
 from packager.targets.android import kotlin
-from tests.toolchain import bionic
 
 FAKES = Path(__file__).with_name("fakes")
 APPS = Path(__file__).with_name("apps")

@@ -1,5 +1,6 @@
 package android.content.res
 
+import android.os.ParcelFileDescriptor
 import java.io.Closeable
 import java.io.File
 import java.io.FileDescriptor
@@ -35,7 +36,7 @@ public class AssetManager public constructor(private val apk: File) : AutoClosea
             throw FileNotFoundException("This file can not be opened as a file descriptor; it is probably compressed")
         }
         mapped += fileName
-        return AssetFileDescriptor(FileInputStream(apk), entry.start, entry.length)
+        return AssetFileDescriptor(apk, entry.start, entry.length)
     }
 
     override fun close() {}
@@ -49,11 +50,15 @@ public class AssetManager public constructor(private val apk: File) : AutoClosea
 
 /** A part of a file. Android's has more ways to read it; `createInputStream().channel` differs between versions. */
 public class AssetFileDescriptor internal constructor(
-    private val file: FileInputStream,
+    private val apk: File,
     private val start: Long,
     private val size: Long,
 ) : Closeable {
+    private val file = FileInputStream(apk)
+
     public fun getFileDescriptor(): FileDescriptor = file.fd
+
+    public fun getParcelFileDescriptor(): ParcelFileDescriptor = ParcelFileDescriptor(apk)
 
     public fun getStartOffset(): Long = start
 
@@ -88,16 +93,16 @@ private class Entry(val isStored: Boolean, val start: Long, val length: Long)
 private fun entries(apk: File): Map<String, Entry> = RandomAccessFile(apk, "r").use { file ->
     val end = file.bytes(file.length() - END_SIZE, END_SIZE)
     check(end.getInt(0) == 0x06054b50) { "$apk is not a zip without a comment" }
-    val directory = file.bytes(end.getInt(16).toLong(), end.getInt(12))
+    val directory = file.bytes(end.getUnsigned(16), end.getInt(12))
     buildMap {
         var at = 0
         while (at < directory.limit()) {
             val nameLength = directory.getShort(at + 28).toInt()
             val name = String(directory.array(), at + 46, nameLength)
-            val header = directory.getInt(at + 42).toLong()
+            val header = directory.getUnsigned(at + 42)
             val lengths = file.bytes(header + 26, 4)
             val start = header + 30 + lengths.getShort(0) + lengths.getShort(2)
-            put(name, Entry(directory.getShort(at + 10).toInt() == 0, start, directory.getInt(at + 24).toLong()))
+            put(name, Entry(directory.getShort(at + 10).toInt() == 0, start, directory.getUnsigned(at + 24)))
             at += 46 + nameLength + directory.getShort(at + 30) + directory.getShort(at + 32)
         }
     }
@@ -111,3 +116,5 @@ private fun RandomAccessFile.bytes(at: Long, length: Int): ByteBuffer {
     readFully(target)
     return ByteBuffer.wrap(target).order(ByteOrder.LITTLE_ENDIAN)
 }
+
+private fun ByteBuffer.getUnsigned(at: Int): Long = getInt(at).toLong() and 0xFFFFFFFFL

@@ -1,6 +1,6 @@
 package android.os
 
-/** The device: API level 34 unless the Java property `android.sdk` says another. */
+/** The device: API level 34 and no known chip, unless the Java properties `android.sdk` and `android.soc` say others. */
 public class Build {
     public class VERSION {
         public companion object {
@@ -9,8 +9,14 @@ public class Build {
     }
 
     public companion object {
+        @JvmField public val SOC_MODEL: String = socModel()
+
         @JvmField public val SUPPORTED_ABIS: Array<String> = arrayOf("x86_64")
 
         @JvmField public val SUPPORTED_64_BIT_ABIS: Array<String> = arrayOf("x86_64")
+
+        /** Android 11 and older have no such field: code that reads it there ends. */
+        private fun socModel(): String =
+            if (VERSION.SDK_INT >= 31) System.getProperty("android.soc", "unknown") else throw NoSuchFieldError("SOC_MODEL")
     }
 }

@@ -1,0 +1,136 @@
+"""android: ONNX Runtime's own Android x86_64 library on x86_64 Linux, for checks; none of it is ever shipped.
+
+The library is the published one, unchanged: it answers what the runtime on a phone takes, refuses and computes. What
+Android would bring stands in: its system libraries (`bionic/`), and a Neural Networks API that takes every model and
+computes nothing, so that ONNX Runtime's NNAPI provider can be asked which nodes it would hand over.
+"""
+
+import io
+import platform
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from packager import tools
+from packager.environments import bionic
+from packager.environments.environment import folder_for, make_once, not_installed
+from packager.errors import ModelError, ToolError
+
+PACKAGE = "onnxruntime-binaries"
+AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
+LIBRARY_IN_AAR = "jni/x86_64/libonnxruntime.so"
+HEADER_IN_AAR = "headers/onnxruntime_c_api.h"
+PROBE = Path(__file__).with_name("android_probe.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Android:
+    """The ONNX Runtime that Android packages depend on."""
+
+    NAME: ClassVar[str] = "android"
+    about: ClassVar[str] = "ONNX Runtime for Android on this machine: what XNNPACK and NNAPI take of a model"
+
+    sdk: int = 34
+    """Android's SDK version as the device says it"""
+    nnapi_feature_level: int = 31
+    """27 (Android 8.1) to 31 (Android 12, the last with new operators): what its Neural Networks API can do"""
+
+    def unsupported(self) -> str:
+        """Why this machine can never have it, or empty."""
+        is_suitable = sys.platform == "linux" and platform.machine() == "x86_64"
+        return "" if is_suitable else "Android's x86_64 libraries load on x86_64 Linux only"
+
+    def missing(self) -> str:
+        """What keeps it from being used now, or empty."""
+        return self.unsupported() or not_installed(self.NAME, _folder())
+
+    def install(self) -> None:
+        """Fetches ONNX Runtime and a C compiler and builds the stand-ins. Raises ToolError when that fails."""
+        if reason := self.unsupported():
+            raise ToolError(f"the environment android cannot be installed: {reason}")
+        make_once(_folder(), _install)
+
+    def command(self) -> tuple[str, ...]:
+        """Runs a Python program: append its path and arguments."""
+        return (sys.executable, "-P")
+
+    def variables(self) -> Mapping[str, str]:
+        folder = _folder()
+        return {
+            "LD_LIBRARY_PATH": f"{folder / 'onnxruntime'}:{folder / 'system'}",
+            "ro.build.version.sdk": str(self.sdk),
+            "NNAPI_FEATURE_LEVEL": str(self.nnapi_feature_level),
+        }
+
+    def probe(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
+        """What the runtime makes of `model`: the answer of `android_probe.py`; output files go to `outputs`, if given.
+
+        Raises ToolError when the environment is not installed, and ModelError when the runtime refuses the model or
+        crashes.
+        """
+        if reason := self.missing():
+            raise ToolError(f"the environment android is not there: {reason}")
+        with tempfile.TemporaryDirectory() as scratch:
+            answer = tools.run_job(
+                [PROBE],
+                {**asdict(job), "model": str(model), "folder": str(outputs or scratch)},
+                Path(scratch),
+                crash=f"{model}: ONNX Runtime for Android crashed on it with provider {job.provider}",
+                hint="leave this provider out for this model",
+                environment=self.variables(),
+                command=self.command(),
+            )
+        if "error" in answer:
+            raise ModelError(
+                f"{model}: ONNX Runtime for Android cannot load it with provider {job.provider}: {answer['error']}",
+                hint="mobpack inspect shows what the model uses",
+            )
+        return answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeJob:
+    """How a model is loaded, and what is asked of it."""
+
+    provider: Literal["cpu", "xnnpack", "nnapi", "webgpu"] = "cpu"
+    options: Mapping[str, str] = field(default_factory=dict)
+    """the provider's; for nnapi its flags by name: `{"CPU_DISABLED": "1"}`"""
+    entries: Mapping[str, str] = field(default_factory=dict)
+    """session configuration"""
+    data_folder: str = ""
+    """of the model's external data, where that is not the model's own"""
+    level: Literal["disabled", "basic", "all"] = "basic"
+    """of graph optimization. Providers choose after the basic ones; the rest only renames what is left to the CPU"""
+    is_mapped: bool = False
+    """hand over the file as mapped bytes instead of its path"""
+    is_explained: bool = True
+    """ask which provider took what; costs time and memory, so not when those are measured"""
+    inputs: Sequence[Mapping[str, Any]] = ()
+    """`{"name", "type", "shape", "file"}` of each, the files with raw little-endian numbers; without them nothing
+    is run"""
+    warm_runs: int = 0
+    """runs after the first"""
+
+
+def _folder() -> Path:
+    return folder_for("android", [tools.pin(PACKAGE).sha256, bionic.content_key()])
+
+
+def _install(folder: Path) -> None:
+    with tarfile.open(tools.fetch(PACKAGE)) as package:
+        content = package.extractfile(AAR_IN_PACKAGE)
+        assert content is not None
+        aar = content.read()
+    (folder / "onnxruntime").mkdir()
+    with zipfile.ZipFile(io.BytesIO(aar)) as archive:
+        for member in (LIBRARY_IN_AAR, HEADER_IN_AAR):
+            (folder / "onnxruntime" / Path(member).name).write_bytes(archive.read(member))
+    (folder / "system").mkdir()
+    bionic.build([folder / "onnxruntime" / "libonnxruntime.so"], folder / "system")
+    # ONNX Runtime opens it by name where it wants NNAPI: it is in no list of what the library needs.
+    bionic.build_one(bionic.SOURCES / "libneuralnetworks.c", folder / "system" / "libneuralnetworks.so")

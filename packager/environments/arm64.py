@@ -1,0 +1,147 @@
+"""arm64: ONNX Runtime for arm64 Linux, on an emulated processor where the machine's own is another.
+
+ONNX Runtime's optimizers ask which kernels the processor at hand has. On x86_64 there are none for float16, so a
+float16 model becomes a float32 one there; on an arm64 processor with the half-precision extension it stays as it is.
+Nothing here needs root: Debian's packages are unpacked into a folder, and qemu runs their Python out of it.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import ClassVar, Literal
+
+from packager import tools
+from packager.environments.environment import folder_for, make_once, not_installed
+from packager.errors import ToolError
+
+QEMU = "arm64-qemu"
+DEBIAN = (
+    "arm64-libbz2-1-0",
+    "arm64-libc6",
+    "arm64-libexpat1",
+    "arm64-libffi8",
+    "arm64-libgcc-s1",
+    "arm64-liblzma5",
+    "arm64-libpython3-11-minimal",
+    "arm64-libpython3-11-stdlib",
+    "arm64-libstdcxx6",
+    "arm64-python3-11-minimal",
+    "arm64-zlib1g",
+)
+NUMPY = "arm64-numpy"
+RUNTIMES = {"converter": "arm64-onnxruntime-converter", "shipped": "arm64-onnxruntime-shipped"}
+LIBRARY_FOLDERS = ("lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu")
+LOADER = "lib/ld-linux-aarch64.so.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm64:
+    """Python and ONNX Runtime for arm64 Linux."""
+
+    NAME: ClassVar[str] = "arm64"
+
+    runtime: Literal["converter", "shipped"] = "converter"
+    """which ONNX Runtime: the converter's version, or the one that packages depend on"""
+    cpu: str = "cortex-a76"
+    """qemu's name of the processor. The cortex-a53, for one, computes no float16, and what is converted on it holds
+    casts to float32 instead; on an arm64 machine its own processor is used whatever this says"""
+
+    about: ClassVar[str] = "ONNX Runtime on an emulated arm64 processor: float16 models that stay float16"
+
+    def unsupported(self) -> str:
+        """Why this machine can never have it, or empty."""
+        if sys.platform != "linux":
+            return "qemu runs arm64 Linux programs on Linux only"
+        if platform.machine() not in ("x86_64", "aarch64"):
+            return f"neither an x86_64 nor an arm64 processor: {platform.machine()}"
+        if not shutil.which("apt-get"):
+            return "its parts come with apt-get, which is found on Debian and systems made from it"
+        return ""
+
+    def missing(self) -> str:
+        """What keeps it from being used now, or empty."""
+        return self.unsupported() or not_installed(self.NAME, _folder())
+
+    def install(self) -> None:
+        """Fetches and unpacks all of it, and runs it once: about a minute. Raises ToolError when that fails."""
+        if reason := self.unsupported():
+            raise ToolError(f"the environment arm64 cannot be installed: {reason}")
+        make_once(_folder(), self._install)
+
+    def command(self) -> tuple[str, ...]:
+        """Runs a Python program: append its path and arguments."""
+        return _command(_folder(), self.cpu)
+
+    def variables(self) -> Mapping[str, str]:
+        return _variables(_folder(), self.runtime)
+
+    def _install(self, folder: Path) -> None:
+        _unpack_all(folder)
+        # Importing also compiles to bytecode, while the folder may still change.
+        for runtime in RUNTIMES:
+            tools.run(
+                [*_command(folder, self.cpu), "-c", "import numpy, onnxruntime"],
+                what="trying out ONNX Runtime for arm64",
+                environment={**_variables(folder, runtime), "PYTHONDONTWRITEBYTECODE": ""},
+                hint="run `mobpack doctor --install arm64` again; if it fails again, please report it",
+            )
+
+
+def _folder() -> Path:
+    names = (*DEBIAN, NUMPY, *RUNTIMES.values(), *(() if _is_native() else (QEMU,)))
+    return folder_for("arm64", [tools.pin(name).sha256 for name in names])
+
+
+def _is_native() -> bool:
+    return platform.machine() == "aarch64"
+
+
+def _command(folder: Path, cpu: str) -> tuple[str, ...]:
+    root = folder / "root"
+    python = str(root / "usr" / "bin" / "python3.11")
+    if _is_native():
+        # Debian's own loader and C library: those of the machine may be older than its Python.
+        libraries = os.pathsep.join(str(root / part) for part in LIBRARY_FOLDERS)
+        return (str(root / LOADER), "--library-path", libraries, python, "-P")
+    return (str(folder / "qemu-aarch64"), "-cpu", cpu, "-L", str(root), python, "-P")
+
+
+def _variables(folder: Path, runtime: str) -> Mapping[str, str]:
+    return {
+        "PYTHONHOME": str(folder / "root" / "usr"),
+        "PYTHONPATH": os.pathsep.join([str(folder / "numpy"), str(folder / runtime)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+    }
+
+
+def _unpack_all(folder: Path) -> None:
+    for name in DEBIAN:
+        _unpack_deb(tools.fetch(name), folder / "root", lambda path: "doc" not in path.parts)
+    if not _is_native():
+        _unpack_deb(tools.fetch(QEMU), folder / "qemu", lambda path: path.name == "qemu-aarch64")
+        (folder / "qemu" / "usr" / "bin" / "qemu-aarch64").rename(folder / "qemu-aarch64")
+        shutil.rmtree(folder / "qemu")
+    for name, part in ((NUMPY, "numpy"), *((pin, runtime) for runtime, pin in RUNTIMES.items())):
+        with zipfile.ZipFile(tools.fetch(name)) as wheel:
+            for member in wheel.namelist():
+                wheel.extract(member, folder / part)
+
+
+def _unpack_deb(deb: Path, folder: Path, is_wanted: Callable[[PurePosixPath], bool]) -> None:
+    """Writes the files of a Debian package that are wanted: of qemu's 370 MB one program is."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
+        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
+            # Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706).
+            archive.extraction_filter = getattr(tarfile, "tar_filter", None)
+            for member in archive:
+                if not member.isdir() and is_wanted(PurePosixPath(member.name)):
+                    archive.extract(member, folder)
+        unpacking.kill()  # it may wait for a reader of the archive's padding

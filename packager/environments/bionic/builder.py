@@ -1,0 +1,138 @@
+"""Builds glibc stand-ins for the Android system libraries, so that Android's own x86_64 binaries load on Linux.
+
+An Android library names its system functions as `malloc@LIBC` of `libc.so`. A stand-in is a library of that soname
+which exports exactly the names asked for, in that version. Most only jump to the glibc function of the same name;
+those that differ in layout or numbers are written out in `sources/*.c`. The Android binaries are not changed.
+"""
+
+import hashlib
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from packager import tools
+from packager.environments.bionic import elf
+from packager.environments.environment import folder_for, make_once
+from packager.errors import ToolError
+
+SOURCES = Path(__file__).with_name("sources")
+COMPILER = "android-zig"
+# An explicit target makes zig use its own headers and libc stubs: the result does not depend on the machine.
+# 2.34 is the first glibc with dlopen and the pthread functions in libc.so.6.
+ZIG_TARGET = "x86_64-linux-gnu.2.34"
+HAND_WRITTEN = re.compile(r"^BIONIC\((\w+)\);$", re.MULTILINE)
+
+
+def compiler() -> Path:
+    """The C compiler, unpacked into the cache on first use; fetched when it was not yet."""
+    wheel = tools.fetch(COMPILER)
+    folder = folder_for("zig", wheel.name)
+
+    def unpack(made: Path) -> None:
+        with zipfile.ZipFile(wheel) as archive:
+            for member in archive.namelist():
+                archive.extract(member, made)
+        (made / "ziglang" / "zig").chmod(0o755)  # a zip file's rights are lost on extraction
+
+    make_once(folder, unpack)
+    return folder / "ziglang" / "zig"
+
+
+def stand_ins(binaries: Sequence[Path]) -> Path:
+    """A folder of stand-ins for all system libraries that `binaries` need, built once per content.
+
+    Raises ToolError when a binary needs a library or name that neither `sources/` nor glibc has.
+    """
+    folder = tools.cache_folder() / "bionic" / content_key(binaries)
+    make_once(folder, lambda made: build(binaries, made))
+    return folder
+
+
+def content_key(files: Sequence[Path] = ()) -> str:
+    """Hex digest of everything that stand-ins for `files` depend on."""
+    digest = hashlib.sha256(tools.pin(COMPILER).sha256.encode())
+    for path in [Path(__file__), *sorted(SOURCES.glob("*.[ch]")), *files]:
+        digest.update(f"{path.name} {tools.sha256_of(path)}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+def build(binaries: Sequence[Path], folder: Path) -> None:
+    """Builds stand-ins for all system libraries that `binaries` need into `folder`."""
+    libraries = [elf.read(binary) for binary in binaries]
+    imports = {name for library in libraries for name in library.imports}
+    own = {binary.name for binary in binaries}
+    for soname in sorted({name for library in libraries for name in library.needed} - own):
+        source = SOURCES / f"{soname.removesuffix('.so')}.c"
+        if not source.is_file():
+            raise ToolError(
+                f"the Android binaries need {soname}, which has no stand-in",
+                hint=f"add packager/environments/bionic/sources/{source.name}",
+            )
+        wanted = {name.name for name in imports if name.library == soname and name.is_function}
+        build_one(source, folder / soname, wanted - set(HAND_WRITTEN.findall(source.read_text(encoding="utf-8"))))
+    _check_complete([name for name in imports if name.library not in own], folder)
+
+
+def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> None:
+    """Compiles `source` to the shared library `library`, with jumps to the glibc functions that are `forwarded`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        assembly = Path(scratch, "forward.S")
+        assembly.write_text(_forwarders(sorted(forwarded)), encoding="utf-8")
+        versions = Path(scratch, "versions.map")
+        versions.write_text("LIBC { global: *; local: bionic_*; };\n", encoding="utf-8")
+        flags = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-fno-builtin"]
+        tools.run(
+            [
+                compiler(),
+                "cc",
+                "-target",
+                ZIG_TARGET,
+                *flags,
+                "-fno-sanitize=undefined",
+                f"-Wl,-soname,{library.name}",
+                f"-Wl,--version-script={versions}",
+                "-Wl,-z,defs",
+                # Without the compiler's own library: its memcpy and memset would take the place of glibc's.
+                "-nodefaultlibs",
+                "-o",
+                library,
+                source,
+                assembly,
+                "-lc",
+                "-lm",
+            ],
+            what=f"building the stand-in for {library.name}",
+            hint="a name glibc does not have needs a function in packager/environments/bionic/sources/",
+        )
+
+
+def _forwarders(symbols: Sequence[str]) -> str:
+    """Assembly with one jump per symbol: every register, and so every argument, reaches glibc as it was."""
+    lines = [".text"]
+    for symbol in symbols:
+        lines += [
+            f".globl bionic_{symbol}",
+            f".type bionic_{symbol}, @function",
+            f"bionic_{symbol}: jmp *{symbol}@GOTPCREL(%rip)",
+            f".symver bionic_{symbol}, {symbol}@LIBC",
+        ]
+    return "\n".join([*lines, '.section .note.GNU-stack, "", @progbits', ""])
+
+
+def _check_complete(imports: Iterable[elf.Symbol], folder: Path) -> None:
+    """The loader would report a missing name only when it is first called, by ending the process."""
+    built = [elf.read(library) for library in folder.iterdir()]
+    defined = {name for library in built for name in library.exports}
+    missing = sorted({name.name for name in imports if not name.is_weak} - defined)
+    if missing:
+        raise ToolError(
+            f"no stand-in for {', '.join(missing)}", hint="write them in packager/environments/bionic/sources/"
+        )
+    circular = sorted(name for library in built for name in library.looked_up)
+    if circular:
+        raise ToolError(
+            f"stand-ins that would call themselves: {', '.join(circular)}",
+            hint="the linker found these names elsewhere than in glibc",
+        )

@@ -1,0 +1,132 @@
+"""What an environment is: a Python beside this one, with another ONNX Runtime, made once and kept in the cache."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from packager import tools
+from packager.errors import ToolError
+from packager.store import ABANDONED_AFTER_S, key_of
+
+INSTALL_ATTEMPTS = 3
+
+
+class Environment(Protocol):
+    NAME: ClassVar[str]
+    about: ClassVar[str]
+    """what it holds and what that is for, in one line"""
+
+    def unsupported(self) -> str:
+        """Why this machine can never have it, in words; empty when it can."""
+        ...
+
+    def missing(self) -> str:
+        """Why it cannot be used now, and how to get it; empty when it is installed."""
+        ...
+
+    def install(self) -> None:
+        """Makes it, once. Raises ToolError; what a killed install leaves is never taken for the whole."""
+        ...
+
+    def command(self) -> tuple[str, ...]:
+        """Runs a Python program there: append its path and arguments."""
+        ...
+
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables that `command` needs."""
+        ...
+
+
+def ensure(environment: Environment) -> None:
+    """Installs `environment` when it is missing. Raises ToolError where it cannot be had."""
+    if reason := environment.unsupported():
+        raise ToolError(f"this machine cannot have the environment {environment.NAME}: {reason}")
+    if environment.missing():
+        environment.install()
+
+
+def not_installed(name: str, folder: Path) -> str:
+    return "" if folder.is_dir() else f"not installed: run `mobpack doctor --install {name}`"
+
+
+def folder_for(name: str, contents: object) -> Path:
+    """Where the environment `name` lies that has these `contents` (what it is made of, as JSON can say it).
+
+    Another content, another folder: a new pin never changes what a running build uses.
+    """
+    python = [sys.implementation.cache_tag, sys.platform]
+    return tools.cache_folder() / "environments" / name / key_of([python, contents])[:16]
+
+
+def make_once(folder: Path, make: Callable[[Path], None]) -> None:
+    """Has `make` fill `folder`, whole or not at all, unless it is there. Raises ToolError when the disk will not."""
+    try:
+        _remove_abandoned(folder.parent)
+        tools.install_once(folder, make)
+    except OSError as error:
+        raise ToolError(
+            f"cannot make {folder}: {error.strerror or error}",
+            hint="check the space left on its disk, or set XDG_CACHE_HOME to a folder you can write to",
+        ) from error
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Removes what installs that were killed have left (tools.install_once); one of today may still be running."""
+    for folder in parent.glob("tmp*"):
+        if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+    """Installs the wheels of the hash-locked requirements file `lock` into `folder` with this Python's own pip.
+
+    `variables` are those that `lock` names as `${NAME}`. Raises ToolError; a wrong hash is not tried again.
+    """
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--target", str(folder), "-r", str(lock)]
+    for attempt in range(1, INSTALL_ATTEMPTS + 1):
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env={**os.environ, **(variables or {})}
+        )
+        output = done.stdout + done.stderr
+        if done.returncode == 0:
+            return
+        if "DO NOT MATCH THE HASHES" in output:
+            raise ToolError(
+                f"a package is not the one that {lock.name} locks:\n{tools.last_lines(output)}",
+                hint="the registry serves other bytes than the lock names; do not use them",
+            )
+        if "No module named pip" in output:
+            raise ToolError(f"{sys.executable} has no pip", hint="run: python -m ensurepip")
+        shutil.rmtree(folder)
+        folder.mkdir()
+        time.sleep(2**attempt if attempt < INSTALL_ATTEMPTS else 0)
+    raise ToolError(
+        f"cannot install {lock.name} with pip:\n{tools.last_lines(output)}",
+        hint="check the network and the space left on the disk, then run again",
+    )
+
+
+def isolated_command() -> tuple[str, ...]:
+    """This Python without its site-packages (-S), and without the folder of the program (-P)."""
+    return (sys.executable, "-S", "-P")
+
+
+def isolated_variables(site: Path) -> dict[str, str]:
+    """Modules come from `site` and the standard library alone; the folder stays as it was installed."""
+    return {"PYTHONPATH": str(site), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONSAFEPATH": "1"}
+
+
+def try_out(name: str, program: str, variables: Mapping[str, str]) -> None:
+    """Runs the line of Python `program` in a folder that was just filled. Raises ToolError when it fails."""
+    tools.run(
+        [*isolated_command(), "-c", program],
+        what=f"trying out the environment {name}",
+        environment=variables,
+        hint=f"run `mobpack doctor --install {name}` again; if it fails again, please report it",
+    )

@@ -1,0 +1,75 @@
+"""qnn: ONNX Runtime with Qualcomm's provider, whose neural processor is simulated on x86_64."""
+
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager.environments.environment import (
+    folder_for,
+    install_locked,
+    isolated_command,
+    isolated_variables,
+    make_once,
+    not_installed,
+    try_out,
+)
+from packager.errors import ToolError
+
+LOCK = Path(__file__).with_name("qnn.txt")
+GLIBC = (2, 35)
+"""the oldest that the wheel runs with: its tag is manylinux_2_35"""
+TRY = """
+import onnxruntime, onnxruntime_qnn
+onnxruntime.register_execution_provider_library(onnxruntime_qnn.get_ep_name(), onnxruntime_qnn.get_library_path())
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Qnn:
+    """onnxruntime and onnxruntime-qnn, under Qualcomm's licence: used here, never shipped."""
+
+    NAME: ClassVar[str] = "qnn"
+    about: ClassVar[str] = "QNN on a simulated Qualcomm processor (Qualcomm's licence; never shipped; 390 MB)"
+
+    def unsupported(self) -> str:
+        if sys.platform != "linux" or platform.machine() != "x86_64":
+            return f"Qualcomm's simulator runs on Linux on x86_64 only; this is {sys.platform} on {platform.machine()}"
+        if _glibc() < GLIBC:
+            return f"Qualcomm's simulator needs glibc {GLIBC[0]}.{GLIBC[1]} or later (Ubuntu 22.04, Debian 12)"
+        return ""
+
+    def missing(self) -> str:
+        return self.unsupported() or not_installed(self.NAME, _folder())
+
+    def install(self) -> None:
+        if reason := self.unsupported():
+            raise ToolError(f"the environment qnn cannot be installed: {reason}")
+        make_once(_folder(), _make)
+
+    def command(self) -> tuple[str, ...]:
+        return isolated_command()
+
+    def variables(self) -> Mapping[str, str]:
+        return isolated_variables(_folder())
+
+
+def _glibc() -> tuple[int, ...]:
+    """Of the running process; (0,) where the C library is another."""
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+    except (ValueError, OSError):
+        return (0,)
+    return tuple(int(part) for part in version.split(".")) if name == "glibc" else (0,)
+
+
+def _folder() -> Path:
+    return folder_for(Qnn.NAME, LOCK.read_text(encoding="utf-8"))
+
+
+def _make(folder: Path) -> None:
+    install_locked(LOCK, folder)
+    try_out(Qnn.NAME, TRY, isolated_variables(folder))

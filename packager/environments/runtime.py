@@ -1,0 +1,57 @@
+"""runtime: the ONNX Runtime that packages depend on, for this machine's processor."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager import tools
+from packager.environments.environment import (
+    folder_for,
+    install_locked,
+    isolated_command,
+    isolated_variables,
+    make_once,
+    not_installed,
+    try_out,
+)
+
+LOCK = Path(__file__).with_name("runtime.txt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """pip's onnxruntime in the version of `[android] onnxruntime` in pins.toml."""
+
+    NAME: ClassVar[str] = "runtime"
+    about: ClassVar[str] = "the ONNX Runtime that apps get: proves that it has every kernel; made when first needed"
+
+    def unsupported(self) -> str:
+        return ""  # mobpack needs onnxruntime itself: where it runs there are wheels
+
+    def missing(self) -> str:
+        return not_installed(self.NAME, _folder())
+
+    def install(self) -> None:
+        make_once(_folder(), _make)
+
+    def command(self) -> tuple[str, ...]:
+        return isolated_command()
+
+    def variables(self) -> Mapping[str, str]:
+        return isolated_variables(_folder())
+
+
+def shipped_version() -> str:
+    """Of the ONNX Runtime that packages depend on."""
+    return str(tools.pins()["android"]["onnxruntime"]).rpartition(":")[2]
+
+
+def _folder() -> Path:
+    return folder_for(Runtime.NAME, [LOCK.read_text(encoding="utf-8"), shipped_version()])
+
+
+def _make(folder: Path) -> None:
+    install_locked(LOCK, folder, {"ONNXRUNTIME": shipped_version()})
+    program = f"import onnxruntime; assert onnxruntime.__version__ == '{shipped_version()}', onnxruntime.__version__"
+    try_out(Runtime.NAME, program, isolated_variables(folder))

@@ -1,0 +1,21 @@
+"""Empty caches for tests that build: results are made anew, while other ONNX Runtimes are those of the user's cache."""
+
+from pathlib import Path
+
+from packager import tools
+from packager.environments import ensure
+from packager.environments.runtime import Runtime
+
+OWN = tools.cache_folder()
+"""of the user, before any test points elsewhere"""
+
+ensure(Runtime())  # every build needs it; on a new machine this fetches it once
+
+
+def empty_cache(folder: Path) -> Path:
+    """`folder` as XDG_CACHE_HOME: nothing is stored in it yet, and nothing has to be fetched."""
+    cache = folder / "mobpack"
+    cache.mkdir(parents=True, exist_ok=True)
+    if not (cache / "environments").exists():
+        (cache / "environments").symlink_to(OWN / "environments")
+    return folder
