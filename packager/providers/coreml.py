@@ -1,0 +1,66 @@
+"""CoreML: Apple's own interface to the GPU and the neural engine of its chips."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from packager.errors import nearest
+from packager.values import Numbers, Style, Traits, Wish
+
+MODEL_FORMATS = ("MLProgram", "NeuralNetwork")
+COMPUTE_UNITS = ("ALL", "CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine")
+SPECIALIZATIONS = ("Default", "FastPrediction")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coreml:
+    NAME: ClassVar[str] = "coreml"
+    EXECUTION_PROVIDER: ClassVar[str] = "CoreMLExecutionProvider"
+
+    model_format: str = "MLProgram"
+    """`MLProgram` takes more operators and 16-bit floats, from iOS 15; `NeuralNetwork` is its predecessor"""
+    compute_units: str = "ALL"
+    """what may compute: `ALL`, `CPUOnly`, `CPUAndGPU` or `CPUAndNeuralEngine`"""
+    requires_static_shapes: bool = False
+    """take only nodes whose inputs have fixed shapes: dynamic ones can be slower than the CPU"""
+    enable_on_subgraphs: bool = False
+    """take nodes inside the bodies of If, Loop and Scan too"""
+    specialization: str = "Default"
+    """`FastPrediction` spends more time loading to predict faster"""
+    is_low_precision_allowed: bool = False
+    """let the GPU add up in 16 bits"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for values that ONNX Runtime does not know: what is wrong, `|`, what to do."""
+        _check("model-format", self.model_format, MODEL_FORMATS)
+        _check("compute-units", self.compute_units, COMPUTE_UNITS)
+        _check("specialization", self.specialization, SPECIALIZATIONS)
+
+    def options(self) -> Mapping[str, str]:
+        """Keys of core/providers/coreml/coreml_options.cc; ModelCacheDirectory, a folder of the app, is set by it."""
+        return {
+            "ModelFormat": self.model_format,
+            "MLComputeUnits": self.compute_units,
+            "RequireStaticInputShapes": str(int(self.requires_static_shapes)),
+            "EnableOnSubgraphs": str(int(self.enable_on_subgraphs)),
+            "SpecializationStrategy": self.specialization,
+            "AllowLowPrecisionAccumulationOnGPU": str(int(self.is_low_precision_allowed)),
+        }
+
+    def wants(self, traits: Traits) -> Wish:
+        note = ""
+        if traits.numbers is Numbers.WEIGHT_ONLY:
+            note = "CoreML has no DequantizeLinear: what takes the dequantized weights may stay on the CPU"
+        elif traits.numbers is Numbers.FLOAT16 and self.model_format == "NeuralNetwork":
+            note = "16-bit floats need CoreML's model-format 'MLProgram'"
+        return Wish(
+            style=Style.UNFUSED,
+            reason="it knows few of the fused nodes and none of the quantized ones",
+            wants_float=True,
+            note=note,
+        )
+
+
+def _check(key: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"unknown {key} '{value}'|{nearest(value, known)}")
