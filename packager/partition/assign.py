@@ -1,0 +1,158 @@
+"""Asks ONNX Runtime which nodes a provider takes: `python assign.py JOB.json`. Needs onnxruntime, nothing of mobpack.
+
+It is started by path, so that the interpreters of `environments` can run it. Prints one JSON line: what the task
+gives, or `{"error": text}` where ONNX Runtime refuses.
+
+The job: `task` and `model`; for `export`, which writes the graph of an ORT-format file as it stands, `output`; for
+`assign` and `load` also `provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external
+data, or null) and `optimize`.
+"""
+
+import json
+import sys
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+
+PLUGINS = {"qnn": "onnxruntime_qnn", "webgpu": "onnxruntime_ep_webgpu"}
+"""Provider -> the module that carries its library."""
+BUILT_IN = {
+    "cpu": "CPUExecutionProvider",
+    "xnnpack": "XnnpackExecutionProvider",
+    "nnapi": "NnapiExecutionProvider",
+    "coreml": "CoreMLExecutionProvider",
+}
+RELU = bytes.fromhex(
+    "08083a330a0c0a0178120179220452656c751201675a0f0a0178120a0a08"
+    "080112040a020801620f0a0179120a0a08080112040a02080142040a00100d"
+)
+"""y = Relu(x) on float[1], as a ModelProto: something every provider takes."""
+RECORD = "session.record_ep_graph_assignment_info"
+
+
+def assign(job: dict[str, Any]) -> dict[str, Any]:
+    """`{"subgraphs": [{"provider", "nodes": [{"name", "op", "domain"}]}], "version", "plugin"}`.
+
+    ONNX Runtime records nothing for ORT-format files: give it what `export` wrote.
+    """
+    found = recorded(open_session(job, recording(job)))
+    module = PLUGINS.get(job["provider"])
+    if module and not takes_any(job, found):
+        probe = open_session({**job, "model": RELU, "data_folder": None}, recording({**job, "data_folder": None}))
+        if not takes_any(job, recorded(probe)):  # a library or an option that fails is logged, not raised
+            raise ValueError("the provider does not work on this machine or with these options: it takes no Relu")
+    plugin = metadata.version(module.replace("_", "-")) if module else ""
+    return {"subgraphs": found, "version": onnxruntime.__version__, "plugin": plugin}
+
+
+def recording(job: dict[str, Any]) -> Any:
+    options = session_options(job)
+    options.add_session_config_entry(RECORD, "1")
+    return options
+
+
+def recorded(session: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "provider": subgraph.ep_name,
+            "nodes": [{"name": node.name, "op": node.op_type, "domain": node.domain} for node in subgraph.get_nodes()],
+        }
+        for subgraph in session.get_provider_graph_assignment_info()
+    ]
+
+
+def takes_any(job: dict[str, Any], subgraphs: list[dict[str, Any]]) -> bool:
+    name = import_module(PLUGINS[job["provider"]]).get_ep_name()
+    return any(subgraph["provider"] == name for subgraph in subgraphs)
+
+
+def load(job: dict[str, Any]) -> dict[str, Any]:
+    open_session(job, session_options(job))
+    return {}
+
+
+def export(job: dict[str, Any]) -> dict[str, Any]:
+    """The same nodes with the same names, weights inside; the CPU changes nothing where optimizers are off."""
+    options = session_options({**job, "optimize": False, "entries": {}, "data_folder": None})
+    options.optimized_model_filepath = job["output"]
+    options.add_session_config_entry("session.save_model_format", "ONNX")
+    onnxruntime.InferenceSession(job["model"], options, providers=["CPUExecutionProvider"], enable_fallback=0)
+    return {}
+
+
+def session_options(job: dict[str, Any]) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4  # providers explain each node that they leave; what counts comes as an exception
+    if not job["optimize"]:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if job["data_folder"]:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", job["data_folder"])
+    for key, value in job["entries"].items():
+        options.add_session_config_entry(key, value)
+    return options
+
+
+def open_session(job: dict[str, Any], options: Any) -> Any:
+    """A session of the provider, with the CPU behind it. Raises ValueError where it would be of the CPU alone."""
+    provider = job["provider"]
+    if provider in PLUGINS:
+        name = add_plugin(provider, job["provider_options"], options)
+        providers = None
+    else:
+        name = BUILT_IN.get(provider, provider)
+        if name not in onnxruntime.get_available_providers():
+            raise ValueError(f"this ONNX Runtime has no provider {name}")
+        providers = [(name, job["provider_options"]), *([] if provider == "cpu" else ["CPUExecutionProvider"])]
+    # The Python wrapper tries again on the CPU alone, and only prints so, unless told otherwise.
+    session = onnxruntime.InferenceSession(model_of(job), options, providers=providers, enable_fallback=0)
+    if name not in session.get_providers():
+        raise ValueError(f"ONNX Runtime opened the model without {name}")
+    return session
+
+
+def model_of(job: dict[str, Any]) -> Any:
+    """Bytes where the weights lie in another folder: that entry counts for models from memory alone."""
+    return Path(job["model"]).read_bytes() if job["data_folder"] else job["model"]
+
+
+def add_plugin(provider: str, provider_options: dict[str, str], options: Any) -> str:
+    """Has `options` use the plug-in provider; its name to ONNX Runtime."""
+    module = import_module(PLUGINS[provider])
+    name = str(module.get_ep_name())
+    if not any(device.ep_name == name for device in onnxruntime.get_ep_devices()):
+        onnxruntime.register_execution_provider_library(name, module.get_library_path())
+    devices = [device for device in onnxruntime.get_ep_devices() if device.ep_name == name]
+    if not devices:
+        raise ValueError(f"{name} finds no device on this machine")
+    options.add_provider_for_devices(devices[:1], provider_options)
+    return name
+
+
+def refusal(error: Exception) -> str:
+    """What ONNX Runtime said; raises `error` again when it is not ONNX Runtime's.
+
+    Its own exceptions share no base class but their module; its Python wrapper raises ValueError and RuntimeError.
+    """
+    if not type(error).__module__.startswith("onnxruntime") and not isinstance(error, ValueError | RuntimeError):
+        raise error
+    return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())
+
+
+TASKS = {"assign": assign, "load": load, "export": export}
+
+
+def main() -> int:
+    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    try:
+        answer = TASKS[job["task"]](job)
+    except Exception as error:
+        answer = {"error": refusal(error)}
+    print("\n" + json.dumps(answer))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
