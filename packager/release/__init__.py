@@ -2,6 +2,7 @@
 
 from packager.release.layouts import described, layout
 from packager.release.manifest import Shipped, manifest
+from packager.release.ort_package import component, write_ort_package
 from packager.release.publish import MANIFEST, staged
 
-__all__ = ["MANIFEST", "Shipped", "described", "layout", "manifest", "staged"]
+__all__ = ["MANIFEST", "Shipped", "component", "described", "layout", "manifest", "staged", "write_ort_package"]

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from packager import __version__
-from packager.values import Artifact, Compiled, Model, Package, Parity, Report, TensorSpec
+from packager.values import (
+    Artifact,
+    Compiled,
+    KernelProof,
+    Model,
+    Package,
+    Parity,
+    Partition,
+    Plan,
+    Report,
+    TensorSpec,
+)
 
 SCHEMA_VERSION = 1
 
@@ -22,7 +33,7 @@ class Shipped:
 
 def manifest(
     package: Package,
-    compiled: Sequence[Compiled],
+    plans: Sequence[Plan],
     report: Report,
     shipped: Sequence[Shipped],
     *,
@@ -31,17 +42,21 @@ def manifest(
     warnings: Sequence[str],
 ) -> str:
     """The manifest as JSON text; the same release gives the same text."""
-    models = {each.variant.model.name: each.variant.model for each in compiled}
+    models = {plan.model.name: plan.model for plan in plans}
+    compiled = {(plan.model.name, each.sha256): each for plan in plans for each in plan.files}
     document = {
         "schema-version": SCHEMA_VERSION,
         "mobpack": __version__,
         "package": {"name": package.name, "version": package.version, "license": package.license},
         "models": [_model(models[name]) for name in sorted(models)],
-        "compiled": [_compiled(each) for each in compiled],
+        "compiled": [_compiled(each) for each in compiled.values()],
+        "plans": [plan_entry(plan) for plan in plans],
         "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
         "runtimes": dict(sorted(runtimes.items())),
         "options": options,
         "parity": [parity_entry(parity) for parity in report.parities],
+        "partitions": [partition_entry(partition) for partition in report.partitions],
+        "kernels": [kernels_entry(proof) for proof in report.kernels],
         "artifacts": [
             {
                 "target": each.artifact.target,
@@ -80,7 +95,10 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "model": compiled.variant.model.name,
         "variant": compiled.variant.name,
         "quantizer": compiled.variant.quantizer,
-        "format": "ort",
+        "style": compiled.style,
+        "format": compiled.format,
+        "processor": compiled.processor,
+        "data-files": [file.name for file in compiled.data_files],
         "sha256": compiled.sha256,
         "size-bytes": compiled.size_bytes,
         "operators": sorted(compiled.operators),
@@ -88,12 +106,73 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
     }
 
 
+def plan_entry(plan: Plan) -> dict[str, object]:
+    return {
+        "model": plan.model.name,
+        "target": plan.target,
+        "choices": [
+            {
+                "provider": choice.provider,
+                "sha256": choice.compiled.sha256,
+                "style": choice.compiled.style,
+                "format": choice.compiled.format,
+                "chips": list(choice.soc_models),
+                "reason": choice.reason,
+            }
+            for choice in plan.choices
+        ],
+    }
+
+
+def partition_entry(partition: Partition) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "model": partition.model,
+        "target": partition.target,
+        "provider": partition.provider,
+        "sha256": partition.sha256,
+    }
+    if partition.skipped:
+        return {**entry, "skipped": partition.skipped}
+    return {
+        **entry,
+        "by": partition.by,
+        "measured": partition.is_measured,
+        "nodes": partition.node_count,
+        "taken": partition.taken_count,
+        "partitions": partition.partition_count,
+        "share": None if partition.share is None else round(partition.share, 4),
+        "left": [
+            {"operator": left.operator, "count": left.count, "reason": left.reason, "example": left.example}
+            for left in partition.left
+        ],
+    }
+
+
+def kernels_entry(proof: KernelProof) -> dict[str, object]:
+    entry: dict[str, object] = {
+        "model": proof.model,
+        "variant": proof.variant,
+        "sha256": proof.sha256,
+        "runtime": proof.runtime,
+    }
+    if proof.skipped:
+        return {**entry, "skipped": proof.skipped}
+    return {**entry, "nodes": proof.node_count, "by": proof.by}
+
+
 def parity_entry(parity: Parity) -> dict[str, object]:
-    entry: dict[str, object] = {"model": parity.model, "variant": parity.variant, "runner": parity.runner}
+    entry: dict[str, object] = {
+        "model": parity.model,
+        "variant": parity.variant,
+        "style": parity.style,
+        "sha256": parity.sha256,
+        "runner": parity.runner,
+    }
     if parity.skipped:
         return {**entry, "skipped": parity.skipped}
     return {
         **entry,
+        "against": parity.against,
         "samples": parity.samples,
         "tolerance": parity.tolerance,
         "outputs": [
