@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,8 +13,9 @@ from packager import names
 from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS
 from packager.runners import RUNNERS
-from packager.targets import TARGETS
+from packager.targets import TARGETS, Target
 from packager.targets.android import Android
+from packager.targets.ios import Ios
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -96,11 +97,24 @@ class ParityTable(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     """seed of the random samples"""
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed error as a share of the output's largest value; default 1e-3, 2e-2 with quantized activations"""
+    """largest allowed error as a share of the output's largest value; default 1e-3, 1e-2 in 16 bits,
+    5e-2 with quantized activations"""
+
+
+class CheckTable(Strict):
+    """Gates of `mobpack check` and `build`; `--fail-on` adds to them."""
+
+    max_partitions: Annotated[int, Field(ge=1)] | None = None
+    """fail when a graph falls into more pieces on a provider: every border between them costs a copy"""
+    min_share: Annotated[float, Field(ge=0, le=1)] | None = None
+    """fail when a provider runs a smaller share of the multiply-adds than this, 0 to 1"""
+    kernels: Literal["require", "skip"] = "require"
+    """`require` proves in the runtime that ships that every file loads there; `skip` says that nothing was proven"""
 
 
 class TargetTable(Strict):
     android: Android | None = None
+    ios: Ios | None = None
 
 
 class Config(Strict):
@@ -108,9 +122,10 @@ class Config(Strict):
     model: Annotated[dict[str, ModelTable], Field(min_length=1)]
     variant: dict[str, VariantTable] = {}
     parity: ParityTable = ParityTable()
+    check: CheckTable = CheckTable()
     target: TargetTable = TargetTable()
 
-    def targets(self) -> Mapping[str, Android]:
+    def targets(self) -> Mapping[str, Target]:
         """Target name -> its table, for those the file has."""
         return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
 
@@ -235,6 +250,7 @@ def _keys_at(location: Sequence[str]) -> list[str]:
         "model": ModelTable,
         "variant": VariantTable,
         "parity": ParityTable,
+        "check": CheckTable,
         "target": TargetTable,
     }
     if len(location) == 2 and location[0] == "target":

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -19,18 +19,21 @@ class Console:
     warnings: list[str] = field(default_factory=list)
 
     @contextmanager
-    def step(self, title: str) -> Iterator[None]:
-        """Shows that `title` is being done, then that it is done and how long it took."""
+    def step(self, title: str) -> Iterator[Callable[[str], None]]:
+        """Shows that `title` is being done, then that it is done and how long it took.
+
+        Gives a function that shows, for as long as it lasts, which part of it is being done.
+        """
         if self.quiet:
-            yield
+            yield lambda part: None
             return
         console = rich_console(stderr=True)
         start = time.perf_counter()
         if console.is_terminal:
-            with console.status(f"{escape(title)} ..."):
-                yield
+            with console.status(f"{escape(title)} ...") as status:
+                yield lambda part: status.update(f"{escape(title)}: {escape(part)} ...")
         else:
-            yield
+            yield lambda part: None
         took = f"{time.perf_counter() - start:.1f} s"
         console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
 

@@ -45,3 +45,9 @@ class ParityError(MobpackError):
     """The converted model does not compute what the original computes."""
 
     EXIT_CODE = 5
+
+
+class GateError(MobpackError):
+    """A provider takes less of a model than --fail-on allows."""
+
+    EXIT_CODE = 6

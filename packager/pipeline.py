@@ -1,22 +1,22 @@
 """One build, top to bottom: this file is the list of steps."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from packager import models, names, parity, release, tools
-from packager.config import Config, ModelTable, ParityTable
+from packager import evidence, models, names, plan, release, tools
+from packager.config import Config, ModelTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
-from packager.ortformat.compile import compile_variant
 from packager.ortformat.converter import has_grown
 from packager.ortformat.operators import operator_config
-from packager.quantizers import QUANTIZERS
+from packager.partition.report import Gates, refuse_poor
 from packager.render import write_sources
 from packager.store import Store
 from packager.targets import Target
-from packager.values import Compiled, Model, Package, Parity, Report, Variant
+from packager.values import Compiled, Model, Package, Plan, Report
+
+NO_GATES = Gates()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,9 @@ class Request:
     targets: tuple[str, ...]
     out: Path
     emit_project: bool = False
+    emit_ort_package: bool = False
     strict: bool = False
+    gates: Gates = NO_GATES
 
 
 def build(config: Config, request: Request, console: Console) -> Release:
@@ -47,23 +49,29 @@ def build(config: Config, request: Request, console: Console) -> Release:
         license=config.package.license,
         description=config.package.description,
     )
+    refuse_unpackaged(config, request.targets)
     store = Store(tools.cache_folder() / "store")
     with release.staged(request.out) as staging:
-        loaded = [load_model(name, table, console) for name, table in config.model.items()]
-        compiled = compile_all(loaded, config, request.targets, store, console)
-        report = check_all(list(compiled.values()), config, store, console)
-        refuse_warnings(console, strict=request.strict)
+        plans = plan_all(config, request.targets, store, console)
+        report = examine(plans, config, request, store, console)
         shipped: list[release.Shipped] = []
         for name in request.targets:
             target = config.targets()[name]
             with console.step(f"package for {name}"):
-                mine = tuple(compiled[model.name, target.variant] for model in loaded)
+                mine = tuple(each for each in plans if each.target == name)
                 shipped += package_target(
-                    target, package, mine, report, staging, store, emit_project=request.emit_project
+                    target,
+                    package,
+                    mine,
+                    report,
+                    staging,
+                    store,
+                    emit_project=request.emit_project,
+                    emit_ort_package=request.emit_ort_package,
                 )
         text = release.manifest(
             package,
-            list(compiled.values()),
+            plans,
             report,
             shipped,
             options=options_of(config, request.targets),
@@ -72,6 +80,47 @@ def build(config: Config, request: Request, console: Console) -> Release:
         )
         (staging / release.MANIFEST).write_text(text, encoding="utf-8")
     return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examination:
+    """What `mobpack check` found."""
+
+    plans: tuple[Plan, ...]
+    report: Report
+    warnings: tuple[str, ...]
+
+
+def check(config: Config, request: Request, console: Console) -> Examination:
+    """Plans every target of `request` and proves what a build would ship, without packaging anything."""
+    store = Store(tools.cache_folder() / "store")
+    plans = plan_all(config, request.targets, store, console)
+    report = examine(plans, config, request, store, console)
+    return Examination(plans=plans, report=report, warnings=tuple(console.warnings))
+
+
+def plan_all(config: Config, targets: Sequence[str], store: Store, console: Console) -> tuple[Plan, ...]:
+    """A plan for every model on every target, its files made."""
+    plans = []
+    for model in [load_model(name, table, console) for name, table in config.model.items()]:
+        for name in targets:
+            target = config.targets()[name]
+            quantizer = config.quantizer_of(target.variant)
+            with console.step(f"plan {model.name} for {name}") as announce:
+                plans.append(plan.make(plan.variant_of(model, target.variant, quantizer), target, store, announce))
+    for note in dict.fromkeys(note for each in plans for note in each.notes):
+        console.warn(note)
+    for compiled in evidence.distinct_files(plans):
+        _note_size(compiled, console)
+    return tuple(plans)
+
+
+def examine(plans: Sequence[Plan], config: Config, request: Request, store: Store, console: Console) -> Report:
+    """The evidence for `plans`, once the gates and --strict have let it pass."""
+    report = evidence.gather(plans, config, store, console)
+    refuse_poor(report.partitions, request.gates)
+    refuse_warnings(console, strict=request.strict)
+    return report
 
 
 def load_model(name: str, table: ModelTable, console: Console) -> Model:
@@ -84,24 +133,6 @@ def load_model(name: str, table: ModelTable, console: Console) -> Model:
     return model
 
 
-def compile_all(
-    loaded: Sequence[Model], config: Config, targets: Sequence[str], store: Store, console: Console
-) -> Mapping[tuple[str, str], Compiled]:
-    """(model, variant) -> its compiled file, for every variant that a target ships."""
-    variants = dict.fromkeys(config.targets()[name].variant for name in targets)
-    compiled = {}
-    for model in loaded:
-        for name in variants:
-            quantizer = config.quantizer_of(name)
-            with console.step(f"convert {model.name} ({name})"):
-                variant = Variant(
-                    model=model, name=name, quantizer=quantizer, graph=QUANTIZERS[quantizer]().quantize(model.graph)
-                )
-                compiled[model.name, name] = compile_variant(variant, store)
-            _note_size(compiled[model.name, name], console)
-    return compiled
-
-
 def _note_size(compiled: Compiled, console: Console) -> None:
     """Says when the ORT file is larger than its source although folding was left out."""
     source = compiled.variant.model.size_bytes
@@ -110,61 +141,6 @@ def _note_size(compiled: Compiled, console: Console) -> None:
             f"model '{compiled.variant.model.name}': its ORT file has {size(compiled.size_bytes)}, "
             f"the source {size(source)}"
         )
-
-
-def check_all(compiled: Sequence[Compiled], config: Config, store: Store, console: Console) -> Report:
-    """Compares every compiled file with its original; raises ParityError when one is over tolerance."""
-    parities: list[Parity] = []
-    for each in compiled:
-        settings = parity_settings(config.parity, each.variant.model)
-        with console.step(f"compare {each.variant.model.name} ({each.variant.name}) with the original"):
-            parities += _checked(each, settings, store)
-    for one in parities:
-        if one.skipped:
-            console.warn(f"runner '{one.runner}' skipped: {one.skipped}")
-        for output in one.reshaped_outputs:
-            console.warn(
-                f"model '{one.model}': output '{output}' has another shape than it declares; "
-                "the package treats it as dynamic"
-            )
-        for output in one.unstable_outputs:
-            console.warn(f"model '{one.model}': output '{output}' is random and was not compared")
-    return Report(parities=tuple(parities))
-
-
-def parity_settings(table: ParityTable, model: Model) -> parity.ParitySettings:
-    return parity.ParitySettings(
-        runners=table.runners,
-        require=table.require,
-        samples=table.samples,
-        random_samples=table.random_samples,
-        seed=table.seed,
-        tolerance=table.tolerance or parity.default_tolerance(model),
-    )
-
-
-def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) -> tuple[Parity, ...]:
-    """The parity of `compiled`, from the store when the same files were compared before."""
-    from pydantic import TypeAdapter
-
-    parities = TypeAdapter(tuple[Parity, ...])
-    samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
-    inputs = [
-        compiled.variant.model.sha256,
-        compiled.variant.model.name,
-        compiled.variant.name,
-        compiled.sha256,
-        version("onnxruntime"),
-        version("numpy"),
-        {**asdict(settings), "samples": samples},
-    ]
-
-    def make(folder: Path) -> None:
-        with store.scratch() as scratch:
-            results = parity.check(compiled, settings, scratch)
-        (folder / "parity.json").write_bytes(parities.dump_json(results))
-
-    return parities.validate_json((store.results("parity", inputs, make) / "parity.json").read_bytes())
 
 
 def refuse_warnings(console: Console, *, strict: bool) -> None:
@@ -178,24 +154,34 @@ def refuse_warnings(console: Console, *, strict: bool) -> None:
 def package_target(
     target: Target,
     package: Package,
-    compiled: tuple[Compiled, ...],
+    plans: tuple[Plan, ...],
     report: Report,
     staging: Path,
     store: Store,
     *,
     emit_project: bool,
+    emit_ort_package: bool,
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`."""
-    view = target.view(package, compiled, report)
+    view = target.view(package, plans, report)
     sources = target.render(view)
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(operator_config([each.operators for each in compiled]), encoding="utf-8")
+    config.write_text(operator_config([each.operators for each in evidence.distinct_files(plans)]), encoding="utf-8")
     shipped.append(release.described(config, staging, target=target.NAME, kind="operator-config"))
+    if emit_ort_package:
+        shipped += ort_package(target, plans, staging)
     if emit_project:
         write_sources(target.project(view, sources), staging / target.NAME / "project")
     return shipped
+
+
+def ort_package(target: Target, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
+    """The same files as an ORT Model Package, opened by ONNX Runtime's own reader before it counts as written."""
+    folder = staging / target.NAME / "ort-package"
+    files = release.write_ort_package(folder, [release.component(plan) for plan in plans])
+    return [release.described(file, staging, target=target.NAME, kind="ort-package") for file in files]
 
 
 def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
@@ -213,14 +199,29 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             "tolerance": config.parity.tolerance,
         },
         "target": {
-            name: {names.kebab_case(key): value for key, value in asdict(config.targets()[name]).items()}
+            name: {names.kebab_case(key): value for key, value in settings_of(config.targets()[name]).items()}
             for name in targets
         },
     }
 
 
+def settings_of(target: Target) -> dict[str, object]:
+    """Its keys and values, under the names they have in Python."""
+    return {name: getattr(target, name) for name in type(target).__dataclass_fields__}
+
+
 def runtimes_of(config: Config, targets: Sequence[str]) -> dict[str, str]:
     return {name: config.targets()[name].runtime() for name in targets}
+
+
+def refuse_unpackaged(config: Config, targets: Sequence[str]) -> None:
+    """Raises ConfigError for a target that can be checked but not built yet."""
+    for name in targets:
+        if not config.targets()[name].IS_PACKAGED:
+            raise ConfigError(
+                f"packages for {name} cannot be built yet",
+                hint=f"mobpack check --target {name} judges the model for it",
+            )
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:

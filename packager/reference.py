@@ -15,7 +15,9 @@ TABLES = {
     "ModelTable": "model.NAME",
     "VariantTable": "variant.NAME",
     "ParityTable": "parity",
+    "CheckTable": "check",
     "Android": "target.android",
+    "Ios": "target.ios",
 }
 """definition in the schema -> table in mobpack.toml, in the order people meet them"""
 

@@ -1,7 +1,7 @@
 """The values a build passes from step to step, in the order they flow. All are immutable."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
@@ -109,13 +109,53 @@ class Variant:
     quantizer: str
 
 
+class Numbers(StrEnum):
+    """What a graph computes with: decides which providers can use it."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    QDQ = "quantize-dequantize"
+    """activations and weights quantized, written as QuantizeLinear and DequantizeLinear around float operators"""
+    QUANTIZED_OPERATORS = "quantized operators"
+    """activations quantized, written as operators such as QLinearConv or ConvInteger that few providers know"""
+    WEIGHT_ONLY = "weight-only"
+    """float activations; weights are dequantized when the model runs"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What of a variant decides which graph a provider should get."""
+
+    numbers: Numbers
+    activations: str = ""
+    """element type of quantized activations: `int8`, `uint8`, `uint16`; several with `+` between"""
+    weights: str = ""
+    """element type of quantized weights, as above"""
+    has_dynamic_shapes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """The graph that a provider wants of a variant."""
+
+    style: "Style"
+    reason: str
+    """why, in words that end a line of the plan"""
+    wants_float: bool = False
+    """a variant with quantized activations must have the quantization taken out first"""
+    refuses_ort: str = ""
+    """why the provider cannot use an unfused graph in ORT format, in words; empty when it can"""
+    note: str = ""
+    """what the provider will not do well with this variant, one sentence; empty when nothing"""
+
+
 class Style(StrEnum):
     """How far a graph is rewritten before it ships."""
 
     FIXED = "fixed"
     """every rewrite that helps ARM's CPU kernels is in the file; providers cannot take the fused nodes apart"""
     UNFUSED = "unfused"
-    """basic rewrites alone; the fusions are records in the file that the runtime replays on what no provider took"""
+    """basic rewrites alone: providers find the nodes they know, and the runtime fuses what they leave to the CPU"""
     PLAIN = "plain"
     """the graph as it is in the model: the runtime rewrites it on the device, at every load"""
     CONTEXT = "context"
@@ -148,6 +188,8 @@ class Compiled:
     format: Format = Format.ORT
     data_files: tuple[Path, ...] = ()
     """weights of an ONNX file: they lie beside it under these names, each smaller than 2^31 bytes"""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """session configuration that it has to be opened with"""
     processor: str = ""
     """what only this file's phones have: `FP16` for arithmetic in 16 bits; empty for every phone"""
 
@@ -208,6 +250,11 @@ class Parity:
     """where the samples came from, in words"""
     tolerance: float
     outputs: tuple[OutputError, ...]
+    style: Style = Style.FIXED
+    sha256: str = ""
+    """of the file"""
+    against: str = "the original"
+    """what it was compared with, in words"""
     reshaped_outputs: tuple[str, ...] = ()
     """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
     unstable_outputs: tuple[str, ...] = ()
@@ -221,10 +268,66 @@ class Parity:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Left:
+    """Nodes that a provider leaves to the CPU, for one reason."""
+
+    operator: str
+    count: int
+    reason: str
+    example: str
+    """name of the first of them"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition:
+    """What a provider takes of the file that it opens."""
+
+    model: str
+    target: str
+    provider: str
+    sha256: str
+    """of the file"""
+    taken_count: int = 0
+    """nodes of the file that the provider runs"""
+    node_count: int = 0
+    """nodes of the file"""
+    partition_count: int = 0
+    """pieces that the graph falls into on the provider: every border between them is a copy"""
+    share: float | None = None
+    """of the multiply-adds, 0 to 1, estimated from shapes; None when the file has no operator that does any"""
+    left: tuple[Left, ...] = ()
+    by: str = ""
+    """what says so: the provider itself, or rules that were read from its source"""
+    is_measured: bool = False
+    """True when the provider itself was asked, False for rules"""
+    skipped: str = ""
+    """why nothing can be said, in words; empty when something is"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelProof:
+    """That every node of a file has a kernel in the runtime that ships."""
+
+    model: str
+    variant: str
+    sha256: str
+    """of the file"""
+    runtime: str
+    node_count: int
+    """nodes of the graph as the runtime keeps it after its own rewrites"""
+    by: str
+    """how it was proven, in words"""
+    skipped: str = ""
+    """why it could not be, in words"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """The evidence that travels with a release."""
 
     parities: tuple[Parity, ...]
+    partitions: tuple[Partition, ...] = ()
+    kernels: tuple[KernelProof, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,15 +3,20 @@
 import difflib
 import os
 import re
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from packager.errors import ModelError
+from packager.ortformat.compile import REPLAY
+from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string, templates_folder
 from packager.targets.android import Android, tensors
-from packager.values import ElementType, Package, Report, Signature
-from tests.golden.cases import CASES, GOLDEN, compiled, reshaped, specs
+from packager.targets.android.view import FileView
+from packager.tools import sha256_of
+from packager.values import Choice, ElementType, Package, Report, Signature, Style
+from tests.golden.cases import CASES, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")
 FLOAT = specs("input", ("x", ElementType.FLOAT, (1, 2)))
@@ -68,7 +73,7 @@ def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(ca
 def test_input_that_the_java_api_cannot_make_is_refused_with_a_way_out(element: ElementType) -> None:
     inputs = specs("input", ("ids", element, (1,)))
     with pytest.raises(ModelError, match="input 'ids'") as caught:
-        Android().view(PACKAGE, (compiled("m", Signature(inputs=inputs, outputs=FLOAT)),), Report(parities=()))
+        Android().view(PACKAGE, (plan("m", Signature(inputs=inputs, outputs=FLOAT)),), Report(parities=()))
     assert "Cast" in caught.value.hint
 
 
@@ -86,11 +91,11 @@ def test_tensor_that_no_java_buffer_can_hold_is_refused() -> None:
 def test_more_inputs_than_a_jvm_method_takes_are_refused() -> None:
     inputs = specs("input", *((f"past_{number}", ElementType.FLOAT, (1,)) for number in range(241)))
     with pytest.raises(ModelError, match="241 inputs"):
-        Android().view(PACKAGE, (compiled("m", Signature(inputs=inputs, outputs=FLOAT)),), Report(parities=()))
+        Android().view(PACKAGE, (plan("m", Signature(inputs=inputs, outputs=FLOAT)),), Report(parities=()))
 
 
 def test_output_with_another_shape_than_declared_is_copied_not_pinned() -> None:
-    model = compiled("m", Signature(inputs=FLOAT, outputs=specs("output", ("y", ElementType.FLOAT, (1, 4)))))
+    model = plan("m", Signature(inputs=FLOAT, outputs=specs("output", ("y", ElementType.FLOAT, (1, 4)))))
     assert not Android().view(PACKAGE, (model,), Report(parities=())).models[0].copied_outputs
     assert not Android().view(PACKAGE, (model,), reshaped("m", "y")).models[0].pinned_outputs
 
@@ -99,14 +104,14 @@ def test_same_symbolic_size_of_two_inputs_is_one_parameter() -> None:
     inputs = specs(
         "input", ("ids", ElementType.INT64, ("batch", "seq len")), ("mask", ElementType.INT64, ("batch", "seq len"))
     )
-    model = compiled("m", Signature(inputs=inputs, outputs=FLOAT))
+    model = plan("m", Signature(inputs=inputs, outputs=FLOAT))
     view = Android().view(PACKAGE, (model,), Report(parities=())).models[0]
     assert [each.identifier for each in view.dimensions] == ["batch", "seqLen"]
 
 
 def test_parameter_for_a_size_never_hides_an_input() -> None:
     inputs = specs("input", ("batch", ElementType.INT64, ("batch",)))
-    model = compiled("m", Signature(inputs=inputs, outputs=FLOAT))
+    model = plan("m", Signature(inputs=inputs, outputs=FLOAT))
     view = Android().view(PACKAGE, (model,), Report(parities=())).models[0]
     assert [each.identifier for each in view.dimensions] == ["batch2"]
 
@@ -144,7 +149,7 @@ def test_impossible_values_are_refused_in_words(fields: dict[str, object], messa
 @pytest.mark.parametrize(("name", "part"), [("page-orientation", "pageorientation"), ("object", "objectmodel")])
 def test_kotlin_package_is_legal_for_every_package_name(name: str, part: str) -> None:
     package = Package(name=name, version="1", license="")
-    model = compiled("m", Signature(inputs=FLOAT, outputs=FLOAT))
+    model = plan("m", Signature(inputs=FLOAT, outputs=FLOAT))
     assert Android().view(package, (model,), Report(parities=())).namespace == f"com.example.{part}"
 
 
@@ -156,3 +161,115 @@ def test_qnn_brings_the_runtime_that_has_it() -> None:
 def test_text_of_a_model_cannot_leave_a_kotlin_string_or_comment() -> None:
     assert kotlin_string('a"$b\\f\f\n') == r'"a\"\$b\\f\u000c\n"'
     assert kdoc_code("a*/b/*c*/*`d`\n") == "a* /b/ *c* / *'d' "
+
+
+def files_of(*choices: Choice, name: str = "net") -> tuple[FileView, ...]:
+    """What the class of a model says of the files that `choices` name."""
+    made = plan(name, Signature(inputs=FLOAT, outputs=FLOAT), *choices)
+    return Android().view(PACKAGE, (made,), Report(parities=())).models[0].files
+
+
+def test_providers_that_share_a_file_share_its_asset() -> None:
+    unfused, fixed = files_of(choice("nnapi", Style.UNFUSED), choice("xnnpack", Style.UNFUSED), choice("cpu"))
+    assert (unfused.providers, unfused.asset.path) == (("NNAPI", "XNNPACK"), "mobpack/vision/net-unfused.ort")
+    assert (fixed.providers, fixed.asset.path) == (("CPU",), "mobpack/vision/net.ort")
+
+
+def test_one_file_for_all_is_one_asset_under_the_models_name() -> None:
+    (file,) = files_of(choice("qnn"), choice("xnnpack"), choice("cpu"))
+    assert (file.providers, file.asset.path) == (("QNN", "XNNPACK", "CPU"), "mobpack/vision/net.ort")
+
+
+def test_a_file_for_chips_says_which_and_is_named_after_the_first() -> None:
+    context, general = files_of(
+        choice("qnn", Style.CONTEXT, soc_models=("SM8650", "SM8650P"), path=Path("context.onnx")), choice("cpu")
+    )
+    assert (context.asset.path, context.chips) == ("mobpack/vision/net-sm8650.onnx", ("SM8650", "SM8650P"))
+    assert general.chips == ()
+
+
+def test_one_file_for_chips_of_one_provider_and_any_chip_of_another_is_one_asset() -> None:
+    shared = replace(choice("qnn"), soc_models=("SM8650",))
+    view = Android().view(
+        PACKAGE,
+        (plan("net", Signature(inputs=FLOAT, outputs=FLOAT), shared, choice("cpu")),),
+        Report(parities=()),
+    )
+    assert [(file.providers, file.chips) for file in view.models[0].files] == [(("QNN",), ("SM8650",)), (("CPU",), ())]
+    assert [asset.path for asset in view.assets] == ["mobpack/vision/net.ort"]
+
+
+def test_a_file_is_opened_with_its_own_settings() -> None:
+    unfused, fixed = files_of(choice("nnapi", Style.UNFUSED, settings=REPLAY), choice("cpu"))
+    assert settings_of(unfused) == dict(REPLAY)
+    assert settings_of(fixed) == {}
+
+
+def test_one_file_may_be_opened_with_other_settings_by_another_provider() -> None:
+    xnnpack, cpu = files_of(
+        choice("xnnpack", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS),
+        choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS, settings=NO_PACKING),
+    )
+    assert (xnnpack.providers, settings_of(xnnpack)) == (("XNNPACK",), {})
+    assert (cpu.providers, settings_of(cpu)) == (("CPU",), dict(NO_PACKING))
+    assert xnnpack.asset == cpu.asset
+
+
+def settings_of(file: FileView) -> dict[str, str]:
+    return {entry.key: entry.value for entry in file.settings}
+
+
+def test_weights_keep_the_names_that_the_graph_knows_them_by_in_a_folder_of_their_own() -> None:
+    (file,) = files_of(choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS))
+    assert (file.asset.path, file.asset.size_bytes) == ("mobpack/vision/net.onnx", PLAIN_FILE.stat().st_size)
+    assert [(each.name, each.asset.path) for each in file.weights] == [
+        ("model-1.weights", "mobpack/vision/net/model-1.weights"),
+        ("model-2.weights", "mobpack/vision/net/model-2.weights"),
+    ]
+    assert [each.asset.sha256 for each in file.weights] == [sha256_of(path) for path in WEIGHTS]
+
+
+def test_weights_that_are_the_cpus_file_ship_once(tmp_path: Path) -> None:
+    shared = tmp_path / "model.ort"
+    shared.write_bytes(b"the CPU's graph and everyone's weights")
+    cpu = choice("cpu", path=shared)
+    cpu = replace(cpu, compiled=replace(cpu.compiled, sha256=sha256_of(shared)))
+    unfused = choice("xnnpack", Style.UNFUSED, path=PLAIN_FILE, data_files=(shared, *WEIGHTS))
+    made = plan("net", Signature(inputs=FLOAT, outputs=FLOAT), unfused, cpu)
+    view = Android().view(PACKAGE, (made,), Report(parities=()))
+    assert [asset.path for asset in view.assets] == [
+        "mobpack/vision/net-unfused.onnx",
+        "mobpack/vision/net.ort",
+        "mobpack/vision/net-unfused/model-1.weights",
+        "mobpack/vision/net-unfused/model-2.weights",
+    ]
+    assert view.models[0].files[0].weights[0].name == "model.ort"
+    assert view.models[0].files[0].weights[0].asset.path == "mobpack/vision/net.ort"
+
+
+def test_no_two_files_of_a_package_have_the_same_name() -> None:
+    signature = Signature(inputs=FLOAT, outputs=FLOAT)
+    plans = (
+        plan("net", signature, choice("xnnpack", Style.UNFUSED), choice("cpu")),
+        plan("net-unfused", signature, choice("xnnpack", Style.UNFUSED), choice("cpu")),
+    )
+    paths = [asset.path for asset in Android().view(PACKAGE, plans, Report(parities=())).assets]
+    assert [PurePosixPath(path).stem for path in paths] == [
+        "net-unfused-2",
+        "net",
+        "net-unfused-unfused",
+        "net-unfused",
+    ]
+
+
+def test_a_file_that_no_java_buffer_maps_is_refused_with_the_format_that_helps() -> None:
+    with pytest.raises(ModelError, match=r"net\.ort has 2,147,483,648 bytes") as caught:
+        files_of(choice("cpu", size_bytes=2**31))
+    assert 'format = "onnx"' in caught.value.hint
+
+
+def test_models_that_no_app_can_hold_together_are_refused() -> None:
+    signature = Signature(inputs=FLOAT, outputs=FLOAT)
+    plans = tuple(plan(name, signature, choice("cpu", size_bytes=2**31 - 1)) for name in ("one", "two", "three"))
+    with pytest.raises(ModelError, match="6,442,450,941 bytes together"):
+        Android().view(PACKAGE, plans, Report(parities=()))

@@ -17,6 +17,7 @@ from packager import __version__, config, tools
 from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.errors import ConfigError
+from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
 HEAVY = ("onnx", "onnxruntime", "pydantic", "rich", "numpy", "jinja2", "google.protobuf", "packager.config")
@@ -35,7 +36,7 @@ Mobpack = Callable[..., Answer]
 def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Mobpack:
     """Runs the command in `tmp_path` with a cache of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / ".cache")))
 
     def run(*arguments: str | Path) -> Answer:
         monkeypatch.setattr(sys, "argv", ["mobpack", *map(str, arguments)])

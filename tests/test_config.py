@@ -8,6 +8,7 @@ from packager import config
 from packager.config import Config
 from packager.errors import ConfigError
 from packager.names import model_name, package_name
+from packager.targets.android import Android
 
 MINIMAL = """
 [package]
@@ -80,7 +81,8 @@ def test_every_table_can_be_written_out(tmp_path: Path) -> None:
     )
     assert found.model["classifier"].shapes == {"batch": 1, "image": (1, 3, 224, 224)}
     assert (found.parity.random_samples, found.parity.seed, found.parity.tolerance) == (5, 7, 0.01)
-    android = found.targets()["android"]
+    android = found.target.android
+    assert android is not None
     assert (android.group, android.providers, android.min_sdk) == ("com.example.ml", ("nnapi", "xnnpack"), 26)
 
 
@@ -256,16 +258,16 @@ def test_a_setting_is_as_strict_as_the_file(tmp_path: Path) -> None:
 
 
 def test_a_target_of_the_command_line_is_added_on_defaults(tmp_path: Path) -> None:
-    assert load(tmp_path, targets=("android",)).targets()["android"].min_sdk == 24
+    assert load(tmp_path, targets=("android",)).target.android == Android()
 
 
 def test_a_target_of_the_command_line_keeps_its_table(tmp_path: Path) -> None:
     found = load(tmp_path, MINIMAL + "[target.android]\nmin-sdk = 30\n", targets=("android",))
-    assert found.targets()["android"].min_sdk == 30
+    assert found.target.android == Android(min_sdk=30)
 
 
 def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    assert refused(tmp_path, targets=("windows",)) == ("unknown target 'windows'", "known: android")
+    assert refused(tmp_path, targets=("windows",)) == ("unknown target 'windows'", "known: android, ios")
 
 
 def test_a_target_where_the_file_has_no_table_for_targets_is_a_config_error(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_build_file_publishes_one_variant_with_sources_and_rules() -> None:
     build = text("build.gradle.kts")
     for line in (
         'consumerProguardFiles("consumer-rules.pro")',
-        'noCompress += "ort"',
+        'noCompress += listOf("ort", "onnx", "weights")',
         'singleVariant("release")',
         "withSourcesJar()",
         "minSdk = 24",

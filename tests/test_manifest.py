@@ -8,12 +8,14 @@ from typing import Any
 from packager import release
 from packager.values import (
     Artifact,
+    Choice,
     Compiled,
     ElementType,
     Model,
     OutputError,
     Package,
     Parity,
+    Plan,
     Report,
     Signature,
     TensorSpec,
@@ -48,6 +50,7 @@ PARITY = Parity(
     sample_count=3,
     samples="3 random, seed 0",
     tolerance=1e-3,
+    sha256="cd" * 32,
     outputs=(OutputError(output="x:0", max_abs_error=1.23456e-7, max_rel_error=9.87654e-8, worst_sample=2),),
     unstable_outputs=("noise",),
 )
@@ -64,7 +67,7 @@ def text(
 ) -> str:
     return release.manifest(
         PACKAGE,
-        [compiled],
+        [Plan(model=MODEL, target="android", choices=(Choice(provider="cpu", compiled=compiled, reason="it must"),))],
         Report(parities=parities or (PARITY,)),
         [shipped(path) for path in artifacts],
         options={"seed": 0},
@@ -110,7 +113,14 @@ def test_parity_figures_keep_three_digits_and_say_what_was_not_compared() -> Non
 
 def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:
     (entry,) = document(replace(PARITY, skipped="no GPU", outputs=()))["parity"]
-    assert entry == {"model": "classifier", "variant": "fp32", "runner": "cpu", "skipped": "no GPU"}
+    assert entry == {
+        "model": "classifier",
+        "variant": "fp32",
+        "style": "fixed",
+        "sha256": "cd" * 32,
+        "runner": "cpu",
+        "skipped": "no GPU",
+    }
 
 
 def test_versions_options_and_warnings_are_in_it() -> None:

@@ -51,7 +51,7 @@ def test_a_compiled_model_that_computes_something_else_fails_with_output_error_a
     forged = replace(line, path=other_line.path)
     with pytest.raises(ParityError) as error:
         parity.check(forged, SETTINGS, tmp_path)
-    assert "model 'line' (fp32): output 'y' differs from the original on sample" in error.value.message
+    assert "model 'line' (fp32, fixed): output 'y' differs from the original on sample" in error.value.message
     assert "of 2 random, seed 0: max abs error" in error.value.message
     assert "the tolerance is 0.001" in error.value.message
     assert "[parity] tolerance" in error.value.hint

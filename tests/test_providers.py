@@ -7,11 +7,17 @@ from packager.providers.nnapi import Nnapi
 from packager.providers.qnn import Qnn
 from packager.providers.xnnpack import Xnnpack
 from packager.render import templates_folder
+from packager.targets.android.target import KNOWN
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_provider_is_known_under_its_own_name_and_has_its_kotlin(name: str) -> None:
+def test_provider_is_known_under_its_own_name(name: str) -> None:
     assert name == PROVIDERS[name].NAME
+    assert PROVIDERS[name].EXECUTION_PROVIDER.lower() == f"{name}executionprovider"
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_provider_of_android_has_its_kotlin(name: str) -> None:
     for part in ("entry", "start"):
         assert (templates_folder() / "android" / "_providers" / f"{name}.{part}.kt.j2").is_file()
 

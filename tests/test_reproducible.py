@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.caches import empty_cache
 from tests.toolchain import models
 
 
@@ -25,7 +26,7 @@ def build(folder: Path, environment: dict[str, str]) -> dict[str, bytes]:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "XDG_CACHE_HOME": str(folder.parent / f"{folder.name}-cache"), **environment},
+        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder.parent / f"{folder.name}-cache")), **environment},
     )
     assert done.returncode == 0, done.stderr
     dist = folder / "dist"

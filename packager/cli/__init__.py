@@ -13,6 +13,7 @@ import click
 
 from packager import __version__
 from packager.cli.build import build
+from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.doctor import doctor
 from packager.cli.init import init
@@ -30,11 +31,12 @@ def commands() -> None:
 
     Start with: mobpack build MODEL.onnx --target android
 
-    Exit codes: 0 done, 2 configuration, 3 model, 4 tool or disk, 5 parity, 130 interrupted.
+    Exit codes: 0 done, 2 configuration, 3 model, 4 tool or disk, 5 parity, 6 gate,
+    130 interrupted.
     """
 
 
-for command in (init, inspect, build, convert, doctor):
+for command in (init, inspect, check, build, convert, doctor):
     commands.add_command(command)
 
 

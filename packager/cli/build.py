@@ -5,7 +5,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
+from packager.cli.options import (
+    MODEL,
+    config_option,
+    fail_on_option,
+    json_option,
+    parse_gates,
+    parse_shapes,
+    print_json,
+    set_option,
+    shape_option,
+    target_option,
+)
 
 if TYPE_CHECKING:
     from packager.config import Config
@@ -15,14 +26,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Build packages from a model or a project.")
 @click.argument("model", type=MODEL, required=False)
-@click.option(
-    "--target",
-    "-t",
-    "targets",
-    multiple=True,
-    metavar="NAME",
-    help="android. Repeatable; default: those of mobpack.toml.",
-)
+@target_option
 @click.option(
     "--out",
     "-o",
@@ -31,14 +35,18 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder of the release; replaced as a whole.",
 )
-@click.option(
-    "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."
-)
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a key of mobpack.toml. Repeatable."
-)
+@config_option
+@set_option
 @shape_option
+@fail_on_option
 @click.option("--emit-project", is_flag=True, help="Also write the sources as a Gradle project.")
+@click.option(
+    "--emit",
+    "emits",
+    multiple=True,
+    type=click.Choice(["ort-package"]),
+    help="Also write the models as an ORT Model Package.",
+)
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
 @json_option
 def build(
@@ -48,29 +56,49 @@ def build(
     config_path: Path,
     settings: tuple[str, ...],
     shapes: tuple[str, ...],
+    gates: tuple[str, ...],
     emit_project: bool,
+    emits: tuple[str, ...],
     strict: bool,
     as_json: bool,
 ) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
-    from packager import config as configuration
     from packager import pipeline
     from packager.console import Console
 
     console = Console(quiet=as_json)
-    if model is None:
-        config = configuration.load(config_path, targets=targets, settings=settings)
-    else:
-        config = configuration.for_model(model, targets=targets, settings=settings)
-    config = with_shapes(config, shapes)
+    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes)
     request = pipeline.Request(
-        targets=pipeline.requested_targets(config, targets), out=out, emit_project=emit_project, strict=strict
+        targets=pipeline.requested_targets(config, targets),
+        out=out,
+        emit_project=emit_project,
+        emit_ort_package="ort-package" in emits,
+        strict=strict,
+        gates=parse_gates(gates, config.check),
     )
     made = pipeline.build(config, request, console)
     if as_json:
         print_json(document(made))
     else:
         summary(made, console)
+
+
+def configured(
+    model: Path | None,
+    config_path: Path,
+    *,
+    targets: tuple[str, ...],
+    settings: tuple[str, ...],
+    shapes: tuple[str, ...],
+) -> "Config":
+    """The Config of a command that takes a MODEL or a project file."""
+    from packager import config as configuration
+
+    if model is None:
+        config = configuration.load(config_path, targets=targets, settings=settings)
+    else:
+        config = configuration.for_model(model, targets=targets, settings=settings)
+    return with_shapes(config, shapes)
 
 
 def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":

@@ -27,6 +27,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     with console.step(f"convert {model.name}"):
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)
+        models.refuse_too_large(loaded)
         loaded = models.hashed(loaded)
         variant = Variant(model=loaded, name="fp32", graph=loaded.graph, quantizer="none")
         compiled = compile_variant(variant, Store(tools.cache_folder() / "store"))

@@ -2,11 +2,15 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.errors import ConfigError
+from packager.errors import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from packager.config import CheckTable
+    from packager.partition.report import Gates
 
 MODEL = click.Path(path_type=Path)
 
@@ -18,6 +22,47 @@ shape_option = click.option(
     metavar="NAME=SIZE",
     help="Fix a dynamic dimension (batch=1) or a whole input (x=1x3x224x224). Repeatable.",
 )
+
+target_option = click.option(
+    "--target",
+    "-t",
+    "targets",
+    multiple=True,
+    metavar="NAME",
+    help="android or ios. Repeatable; default: those of mobpack.toml.",
+)
+config_option = click.option(
+    "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."
+)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a key of mobpack.toml. Repeatable."
+)
+fail_on_option = click.option(
+    "--fail-on",
+    "gates",
+    multiple=True,
+    metavar="GATE",
+    help="Fail when a provider takes too little: max-partitions=4, min-share=0.9. Repeatable.",
+)
+
+
+def parse_gates(texts: tuple[str, ...], table: "CheckTable") -> "Gates":
+    """`--fail-on` over the `[check]` table. Raises ConfigError for a gate that does not exist or says no number."""
+    from packager.partition.report import Gates
+
+    limits: dict[str, float | None] = {"max-partitions": table.max_partitions, "min-share": table.min_share}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in limits:
+            raise ConfigError(f"--fail-on {text}: unknown gate '{name}'", hint=nearest(name, limits))
+        pattern, example = (r"[1-9]\d{0,5}", "4") if name == "max-partitions" else (r"0(\.\d+)?|1(\.0+)?|\.\d+", "0.9")
+        if not re.fullmatch(pattern, number):
+            raise ConfigError(
+                f"--fail-on {text}: '{number}' is no number for it", hint=f"for example: {name}={example}"
+            )
+        limits[name] = float(number)
+    pieces = limits["max-partitions"]
+    return Gates(max_partitions=None if pieces is None else int(pieces), min_share=limits["min-share"])
 
 
 def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:

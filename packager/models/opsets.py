@@ -79,6 +79,19 @@ def refuse_blocked(model: Model) -> None:
         raise ModelError(f"{model.path}: {reason}{more}", hint=hint)
 
 
+def fits_ort_format(model: Model) -> bool:
+    return model.size_bytes <= ORT_FORMAT_LIMIT_BYTES
+
+
+def refuse_too_large(model: Model) -> None:
+    """Raises ModelError for a model that cannot be one ORT-format file."""
+    if not fits_ort_format(model):
+        raise ModelError(
+            f"{model.path}: {model.size_bytes / 1e9:.1f} GB is more than the ORT format can hold (2 GiB)",
+            hint='ship it as ONNX (format = "auto"), quantize it before, or split it into several models',
+        )
+
+
 def _blockers(model: Model) -> Iterator[str]:
     if model.ir_version > max_ir_version():
         yield (
@@ -98,11 +111,6 @@ def _blockers(model: Model) -> Iterator[str]:
         yield (
             f"operators of {', '.join(foreign)} are not in ONNX Runtime's mobile packages; "
             "replace them with standard ONNX operators"
-        )
-    if model.size_bytes > ORT_FORMAT_LIMIT_BYTES:
-        yield (
-            f"{model.size_bytes / 1e9:.1f} GB is more than the ORT format can hold (2 GiB); "
-            "quantize it to int8 or int4 before, or split it into several models"
         )
     for spec in (*model.signature.inputs, *model.signature.outputs):
         if spec.element is ElementType.OTHER:

@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,15 @@ MAPPED_ENTRIES = {
 }
 """Weights stay in the mapped file: loading costs what the graph costs, not twice the weights."""
 
+REPLAY_ENTRY = "session.enable_saved_runtime_optimizations"
+"""Without it, ONNX Runtime 1.31 ignores the fusions that an unfused file records; 1.29 replays them always."""
+
 FOLDING = ["ConstantFolding", "FuseFp16InitializerToFp32NodeTransformer"]
 """The graph optimizers that turn int8 and float16 weights into float32 ones."""
+
+RECORD_ATTEMPTS: tuple[list[str], ...] = ([], ["QDQSelectorActionTransformer"])
+"""Optimizers whose records an unfused file does without. ONNX Runtime, up to 1.31.1 at least, writes records of some
+quantized graphs that it refuses to replay: `Not enough produced nodes in the runtime optimization record`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +49,22 @@ class Job:
     scratch: str
     """folder for the raw file"""
     source_bytes: int
+    is_unfused: bool = False
+    """basic rewrites instead of all: as ONNX, or as ORT format with the fusions as records, by the name of `output`"""
+    shared: str = ""
+    """the CPU's ORT-format file, beside `output`: an unfused ONNX file takes its weights from it where it can"""
+    disabled_optimizers: list[str] = field(default_factory=list)
+    """those that were left out for `shared`"""
+    raw: str = ""
+    """a file that was saved on another processor: it is only made canonical, this one may not be able to load it"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
     operators: dict[str, str]
     disabled_optimizers: list[str]
+    files: list[str] = field(default_factory=list)
+    """names of the data files of an ONNX file"""
 
 
 def convert(job: Job) -> Result:
@@ -55,27 +72,92 @@ def convert(job: Job) -> Result:
     from packager.ortformat.canonical import canonicalize
     from packager.ortformat.operators import required_operators
 
-    raw, disabled = _smallest(job)
-    canonicalize(raw, Path(job.output))
+    output = Path(job.output)
+    if job.raw:
+        canonicalize(Path(job.raw), output)
+        return Result(operators=dict(required_operators(output)), disabled_optimizers=[])
+    if job.is_unfused:
+        return _write_unfused(job) if output.suffix == ".onnx" else _convert_unfused(job)
+    raw, disabled = _smallest(job, {}, [])
+    canonicalize(raw, output)
     raw.unlink()
-    _load_again(Path(job.output))
-    return Result(operators=dict(required_operators(Path(job.output))), disabled_optimizers=disabled)
+    load_again(output)
+    return Result(operators=dict(required_operators(output)), disabled_optimizers=disabled)
 
 
-def _smallest(job: Job) -> tuple[Path, list[str]]:
+def _write_unfused(job: Job) -> Result:
+    """The graph after basic rewrites, as ONNX over the weights of the CPU's file, or over its own."""
+    import onnxruntime
+
+    from packager.ortformat.shared import LARGE_BYTES, share
+
+    raw, output = Path(job.scratch) / "basic.onnx", Path(job.output)
+    shared = Path(job.shared) if job.shared else None
+    options = session_options(
+        {
+            **SESSION_ENTRIES,
+            "session.save_model_format": "ONNX",
+            "session.optimized_model_external_initializers_file_name": "basic.weights",
+            "session.optimized_model_external_initializers_min_size_in_bytes": str(LARGE_BYTES),
+            "session.model_external_initializers_file_folder_path": job.data_folder,
+        }
+    )
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(raw)
+    graph = Path(job.graph).read_bytes()
+    disabled = job.disabled_optimizers
+    onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled)
+    rest = share(raw, shared, output)
+    onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
+    files = [file.name for file in (shared, rest) if file]
+    return Result(operators={}, disabled_optimizers=disabled, files=files)
+
+
+def _convert_unfused(job: Job) -> Result:
+    """The first attempt whose records can be replayed; its operators are those before and after the replay."""
+    from packager.ortformat.canonical import canonicalize
+    from packager.ortformat.operators import required_operators, union
+
+    output, replayed = Path(job.output), Path(job.scratch) / "replayed.ort"
+    for dropped in RECORD_ATTEMPTS:
+        raw, disabled = _smallest(job, {"optimization.minimal_build_optimizations": "save"}, dropped)
+        canonicalize(raw, output)
+        raw.unlink()
+        try:
+            _replay(output, replayed)
+        except Exception as error:
+            if not is_onnxruntime_error(error) or "runtime optimization record" not in str(error):
+                raise
+            refusal = error
+            continue
+        operators = union([required_operators(output), required_operators(replayed)])
+        return Result(operators=dict(operators), disabled_optimizers=disabled)
+    raise refusal
+
+
+def _replay(source: Path, destination: Path) -> None:
+    """Loads an unfused file as a device does when no provider takes anything, and saves what it has become."""
+    import onnxruntime
+
+    options = session_options({"session.save_model_format": "ORT", REPLAY_ENTRY: "1", **MAPPED_ENTRIES})
+    options.optimized_model_filepath = str(destination)
+    onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+
+
+def _smallest(job: Job, entries: dict[str, str], dropped: list[str]) -> tuple[Path, list[str]]:
     """The raw ORT file, and the optimizers left out for it.
 
     Constant folding computes what DequantizeLinear and Cast make of int8 and float16 weights and stores the result
     as float32. A file that grew is converted again without it and the smaller one is kept.
     """
-    raw = _save(job, "raw.ort", [])
+    raw = _save(job, "raw.ort", entries, dropped)
     size = raw.stat().st_size
     if not has_grown(job.source_bytes, size):
-        return raw, []
-    unfolded = _save(job, "unfolded.ort", FOLDING)
+        return raw, dropped
+    unfolded = _save(job, "unfolded.ort", entries, [*dropped, *FOLDING])
     if unfolded.stat().st_size < 0.8 * size:
-        return unfolded, FOLDING
-    return raw, []
+        return unfolded, [*dropped, *FOLDING]
+    return raw, dropped
 
 
 def has_grown(source_bytes: int, converted_bytes: int) -> bool:
@@ -83,13 +165,12 @@ def has_grown(source_bytes: int, converted_bytes: int) -> bool:
     return converted_bytes > 1.25 * source_bytes and converted_bytes > source_bytes + 65536
 
 
-def _save(job: Job, name: str, disabled: list[str]) -> Path:
+def _save(job: Job, name: str, entries: dict[str, str], disabled: list[str]) -> Path:
     import onnxruntime
 
     path = Path(job.scratch) / name
-    options = session_options(
-        {**SESSION_ENTRIES, "session.model_external_initializers_file_folder_path": job.data_folder}
-    )
+    folder = {"session.model_external_initializers_file_folder_path": job.data_folder}
+    options = session_options({**SESSION_ENTRIES, **entries, **folder})
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.optimized_model_filepath = str(path)
     # The NCHWc layout is for x86 alone; phones have no kernels for it.
@@ -103,7 +184,7 @@ def _save(job: Job, name: str, disabled: list[str]) -> Path:
     return path
 
 
-def _load_again(path: Path) -> None:
+def load_again(path: Path) -> None:
     """A file that was written can still be one that does not load (int4 tensors in it, for example)."""
     import onnxruntime
 
@@ -121,13 +202,18 @@ def session_options(entries: dict[str, str]) -> Any:
     return options
 
 
+def is_onnxruntime_error(error: Exception) -> bool:
+    """Its exceptions share no base class but Exception, only their module."""
+    return type(error).__module__.startswith("onnxruntime")
+
+
 def main() -> int:
     job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     answer: dict[str, object]
     try:
         answer = {"ok": asdict(convert(job))}
-    except Exception as error:  # onnxruntime's exceptions share no base but this; the parent raises them
-        if not type(error).__module__.startswith("onnxruntime"):
+    except Exception as error:  # the parent raises onnxruntime's
+        if not is_onnxruntime_error(error):
             raise
         if "Failed to save" in str(error) and shutil.disk_usage(job.scratch).free < 2 * job.source_bytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # all it says is that it could not

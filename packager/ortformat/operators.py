@@ -28,6 +28,16 @@ def operator_config(files: Sequence[Mapping[str, str]]) -> str:
     return "\n".join(text) + "\n"
 
 
+def union(files: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """What all of `files` need together, each as `required_operators` tells it; sorted."""
+    merged: dict[str, str] = {}
+    for key, used in sorted((key, used) for operators in files for key, used in operators.items()):
+        known = merged.get(key)
+        both = json.dumps(_union(json.loads(known), json.loads(used))) if known and used else ""
+        merged[key] = used if known is None else both
+    return merged
+
+
 def _union(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Both type entries in one, sorted: {"inputs": {"0": [...]}, "outputs": {...}} or {"custom": [...]}."""
     result: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """Original against compiled model, sample by sample; over tolerance nothing ships."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from packager.parity import samples
 from packager.parity.metrics import Difference, difference
 from packager.parity.settings import ParitySettings
 from packager.runners import RUNNERS, Outcome, Runnable, Runner
-from packager.values import Compiled, Model, OutputError, Parity, TensorSpec
+from packager.values import Compiled, Model, OutputError, Parity, Style, TensorSpec
 
 if TYPE_CHECKING:
     import numpy
@@ -33,9 +33,16 @@ def check(compiled: Compiled, settings: ParitySettings, folder: Path) -> tuple[P
     Raises ParityError when an output is over tolerance or a required runner cannot run, ModelError when the original
     model does not run on the samples, ConfigError when given samples do not fit the model.
     """
-    reference = _reference(compiled.variant.model, settings, folder)
+    reference = _reference(original_of(compiled), settings, folder)
     names = dict.fromkeys((*settings.runners, *settings.require))
     return tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
+
+
+def original_of(compiled: Compiled) -> Model:
+    """What the file is compared with: the user's model, but for a file that had the quantization taken out the float
+    graph that this left. From the user's model it differs by the rounding that is gone, however right it is."""
+    model = compiled.variant.model
+    return replace(model, graph=compiled.variant.graph) if compiled.variant.quantizer == "dequantized" else model
 
 
 def _reference(model: Model, settings: ParitySettings, folder: Path) -> Reference:
@@ -88,8 +95,9 @@ def _unstable_outputs(
 def _check_runner(
     runner: Runner, compiled: Compiled, reference: Reference, settings: ParitySettings, folder: Path
 ) -> Parity:
-    missing = runner.missing()
-    if missing and runner.NAME in settings.require:
+    chip_only = "a binary for one chip" if compiled.style is Style.CONTEXT else ""
+    missing = chip_only or runner.missing()
+    if missing and not chip_only and runner.NAME in settings.require:
         raise ParityError(
             f"runner '{runner.NAME}' is required and cannot run: {missing}",
             hint="install it, or take it out of [parity] require",
@@ -97,12 +105,15 @@ def _check_runner(
     errors: tuple[OutputError, ...] = ()
     if not missing:
         folder.mkdir(exist_ok=True)
-        actual = runner.run(Runnable(path=compiled.path), reference.samples.paths, folder)
+        actual = runner.run(_runnable(compiled), reference.samples.paths, folder)
         errors = _compare(compiled, reference, actual, settings.tolerance)
     outputs = compiled.variant.model.signature.outputs
     return Parity(
         model=compiled.variant.model.name,
         variant=compiled.variant.name,
+        against="the float graph in it" if compiled.variant.quantizer == "dequantized" else "the original",
+        style=compiled.style,
+        sha256=compiled.sha256,
         runner=runner.NAME,
         sample_count=len(reference.samples.paths),
         samples=reference.samples.description,
@@ -116,11 +127,15 @@ def _check_runner(
     )
 
 
+def _runnable(compiled: Compiled) -> Runnable:
+    return Runnable(path=compiled.path, needs_fp16=bool(compiled.processor), settings=compiled.settings)
+
+
 def _compare(
     compiled: Compiled, reference: Reference, actual: Sequence[Outcome], tolerance: float
 ) -> tuple[OutputError, ...]:
     """The error of every output that can be compared; raises ParityError for the first that is over `tolerance`."""
-    where = f"model '{compiled.variant.model.name}' ({compiled.variant.name})"
+    where = f"model '{compiled.variant.model.name}' ({compiled.variant.name}, {compiled.style})"
     for number, outcome in enumerate(actual):
         if outcome.error:
             raise ParityError(

@@ -1,10 +1,22 @@
 """What can run a model on a device, before the CPU does. Adding one: a file and a line here."""
 
+from packager.providers.coreml import Coreml
+from packager.providers.cpu import Cpu
 from packager.providers.nnapi import Nnapi
 from packager.providers.provider import Provider
 from packager.providers.qnn import Qnn
+from packager.providers.webgpu import Webgpu
 from packager.providers.xnnpack import Xnnpack
 
-PROVIDERS: dict[str, type[Provider]] = {Qnn.NAME: Qnn, Nnapi.NAME: Nnapi, Xnnpack.NAME: Xnnpack}
+PROVIDERS: dict[str, type[Provider]] = {
+    Qnn.NAME: Qnn,
+    Nnapi.NAME: Nnapi,
+    Xnnpack.NAME: Xnnpack,
+    Webgpu.NAME: Webgpu,
+    Coreml.NAME: Coreml,
+}
 
-__all__ = ["PROVIDERS", "Provider"]
+CPU = Cpu()
+"""Behind all of them, whatever a project asks for."""
+
+__all__ = ["CPU", "PROVIDERS", "Provider"]

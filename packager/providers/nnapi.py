@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.values import Style, Traits, Wish
+
 
 @dataclass(frozen=True, kw_only=True)
 class Nnapi:
     NAME: ClassVar[str] = "nnapi"
+    EXECUTION_PROVIDER: ClassVar[str] = "NnapiExecutionProvider"
 
     use_fp16: bool = False
     """compute float models in 16 bits where the accelerator can"""
@@ -20,3 +23,7 @@ class Nnapi:
         """Names of ai.onnxruntime.providers.NNAPIFlags that are set."""
         flags = {"USE_FP16": self.use_fp16, "USE_NCHW": self.use_nchw, "CPU_DISABLED": self.cpu_disabled}
         return {name: "1" for name, is_set in flags.items() if is_set}
+
+    def wants(self, traits: Traits) -> Wish:
+        note = "NNAPI takes fixed shapes only: fix them in [model.NAME.shapes]" if traits.has_dynamic_shapes else ""
+        return Wish(style=Style.UNFUSED, reason="it builds its own graph and knows none of the fused nodes", note=note)

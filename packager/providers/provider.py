@@ -3,10 +3,18 @@
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
+from packager.values import Traits, Wish
+
 
 class Provider(Protocol):
     NAME: ClassVar[str]
+    EXECUTION_PROVIDER: ClassVar[str]
+    """its name in ONNX Runtime"""
 
     def options(self) -> Mapping[str, str]:
         """Its settings, under the names that ONNX Runtime gives them."""
+        ...
+
+    def wants(self, traits: Traits) -> Wish:
+        """The graph it should get of a variant with `traits`."""
         ...

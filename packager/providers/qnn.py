@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.values import Numbers, Style, Traits, Wish
+
 
 @dataclass(frozen=True, kw_only=True)
 class Qnn:
     NAME: ClassVar[str] = "qnn"
+    EXECUTION_PROVIDER: ClassVar[str] = "QNNExecutionProvider"
 
     backend: str = "libQnnHtp.so"
     """library of Qualcomm's that drives the processor"""
@@ -25,3 +28,15 @@ class Qnn:
             "htp_graph_finalization_optimization_mode": str(self.optimization_mode),
             "enable_htp_fp16_precision": str(int(self.is_fp16_allowed)),
         }
+
+    def wants(self, traits: Traits) -> Wish:
+        note = ""
+        if traits.numbers in (Numbers.FLOAT32, Numbers.WEIGHT_ONLY):
+            note = (
+                "the Hexagon processor computes floats in 16 bits and slowly: quantize to uint8 or uint16 activations"
+            )
+        elif traits.numbers is Numbers.QDQ and "int8" in traits.activations.split("+"):
+            note = "QNN is made for uint8 or uint16 activations; int8 ones may stay on the CPU"
+        elif traits.numbers is Numbers.QUANTIZED_OPERATORS:
+            note = "QNN reads QuantizeLinear and DequantizeLinear, not QLinear operators"
+        return Wish(style=Style.UNFUSED, reason="it takes QuantizeLinear and DequantizeLinear in pairs", note=note)

@@ -4,11 +4,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from packager.values import Numbers, Style, Traits, Wish
+
 
 @dataclass(frozen=True, kw_only=True)
 class Xnnpack:
     NAME: ClassVar[str] = "xnnpack"
+    EXECUTION_PROVIDER: ClassVar[str] = "XnnpackExecutionProvider"
 
     def options(self) -> Mapping[str, str]:
         """None: the number of threads, all there is to set, is the app's to choose."""
         return {}
+
+    def wants(self, traits: Traits) -> Wish:
+        # xnnpack/detail/utils.cc and node_support_checker.cc: it matches Conv, not FusedConv, and for quantized
+        # convolutions signed activations (QDQConv with uint8 weights must be per tensor).
+        note = ""
+        if traits.numbers is Numbers.QDQ and "uint8" in traits.activations.split("+"):
+            note = "XNNPACK takes few operators with uint8 activations: quantize them to int8"
+        elif traits.numbers is Numbers.QUANTIZED_OPERATORS:
+            note = "XNNPACK knows no QLinear operators in a model: ship QuantizeLinear and DequantizeLinear"
+        return Wish(
+            style=Style.UNFUSED,
+            reason="it takes Conv, not the FusedConv that the CPU's file holds",
+            # Measured: "IExecutionProvider::Compile with FusedNodeAndGraph is not implemented by
+            # XnnpackExecutionProvider" wherever it fuses Conv with an activation or its QuantizeLinear.
+            refuses_ort="it fuses nodes itself, which ONNX Runtime does not let it do in an ORT-format file",
+            note=note,
+        )

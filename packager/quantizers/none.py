@@ -1,6 +1,7 @@
 """Ships the model's own numbers."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 
@@ -8,5 +9,5 @@ from typing import ClassVar
 class NoQuantizer:
     NAME: ClassVar[str] = "none"
 
-    def quantize(self, graph: bytes) -> bytes:
+    def quantize(self, graph: bytes, data_folder: Path) -> bytes:
         return graph

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from packager import tools
+from packager.environments import ensure
+from packager.environments.arm64 import Arm64
 from packager.errors import ModelError
 from packager.runners.runner import Outcome, Runnable
 
@@ -22,7 +24,10 @@ class Cpu:
         return ""
 
     def run(self, model: Runnable, samples: tuple[Path, ...], folder: Path) -> tuple[Outcome, ...]:
-        entries = dict(SESSION_ENTRIES)
+        entries = {**SESSION_ENTRIES, **model.settings}
+        if model.path.suffix != ".ort" and model.is_optimized:
+            # Here it rewrites the graph: int8 weights become uint8, and QLinearMatMul of int8 by uint8 has no kernel.
+            del entries["session.x64quantprecision"]
         if model.data_folder:
             entries["session.model_external_initializers_file_folder_path"] = str(model.data_folder)
         job = {
@@ -33,10 +38,15 @@ class Cpu:
             "samples": [str(sample) for sample in samples],
             "folder": str(folder),
         }
+        core = Arm64() if model.needs_fp16 else None
+        if core:
+            ensure(core)
         answer = tools.run_job(
             [Path(__file__).with_name("child.py")],
             job,
             folder,
+            command=core.command() if core else (),
+            environment=core.variables() if core else None,
             crash="ONNX Runtime crashed while running the model",
             hint="give real inputs with [parity] samples; if those crash too, the model must change",
         )

@@ -1,6 +1,7 @@
 """What a runner is: something that takes a model and samples and gives outputs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -13,6 +14,10 @@ class Runnable:
     """an .ort file, or a serialized ModelProto"""
     data_folder: Path | None = None
     """folder of the external data of a ModelProto"""
+    needs_fp16: bool = False
+    """True for a file that only processors with 16-bit arithmetic load: ARMv8.2 with FP16"""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """session configuration that it has to be opened with"""
     is_optimized: bool = True
     """False runs the graph node by node as it is written: what a converted model is compared with"""
 

@@ -1,8 +1,9 @@
 """What mobpack can build for. Adding one: a file and a line here."""
 
 from packager.targets.android import Android
+from packager.targets.ios import Ios
 from packager.targets.target import Target
 
-TARGETS: dict[str, type[Android]] = {Android.NAME: Android}
+TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME: Ios}
 
 __all__ = ["TARGETS", "Target"]

@@ -1,36 +1,47 @@
 """The models behind the golden trees: small signatures that between them use everything a template can print."""
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager import names
+from packager.ortformat.compile import REPLAY
+from packager.plan import NO_PACKING
 from packager.targets.android import Android
 from packager.values import (
+    Choice,
     Compiled,
     Dimension,
     ElementType,
+    Format,
     Model,
     Package,
     Parity,
+    Plan,
     Report,
     Signature,
+    Style,
     TensorSpec,
     Variant,
 )
 
 GOLDEN = Path(__file__).parent
+NO_SETTINGS: Mapping[str, str] = {}
+PLAIN_FILE = GOLDEN / "weights" / "model.onnx"
+WEIGHTS = tuple(sorted((GOLDEN / "weights").glob("*.weights")))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
     package: Package
     target: Android
-    compiled: tuple[Compiled, ...]
+    plans: tuple[Plan, ...]
     report: Report
 
     def texts(self) -> dict[PurePosixPath, str]:
         """Every text of the package by its path in the golden tree."""
-        return dict(self.target.render(self.target.view(self.package, self.compiled, self.report)).texts)
+        return dict(self.target.render(self.target.view(self.package, self.plans, self.report)).texts)
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:
@@ -41,8 +52,8 @@ def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]])
     )
 
 
-def compiled(name: str, signature: Signature, *, source: str = "") -> Compiled:
-    model = Model(
+def model(name: str, signature: Signature, *, source: str = "") -> Model:
+    return Model(
         name=name,
         path=Path(source or f"{name}.onnx"),
         graph=b"",
@@ -54,15 +65,39 @@ def compiled(name: str, signature: Signature, *, source: str = "") -> Compiled:
         parameter_count=1000,
         sha256="0" * 60 + "feed",
     )
-    variant = Variant(model=model, name="fp32", graph=b"", quantizer="none")
-    return Compiled(
-        variant=variant,
-        path=Path(f"{name}.ort"),
-        sha256="1" * 60 + "beef",
-        size_bytes=5120,
+
+
+VARIANT = Variant(model=model("any", Signature(inputs=(), outputs=())), name="fp32", graph=b"", quantizer="none")
+
+
+def plan(name: str, signature: Signature, *choices: Choice, source: str = "") -> Plan:
+    """What ships of a model: `choices`, or one file for the CPU."""
+    return Plan(model=model(name, signature, source=source), target="android", choices=choices or (choice("cpu"),))
+
+
+def choice(
+    provider: str,
+    style: Style = Style.FIXED,
+    *,
+    soc_models: tuple[str, ...] = (),
+    path: Path = Path("model.ort"),
+    size_bytes: int = 5120,
+    data_files: tuple[Path, ...] = (),
+    settings: Mapping[str, str] = NO_SETTINGS,
+) -> Choice:
+    """A provider and the file it opens: the same one for the same style and chips."""
+    file = Compiled(
+        variant=VARIANT,
+        path=path,
+        sha256=hashlib.sha256(f"{style} {soc_models}".encode()).hexdigest(),
+        size_bytes=size_bytes + sum(file.stat().st_size for file in data_files),
         operators={},
-        disabled_optimizers=(),
+        style=style,
+        format=Format(path.suffix.removeprefix(".")),
+        data_files=data_files,
+        settings=settings,
     )
+    return Choice(provider=provider, compiled=file, reason="", soc_models=soc_models)
 
 
 def reshaped(model: str, *outputs: str) -> Report:
@@ -86,13 +121,15 @@ def reshaped(model: str, *outputs: str) -> Report:
 IMAGE_CLASSIFIER = Case(
     package=Package(name="vision", version="1.0.0", license="Apache-2.0"),
     target=Android(),
-    compiled=(
-        compiled(
+    plans=(
+        plan(
             "classifier",
             Signature(
                 inputs=specs("input", ("x", ElementType.FLOAT, ("batch", 3, 224, 224))),
                 outputs=specs("output", ("logits", ElementType.FLOAT, ("batch", 4))),
             ),
+            choice("xnnpack", Style.UNFUSED, settings=REPLAY),
+            choice("cpu"),
         ),
     ),
     report=Report(parities=()),
@@ -100,9 +137,9 @@ IMAGE_CLASSIFIER = Case(
 
 EVERYTHING = Case(
     package=Package(name="every-thing", version="2.1.0", license="", description="All that a signature can hold."),
-    target=Android(group="org.example_lab", providers=("qnn", "nnapi", "xnnpack"), min_sdk=26),
-    compiled=(
-        compiled(
+    target=Android(group="org.example_lab", providers=("qnn", "nnapi", "xnnpack", "webgpu"), min_sdk=26),
+    plans=(
+        plan(
             "every-thing_v2",
             Signature(
                 inputs=specs(
@@ -134,16 +171,28 @@ EVERYTHING = Case(
                     ("bytes", ElementType.UINT8, (None,)),
                 ),
             ),
+            choice("qnn", Style.CONTEXT, soc_models=("SM8650",), path=Path("context.onnx")),
+            choice("qnn", Style.CONTEXT, soc_models=("SM8750", "SM8750P"), path=Path("context.onnx")),
+            choice("qnn", Style.UNFUSED, settings=REPLAY),
+            choice("nnapi", Style.UNFUSED, settings=REPLAY),
+            choice("xnnpack", Style.UNFUSED, settings=REPLAY),
+            choice("webgpu", Style.UNFUSED, settings=REPLAY),
+            choice("cpu"),
             source="Every `thing`.onnx",
         ),
-        compiled(
+        plan(
             "options",
             Signature(
                 inputs=specs("input", ("tokens", ElementType.INT32, (1, 512))),
                 outputs=specs("output", ("embedding", ElementType.FLOAT, (1, 384))),
             ),
+            *(choice(provider) for provider in ("qnn", "nnapi", "xnnpack", "webgpu", "cpu")),
         ),
-        compiled("dice", Signature(inputs=(), outputs=specs("output", ("eyes", ElementType.STRING, ())))),
+        plan(
+            "dice",
+            Signature(inputs=(), outputs=specs("output", ("eyes", ElementType.STRING, ()))),
+            choice("cpu", Style.PLAIN, path=PLAIN_FILE, data_files=WEIGHTS, settings=NO_PACKING),
+        ),
     ),
     report=reshaped("every-thing_v2", "declared_static"),
 )

@@ -11,24 +11,26 @@ from packager.errors import nearest
 from packager.providers import PROVIDERS
 from packager.render import render, write_sources
 from packager.store import Store
-from packager.targets.android import aar, gradle, kotlin, tensors
+from packager.targets.android import aar, files, gradle, kotlin, tensors
 from packager.targets.android.view import (
     AndroidView,
-    Asset,
     License,
     ModelView,
     OptionView,
     ProviderView,
     RuntimeView,
 )
-from packager.values import Artifact, Compiled, Package, Report, Sources
+from packager.values import Artifact, Package, Plan, Report, Sources
 
 KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
 ASSETS_ROOT = PurePosixPath("src/main/assets")
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
 
-RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors")
+KNOWN = ("qnn", "nnapi", "xnnpack", "webgpu")
+"""The providers that Android packages can have."""
+
+RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
 
 # Java's keywords and literals (JLS 3.9, 3.10) and Kotlin's hard ones: a package name is written in both languages.
 KEYWORDS = frozenset(
@@ -45,6 +47,7 @@ KEYWORDS = frozenset(
 class Android:
     NAME: ClassVar[str] = "android"
     NEEDS: ClassVar[tuple[str, ...]] = ()
+    IS_PACKAGED: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = {
         "extra": "forbid",
         "strict": True,
@@ -58,6 +61,19 @@ class Android:
     """which variant of the models ships"""
     providers: tuple[str, ...] = ("xnnpack",)
     """what runs the models, tried in this order; the CPU is always the last"""
+    format: Literal["auto", "ort", "onnx"] = "auto"
+    """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the providers; `ort`: nothing but ORT
+    format, as reduced runtimes need; `onnx`: the graph as it is, which the runtime rewrites at every load"""
+    prepacking: Literal["auto", "on", "off"] = "auto"
+    """whether the CPU packs weights when it loads: a second copy and ten times the loading time, for runs that are some
+    15 % faster; `auto` packs unless the model ships as ONNX alone"""
+    float16: Literal["native", "onnx", "float32"] = "native"
+    """how float16 models ship: `native` for phones that compute in 16 bits; as `onnx`, each phone decides; `float32`"""
+    float16_fallback: Literal["onnx", "float32"] = "onnx"
+    """what ships instead of `native` where mobpack cannot convert for ARM"""
+    soc_models: tuple[str, ...] = ()
+    """Qualcomm chips that models are compiled for ahead of time when providers has `qnn`, as Android names them:
+    `SM8650`"""
     min_sdk: int = 24
     """oldest Android API level that apps can be installed on"""
     assembler: Literal["embedded", "gradle"] = "embedded"
@@ -69,7 +85,7 @@ class Android:
             if not re.fullmatch(r"[a-z][a-z0-9_]*", part) or part in KEYWORDS:
                 raise ValueError(f"group '{self.group}' is not a package name|use a reversed domain: com.example")
         for index, provider in enumerate(self.providers):
-            if provider not in PROVIDERS:
+            if provider not in KNOWN:
                 raise ValueError(f"unknown provider '{provider}'|{_provider_hint(provider)}")
             if provider in self.providers[:index]:
                 raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
@@ -82,11 +98,12 @@ class Android:
         pinned = tools.pins()["android"]
         return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
 
-    def view(self, package: Package, compiled: tuple[Compiled, ...], report: Report) -> AndroidView:
+    def view(self, package: Package, plans: tuple[Plan, ...], report: Report) -> AndroidView:
         namespace = f"{self.group}.{_package_part(package.name)}"
-        models = [each.variant.model for each in compiled]
+        models = [plan.model for plan in plans]
         class_names = tensors.class_names(model.name for model in models)
         reshaped = _reshaped(report, self.variant)
+        laid_out = files.lay_out(plans, package)
         return AndroidView(
             package=package,
             group=self.group,
@@ -94,18 +111,17 @@ class Android:
             runtime=_runtime_view(namespace, self.providers),
             models=tuple(
                 tensors.model_view(
-                    each,
+                    model,
                     package,
+                    files=laid_out[model.name].views,
                     kotlin_package=namespace,
-                    class_name=class_names[each.variant.model.name],
+                    class_name=class_names[model.name],
                     runtime_version=self.runtime().rpartition(":")[2],
-                    reshaped=reshaped.get(each.variant.model.name, ()),
+                    reshaped=reshaped.get(model.name, ()),
                 )
-                for each in compiled
+                for model in models
             ),
-            assets=tuple(
-                Asset(path=tensors.asset_path(package, each.variant.model.name), file=each.path) for each in compiled
-            ),
+            assets=tuple(asset for model in models for asset in laid_out[model.name].assets),
             licenses=tuple(
                 License(name=f"LICENSE-{model.name}.txt", file=model.license_file)
                 for model in models
@@ -190,7 +206,9 @@ class Android:
 def _provider_hint(provider: str) -> str:
     if provider == "cpu":
         return "leave it out: the CPU is always tried last"
-    return nearest(provider, PROVIDERS)
+    if provider in PROVIDERS:
+        return f"Android has {', '.join(KNOWN)}"
+    return nearest(provider, KNOWN)
 
 
 def _package_part(name: str) -> str:

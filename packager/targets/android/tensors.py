@@ -6,8 +6,8 @@ from math import prod
 
 from packager import names
 from packager.errors import ModelError
-from packager.targets.android.view import DimensionView, InputView, ModelView, OutputView
-from packager.values import Compiled, Dimension, ElementType, Package, TensorSpec
+from packager.targets.android.view import DimensionView, FileView, InputView, ModelView, OutputView
+from packager.values import Dimension, ElementType, Model, Package, TensorSpec
 
 MAX_PARAMETERS = 240
 """The JVM allows 255 for a method, and default arguments take some of them."""
@@ -16,14 +16,15 @@ MAX_BUFFER_BYTES = 2**31 - 1
 # Names that the generated files use; a model's class must not hide one of them.
 RESERVED_CLASSES = frozenset(
     """
-    Array AutoCloseable Boolean Buffer Build ByteBuffer ByteOrder CPU Companion ConcurrentHashMap Context Double
-    DoubleBuffer EnumSet Executors Fallback File FileInputStream FileOutputStream Float FloatBuffer IOException
-    IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer JvmOverloads
-    JvmStatic LinkedHashMap List Log Long LongArray LongBuffer Map MapMode MessageDigest ModelCorruptedException
-    ModelException ModelFile ModelSession MutableMap NNAPIFlags OnnxJavaType OnnxTensor Options OrtEnvironment
-    OrtException OrtSession OrtUtil Output Provider RandomAccessFile ReentrantReadWriteLock
+    Any Array Asset AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Charsets
+    Companion ConcurrentHashMap Context CPU Double DoubleBuffer EnumSet Exception Executors Fallback Field File
+    FileInputStream FileOutputStream Float FloatBuffer IllegalArgumentException IllegalStateException Info Input
+    Installation Int IntArray IntBuffer IOException Iterator JvmOverloads JvmStatic LinkedHashMap List Log Long
+    LongArray LongBuffer Map MapMode Mapped Message MessageDigest ModelCorruptedException ModelException ModelFile
+    ModelFiles ModelOpener ModelSession MutableMap NNAPIFlags OnnxJavaType OnnxTensor Options OrtEnvironment
+    OrtException OrtSession OrtUtil Output Pair Provider RandomAccessFile Reader ReentrantReadWriteLock
     RejectedExecutionException Result Runtime RuntimeException SessionOptions Set Short ShortBuffer String Tensors
-    Thread Throwable Unit
+    Thread Throwable Unit Weights Writer
     """.split()
 )
 
@@ -95,19 +96,19 @@ def class_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def model_view(
-    compiled: Compiled,
+    model: Model,
     package: Package,
     *,
+    files: tuple[FileView, ...],
     kotlin_package: str,
     class_name: str,
     runtime_version: str,
     reshaped: Collection[str],
 ) -> ModelView:
-    """The file of one model. `reshaped` names outputs whose declared shape is not the real one.
+    """The Kotlin file of one model. `reshaped` names outputs whose declared shape is not the real one.
 
     Raises ModelError for a model that ONNX Runtime's Java API cannot carry.
     """
-    model = compiled.variant.model
     refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
     input_specs = model.signature.inputs
     sizes = _sizes(input_specs)
@@ -129,9 +130,7 @@ def model_view(
         source_sha256=model.sha256,
         runtime_version=runtime_version,
         version=package.version,
-        asset=asset_path(package, model.name),
-        sha256=compiled.sha256,
-        size_bytes=compiled.size_bytes,
+        files=files,
         imports=_imports(inputs, outputs, has_pinned=bool(pinned)),
         input_example=_example(inputs),
         output_example=f"{outputs[0].identifier}[0]",
@@ -141,10 +140,6 @@ def model_view(
         pinned_outputs=tuple(output for output in outputs if output.identifier in pinned),
         copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
     )
-
-
-def asset_path(package: Package, model: str) -> str:
-    return f"mobpack/{package.name}/{model}.ort"
 
 
 def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], *, model: str) -> None:

@@ -85,6 +85,41 @@ class OutputView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Asset:
+    """A file on its way into the package."""
+
+    path: str
+    """below assets/"""
+    file: Path
+    sha256: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightsView:
+    """A file with weights of an ONNX file."""
+
+    name: str
+    """that the ONNX file has for it"""
+    asset: Asset
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileView:
+    """A file of a model, and who opens it."""
+
+    providers: tuple[str, ...]
+    """constants of the enum Provider"""
+    asset: Asset
+    chips: tuple[str, ...]
+    """what Build.SOC_MODEL must be; empty for any"""
+    settings: tuple[OptionView, ...]
+    """session configuration entries"""
+    weights: tuple[WeightsView, ...]
+    """of an ONNX file; another provider's ORT file may be among them"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """The file of one model."""
 
@@ -96,9 +131,7 @@ class ModelView:
     source_sha256: str
     runtime_version: str
     version: str
-    asset: str
-    sha256: str
-    size_bytes: int
+    files: tuple[FileView, ...]
     imports: tuple[str, ...]
     input_example: str
     """fills the first input, for the documentation; empty when there is none"""
@@ -111,13 +144,6 @@ class ModelView:
     """written by ONNX Runtime into memory of the app"""
     copied_outputs: tuple[OutputView, ...]
     """made by ONNX Runtime, then copied: their size is known after the run only"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asset:
-    path: str
-    """below assets/"""
-    file: Path
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,6 +28,8 @@ public class OrtSession implements AutoCloseable {
 
         public native void addQnn(Map<String, String> options) throws OrtException;
 
+        public native void addWebGPU(Map<String, String> options) throws OrtException;
+
         public native void addXnnpack(Map<String, String> options) throws OrtException;
 
         public native void setIntraOpNumThreads(int threads) throws OrtException;

@@ -1,11 +1,14 @@
 package android.os;
 
 public class Build {
+    public static final String SOC_MODEL = String.valueOf("");
+
     public static class VERSION {
         public static final int SDK_INT = Integer.parseInt("0");
     }
 
     public static class VERSION_CODES {
         public static final int O_MR1 = 27;
+        public static final int S = 31;
     }
 }

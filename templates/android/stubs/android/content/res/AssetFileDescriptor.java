@@ -1,11 +1,14 @@
 package android.content.res;
 
+import android.os.ParcelFileDescriptor;
 import java.io.Closeable;
 import java.io.FileDescriptor;
 import java.io.IOException;
 
 public class AssetFileDescriptor implements Closeable {
     public native FileDescriptor getFileDescriptor();
+
+    public native ParcelFileDescriptor getParcelFileDescriptor();
 
     public native long getStartOffset();
 

@@ -22,13 +22,13 @@ import android.content.Context
  * every later call throws IllegalStateException.
  */
 public class Dice private constructor(private val session: ModelSession) : AutoCloseable {
-    /** Which model this is, and which ONNX Runtime runs it. */
+    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
     /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
     public val provider: Provider get() = session.provider
 
-    /** The providers that were tried before [provider] and did not start, each with the reason. */
+    /** What was tried before [provider] and did not start, in this order, each with the reason. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
@@ -107,13 +107,35 @@ public class Dice private constructor(private val session: ModelSession) : AutoC
     }
 
     public companion object {
-        private val FILE = ModelFile(
+        private val FILES = ModelFiles(
             className = "Dice",
             name = "dice",
             version = "2.1.0",
-            asset = "mobpack/every-thing/dice.ort",
-            sha256 = "111111111111111111111111111111111111111111111111111111111111beef",
-            sizeBytes = 5120L,
+            files = listOf(
+                ModelFile(
+                    providers = setOf(Provider.CPU),
+                    asset = Asset(
+                        path = "mobpack/every-thing/dice.onnx",
+                        sha256 = "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7",
+                        sizeBytes = 18L,
+                    ),
+                    settings = mapOf(
+                        "session.disable_prepacking" to "1",
+                    ),
+                    weights = mapOf(
+                        "model-1.weights" to Asset(
+                            path = "mobpack/every-thing/dice/model-1.weights",
+                            sha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
+                            sizeBytes = 24L,
+                        ),
+                        "model-2.weights" to Asset(
+                            path = "mobpack/every-thing/dice/model-2.weights",
+                            sha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
+                            sizeBytes = 24L,
+                        ),
+                    ),
+                ),
+            ),
         )
 
         private val COPIED_OUTPUTS = setOf(
@@ -130,6 +152,6 @@ public class Dice private constructor(private val session: ModelSession) : AutoC
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): Dice =
-            Dice(ModelSession.open(FILE, context, options))
+            Dice(ModelOpener(FILES, context, options).open())
     }
 }

@@ -30,13 +30,13 @@ import java.nio.ShortBuffer
  * every later call throws IllegalStateException.
  */
 public class EveryThingV2 private constructor(private val session: ModelSession) : AutoCloseable {
-    /** Which model this is, and which ONNX Runtime runs it. */
+    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
     /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
     public val provider: Provider get() = session.provider
 
-    /** The providers that were tried before [provider] and did not start, each with the reason. */
+    /** What was tried before [provider] and did not start, in this order, each with the reason. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
@@ -317,13 +317,49 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
     }
 
     public companion object {
-        private val FILE = ModelFile(
+        private val FILES = ModelFiles(
             className = "EveryThingV2",
             name = "every-thing_v2",
             version = "2.1.0",
-            asset = "mobpack/every-thing/every-thing_v2.ort",
-            sha256 = "111111111111111111111111111111111111111111111111111111111111beef",
-            sizeBytes = 5120L,
+            files = listOf(
+                ModelFile(
+                    providers = setOf(Provider.QNN),
+                    asset = Asset(
+                        path = "mobpack/every-thing/every-thing_v2-sm8650.onnx",
+                        sha256 = "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f",
+                        sizeBytes = 5120L,
+                    ),
+                    chips = setOf("SM8650"),
+                ),
+                ModelFile(
+                    providers = setOf(Provider.QNN),
+                    asset = Asset(
+                        path = "mobpack/every-thing/every-thing_v2-sm8750.onnx",
+                        sha256 = "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db",
+                        sizeBytes = 5120L,
+                    ),
+                    chips = setOf("SM8750", "SM8750P"),
+                ),
+                ModelFile(
+                    providers = setOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU),
+                    asset = Asset(
+                        path = "mobpack/every-thing/every-thing_v2-unfused.ort",
+                        sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
+                        sizeBytes = 5120L,
+                    ),
+                    settings = mapOf(
+                        "session.enable_saved_runtime_optimizations" to "1",
+                    ),
+                ),
+                ModelFile(
+                    providers = setOf(Provider.CPU),
+                    asset = Asset(
+                        path = "mobpack/every-thing/every-thing_v2.ort",
+                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                        sizeBytes = 5120L,
+                    ),
+                ),
+            ),
         )
 
         private val COPIED_OUTPUTS = setOf(
@@ -347,6 +383,6 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): EveryThingV2 =
-            EveryThingV2(ModelSession.open(FILE, context, options))
+            EveryThingV2(ModelOpener(FILES, context, options).open())
     }
 }

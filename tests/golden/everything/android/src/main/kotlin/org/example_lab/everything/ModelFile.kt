@@ -3,6 +3,7 @@
 package org.example_lab.everything
 
 import android.content.Context
+import android.os.Build
 import java.io.File
 import java.io.FileInputStream
 import java.io.FileOutputStream
@@ -12,100 +13,139 @@ import java.nio.ByteBuffer
 import java.nio.channels.FileChannel.MapMode
 import java.security.MessageDigest
 
-/** A model among the app's assets. */
-internal class ModelFile(
+/** What the package holds of a model: one file for all providers, or several, each best for some. */
+internal class ModelFiles(
     val className: String,
     val name: String,
     val version: String,
-    private val asset: String,
-    val sha256: String,
-    val sizeBytes: Long,
+    private val files: List<ModelFile>,
 ) {
+    /** The files meant for [provider] on this device: first those made for its chip, then those for any. */
+    fun meantFor(provider: Provider): List<ModelFile> =
+        files.filter { provider in it.providers && it.fitsChip() }.sortedBy { it.chips.isEmpty() }
+}
+
+/** A file of a model, and how ONNX Runtime opens it. */
+internal class ModelFile(
+    val providers: Set<Provider>,
+    val asset: Asset,
+    /** What the file was compiled for, as `Build.SOC_MODEL` names it; empty for any. */
+    val chips: Set<String> = emptySet(),
+    /** Session configuration entries that this file needs. */
+    val settings: Map<String, String> = emptyMap(),
+    /** Files with weights that are not in this one, by the names that it has for them. */
+    val weights: Map<String, Asset> = emptyMap(),
+) {
+    val sizeBytes: Long get() = asset.sizeBytes + weights.values.sumOf(Asset::sizeBytes)
+
+    /** Older Android does not say which chip it runs on. */
+    fun fitsChip(): Boolean =
+        chips.isEmpty() || (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S && Build.SOC_MODEL in chips)
+}
+
+/** The bytes of an asset, and where they lie: from [offset] on in the file at [path]. */
+internal class Mapped(val bytes: ByteBuffer, val path: String, val offset: Long)
+
+/** A file among the app's assets, and the bytes that it must have. */
+internal class Asset(val path: String, val sha256: String, val sizeBytes: Long) {
     /**
-     * The bytes of the model, mapped into memory and checked against [sha256].
+     * The bytes, mapped into memory and checked against [sha256].
      *
-     * An asset that is stored as it is (`androidResources { noCompress += "ort" }`) is mapped where it lies, a
-     * compressed one is first copied to the app's private storage. Both are checked when the app was installed or
-     * updated since the last load, and trusted until it is again.
+     * An asset that is stored as it is (`androidResources { noCompress += listOf("ort", "onnx", "weights") }`) is mapped
+     * where it lies, a compressed one is first copied to the app's private storage. Both are checked when the app was
+     * installed or updated since the last load, and trusted until it is again.
      */
-    fun map(context: Context): ByteBuffer = synchronized(this) {
-        try {
-            val installation = Installation(context)
-            mapAsset(context)?.also(installation::verifyOnce) ?: installation.mapCopy()
-        } catch (failure: IOException) {
-            throw ModelException("$className cannot read its model: ${failure.message}", failure)
-        }
+    fun map(context: Context): Mapped = synchronized(this) {
+        val installation = Installation(context)
+        mapInPlace(context)?.also(installation::verifyOnce) ?: map(installation.copy())
     }
 
     /** Null for an asset that is compressed, or that lies where some processors cannot read numbers in place. */
-    private fun mapAsset(context: Context): ByteBuffer? {
+    private fun mapInPlace(context: Context): Mapped? {
         val descriptor = try {
-            context.assets.openFd(asset)
+            context.assets.openFd(path)
         } catch (compressed: IOException) {
             return null
         }
         return descriptor.use {
             if (it.startOffset % ALIGNMENT_BYTES != 0L) return null
-            FileInputStream(it.fileDescriptor).channel.map(MapMode.READ_ONLY, it.startOffset, it.length)
+            val bytes = FileInputStream(it.fileDescriptor).channel.map(MapMode.READ_ONLY, it.startOffset, it.length)
+            // The assets of an app may lie in several packages: the link says in which this one does.
+            val file = File("/proc/self/fd/${it.parcelFileDescriptor.fd}").canonicalPath
+            Mapped(bytes, file, it.startOffset)
         }
     }
 
-    /** What is kept on the device: the copy of a compressed asset, and a note that the bytes were right. */
-    private inner class Installation(private val context: Context) {
-        private val folder = File(context.noBackupFilesDir, asset.removeSuffix(".ort"))
-        private val copy = File(folder, "$sha256.ort")
-        private val note = File(folder, "$sha256.ok")
-        private val app = "${context.packageCodePath}\n${File(context.packageCodePath).lastModified()}"
+    private fun map(file: File): Mapped {
+        val bytes = FileInputStream(file).use { it.channel.map(MapMode.READ_ONLY, 0, file.length()) }
+        return Mapped(bytes, file.canonicalPath, 0)
+    }
 
-        fun verifyOnce(bytes: ByteBuffer) {
-            if (!isVerified()) verify(bytes)
+    /** What is kept on the device: the copy of an asset, and a note that the bytes were right. */
+    private inner class Installation(private val context: Context) {
+        private val copy = File(context.noBackupFilesDir, path)
+        private val folder = File(context.noBackupFilesDir, path.substringBeforeLast('/'))
+        private val note = File("$copy.ok")
+        private val app = "${context.packageCodePath} ${File(context.packageCodePath).lastModified()}"
+
+        fun verifyOnce(mapped: Mapped) {
+            if (!isVerified()) verify(mapped.bytes)
         }
 
-        /** Another process of the app that does the same waits for this one. */
-        fun mapCopy(): ByteBuffer {
+        /** The copy, made now if there is none. Another process of the app that does the same waits for this one. */
+        fun copy(): File = synchronized(copying) {
             folder.mkdirs()
-            return RandomAccessFile(File(folder, LOCK), "rw").use { file ->
+            RandomAccessFile(File(folder, LOCK), "rw").use { file ->
                 file.channel.lock().use {
                     if (!isVerified() || copy.length() != sizeBytes) replaceCopy()
-                    map(copy)
                 }
             }
+            copy
         }
 
-        /** Removes what older versions and processes that died have left, too. */
         private fun replaceCopy() {
-            folder.listFiles { file -> file.name != LOCK }?.forEach(File::delete)
-            val unfinished = File(folder, "$sha256.unfinished")
+            removeOlder()
+            copy.delete()
+            val unfinished = File("$copy.unfinished")
             try {
                 FileOutputStream(unfinished).use { target ->
-                    context.assets.open(asset).use { it.copyTo(target) }
+                    context.assets.open(path).use { it.copyTo(target) }
                     target.fd.sync()
                 }
-                verify(map(unfinished))
+                verify(map(unfinished).bytes)
                 if (!unfinished.renameTo(copy)) throw IOException("cannot rename $unfinished to $copy")
             } finally {
                 unfinished.delete()
             }
         }
 
-        private fun isVerified() = note.isFile && note.readText() == app
+        /** Copies that an earlier version of the app made are never read again. */
+        private fun removeOlder() {
+            val notes = folder.listFiles { file -> file.extension == "ok" }.orEmpty()
+            for (old in notes.filterNot { it.readText().endsWith(app) }) {
+                File(old.path.removeSuffix(".ok")).delete()
+                old.delete()
+            }
+        }
+
+        private fun isVerified() = note.isFile && note.readText() == "$sha256 $app"
 
         private fun verify(bytes: ByteBuffer) {
             val digest = MessageDigest.getInstance("SHA-256").apply { update(bytes.duplicate()) }.digest()
             val found = digest.joinToString("") { "%02x".format(it) }
             if (found != sha256) {
-                throw ModelCorruptedException("$className expects a model with sha256 $sha256, $asset has $found")
+                throw ModelCorruptedException("$path has sha256 $found, the package was built with $sha256")
             }
             folder.mkdirs()
-            note.writeText(app)
+            note.writeText("$sha256 $app")
         }
-
-        private fun map(file: File): ByteBuffer =
-            FileInputStream(file).use { it.channel.map(MapMode.READ_ONLY, 0, file.length()) }
     }
 
     private companion object {
         const val ALIGNMENT_BYTES = 4L
         const val LOCK = "lock"
+
+        /** One copy at a time: a process cannot lock the same file twice. */
+        val copying = Any()
     }
 }

@@ -10,6 +10,7 @@ import ai.onnxruntime.providers.NNAPIFlags
 import android.content.Context
 import android.os.Build
 import android.util.Log
+import java.io.IOException
 import java.nio.ByteBuffer
 import java.util.EnumSet
 import java.util.concurrent.ConcurrentHashMap
@@ -21,20 +22,24 @@ import kotlin.concurrent.write
 import kotlin.coroutines.suspendCoroutine
 
 /** A loaded model: keeps [close] and the calls that are running apart. */
-internal class ModelSession private constructor(
-    private val file: ModelFile,
-    private val environment: OrtEnvironment,
-    private val session: OrtSession,
-    private val settings: SessionOptions,
+internal class ModelSession(
+    private val className: String,
+    val info: Info,
     val provider: Provider,
     val fallbacks: List<Fallback>,
+    private val environment: OrtEnvironment,
+    private val settings: SessionOptions,
+    private val session: OrtSession,
+    bytes: ByteBuffer,
 ) : AutoCloseable {
-    val info = Info(file.name, file.version, file.sha256, file.sizeBytes, environment.version)
-
     private val lock = ReentrantReadWriteLock()
     private var closed = false
     private val executor = Executors.newSingleThreadExecutor { work ->
-        Thread(work, file.className).apply { isDaemon = true }
+        Thread(work, className).apply { isDaemon = true }
+    }
+
+    init {
+        mappedModels[session] = bytes
     }
 
     /**
@@ -57,7 +62,7 @@ internal class ModelSession private constructor(
                 }
             }
         } catch (failure: OrtException) {
-            throw ModelException("${file.className} failed to run: ${failure.message}", failure)
+            throw ModelException("$className failed to run: ${failure.message}", failure)
         }
     }
 
@@ -81,83 +86,120 @@ internal class ModelSession private constructor(
         }
     }
 
-    private fun closedException() = IllegalStateException("${file.className} is closed")
+    private fun closedException() = IllegalStateException("$className is closed")
 
     companion object {
         /** ONNX Runtime reads the mapped bytes until the session closes, so they must stay reachable until then. */
         private val mappedModels = ConcurrentHashMap<OrtSession, ByteBuffer>()
+    }
+}
 
-        /** Tries the providers in turn, a session each, and CPU last. */
-        fun open(file: ModelFile, context: Context, options: Options): ModelSession {
-            val bytes = file.map(context)
-            val fallbacks = mutableListOf<Fallback>()
-            for (provider in (options.providers + Provider.CPU).distinct()) {
+/** Tries the files of a model on this device until one starts. */
+internal class ModelOpener(
+    private val model: ModelFiles,
+    private val context: Context,
+    private val options: Options,
+) {
+    private val mapped = mutableMapOf<String, Mapped>()
+    private val fallbacks = mutableListOf<Fallback>()
+
+    /** Tries the files of each provider in turn, a session each, and CPU last. */
+    fun open(): ModelSession {
+        for (provider in (options.providers + Provider.CPU).distinct()) {
+            val files = model.meantFor(provider)
+            if (files.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
+            for (file in files) {
                 try {
-                    return start(file, bytes, provider, options, fallbacks)
+                    return start(file, provider)
                 } catch (failure: OrtException) {
-                    Log.w(file.className, "$provider did not start: ${failure.message}")
+                    Log.w(model.className, "$provider did not start with ${file.asset.path}: ${failure.message}")
                     fallbacks += Fallback(provider, failure.message.orEmpty())
                 }
             }
-            throw ModelException("${file.className} did not start: ${fallbacks.last().reason}")
         }
+        throw ModelException("${model.className} did not start: ${fallbacks.last().reason}")
+    }
 
-        private fun start(
-            file: ModelFile,
-            bytes: ByteBuffer,
-            provider: Provider,
-            options: Options,
-            fallbacks: List<Fallback>,
-        ): ModelSession {
-            val environment = OrtEnvironment.getEnvironment()
-            environment.setTelemetry(false)
-            val settings = SessionOptions()
-            try {
-                settings.addConfigEntry("session.use_ort_model_bytes_directly", "1")
-                settings.addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
-                settings.add(provider, options)
-                val session = environment.createSession(bytes, settings)
-                mappedModels[session] = bytes
-                return ModelSession(file, environment, session, settings, provider, fallbacks)
-            } catch (failure: OrtException) {
-                settings.close()
-                throw failure
+    private fun start(file: ModelFile, provider: Provider): ModelSession {
+        val environment = OrtEnvironment.getEnvironment()
+        environment.setTelemetry(false)
+        val settings = SessionOptions()
+        try {
+            // First, because a provider that this runtime lacks ends here, before its file is read.
+            settings.add(provider)
+            settings.add(file)
+            val bytes = bytes(file)
+            val session = environment.createSession(bytes, settings)
+            val info = Info(
+                name = model.name,
+                version = model.version,
+                asset = file.asset.path,
+                sha256 = file.asset.sha256,
+                sizeBytes = file.sizeBytes,
+                onnxRuntimeVersion = environment.version,
+            )
+            return ModelSession(model.className, info, provider, fallbacks, environment, settings, session, bytes)
+        } catch (failure: Exception) {
+            settings.close()
+            if (failure !is IOException) throw failure
+            throw ModelException("${model.className} cannot read its model: ${failure.message}", failure)
+        }
+    }
+
+    private fun bytes(file: ModelFile): ByteBuffer {
+        val model = map(file.asset).bytes
+        return if (file.weights.isEmpty()) model else Weights(file.weights.mapValues { map(it.value) }).locateIn(model)
+    }
+
+    /** Files that several providers open are mapped and checked once. */
+    private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { asset.map(context) }
+
+    private fun SessionOptions.add(file: ModelFile) {
+        addConfigEntry("session.use_ort_model_bytes_directly", "1")
+        addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
+        for ((key, value) in file.settings) addConfigEntry(key, value)
+        if (file.weights.isNotEmpty()) {
+            addConfigEntry("session.model_external_initializers_file_folder_path", Weights.ROOT)
+        }
+    }
+
+    private fun SessionOptions.add(provider: Provider) {
+        when (provider) {
+            Provider.QNN -> addQnn(
+                mapOf(
+                    "backend_path" to "libQnnHtp.so",
+                    "htp_performance_mode" to "burst",
+                    "htp_graph_finalization_optimization_mode" to "3",
+                    "enable_htp_fp16_precision" to "1",
+                ) + options.providerOptions[provider].orEmpty(),
+            )
+            Provider.NNAPI -> {
+                // Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
+                if (Build.VERSION.SDK_INT < Build.VERSION_CODES.O_MR1) {
+                    throw OrtException("NNAPI needs API level 27, this device has ${Build.VERSION.SDK_INT}")
+                }
+                val flags = mapOf(
+                    "CPU_DISABLED" to "1",
+                ) + options.providerOptions[provider].orEmpty()
+                val none = EnumSet.noneOf(NNAPIFlags::class.java)
+                addNnapi(NNAPIFlags.values().filterTo(none) { flags[it.name] == "1" })
             }
-        }
-
-        private fun SessionOptions.add(provider: Provider, options: Options) {
-            when (provider) {
-                Provider.QNN -> addQnn(
-                    mapOf(
-                        "backend_path" to "libQnnHtp.so",
-                        "htp_performance_mode" to "burst",
-                        "htp_graph_finalization_optimization_mode" to "3",
-                        "enable_htp_fp16_precision" to "1",
-                    ) + options.providerOptions[provider].orEmpty(),
+            Provider.XNNPACK -> {
+                // XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them.
+                val cores = Runtime.getRuntime().availableProcessors()
+                val threads = if (options.threads > 0) options.threads else minOf(cores, 4)
+                setIntraOpNumThreads(threads)
+                addConfigEntry("session.intra_op.allow_spinning", "0")
+                addXnnpack(
+                    mapOf("intra_op_num_threads" to "$threads") + options.providerOptions[provider].orEmpty(),
                 )
-                Provider.NNAPI -> {
-                    // Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
-                    if (Build.VERSION.SDK_INT < Build.VERSION_CODES.O_MR1) {
-                        throw OrtException("NNAPI needs API level 27, this device has ${Build.VERSION.SDK_INT}")
-                    }
-                    val flags = mapOf(
-                        "CPU_DISABLED" to "1",
-                    ) + options.providerOptions[provider].orEmpty()
-                    val none = EnumSet.noneOf(NNAPIFlags::class.java)
-                    addNnapi(NNAPIFlags.values().filterTo(none) { flags[it.name] == "1" })
-                }
-                Provider.XNNPACK -> {
-                    // XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them.
-                    val cores = Runtime.getRuntime().availableProcessors()
-                    val threads = if (options.threads > 0) options.threads else minOf(cores, 4)
-                    setIntraOpNumThreads(threads)
-                    addConfigEntry("session.intra_op.allow_spinning", "0")
-                    addXnnpack(
-                        mapOf("intra_op_num_threads" to "$threads") + options.providerOptions[provider].orEmpty(),
-                    )
-                }
-                Provider.CPU -> setIntraOpNumThreads(options.threads)
             }
+            Provider.WEBGPU -> addWebGPU(
+                mapOf(
+                    "preferredLayout" to "NHWC",
+                ) + options.providerOptions[provider].orEmpty(),
+            )
+            Provider.CPU -> setIntraOpNumThreads(options.threads)
         }
     }
 }

@@ -5,7 +5,7 @@ package org.example_lab.everything
 /** How a model is run. */
 public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
-    public val providers: List<Provider> = listOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.CPU),
+    public val providers: List<Provider> = listOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU, Provider.CPU),
     /** Threads of one run; 0 leaves the choice to the provider. */
     public val threads: Int = 0,
     /** Settings by provider, under the names that ONNX Runtime gives them. They win over those of the package. */

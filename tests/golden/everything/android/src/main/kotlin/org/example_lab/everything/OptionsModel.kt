@@ -26,13 +26,13 @@ import java.nio.IntBuffer
  * every later call throws IllegalStateException.
  */
 public class OptionsModel private constructor(private val session: ModelSession) : AutoCloseable {
-    /** Which model this is, and which ONNX Runtime runs it. */
+    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
     /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
     public val provider: Provider get() = session.provider
 
-    /** The providers that were tried before [provider] and did not start, each with the reason. */
+    /** What was tried before [provider] and did not start, in this order, each with the reason. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
@@ -130,13 +130,20 @@ public class OptionsModel private constructor(private val session: ModelSession)
     }
 
     public companion object {
-        private val FILE = ModelFile(
+        private val FILES = ModelFiles(
             className = "OptionsModel",
             name = "options",
             version = "2.1.0",
-            asset = "mobpack/every-thing/options.ort",
-            sha256 = "111111111111111111111111111111111111111111111111111111111111beef",
-            sizeBytes = 5120L,
+            files = listOf(
+                ModelFile(
+                    providers = setOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU, Provider.CPU),
+                    asset = Asset(
+                        path = "mobpack/every-thing/options.ort",
+                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                        sizeBytes = 5120L,
+                    ),
+                ),
+            ),
         )
 
         /**
@@ -149,6 +156,6 @@ public class OptionsModel private constructor(private val session: ModelSession)
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): OptionsModel =
-            OptionsModel(ModelSession.open(FILE, context, options))
+            OptionsModel(ModelOpener(FILES, context, options).open())
     }
 }

@@ -18,13 +18,16 @@ public enum class Provider {
     /** XNNPACK's kernels for the processor's cores, on any device. */
     XNNPACK,
 
+    /** The graphics processor, through Vulkan. */
+    WEBGPU,
+
     /** ONNX Runtime's own kernels for the processor's cores. Runs every model, so it is tried last. */
     CPU,
 }
 
-/** A provider that was asked for and did not start. */
+/** A provider that was asked for and did not start with a file that is meant for it. */
 public data class Fallback(
     public val provider: Provider,
-    /** What ONNX Runtime said. */
+    /** What ONNX Runtime said, in most cases. */
     public val reason: String,
 )

@@ -25,13 +25,13 @@ import java.nio.FloatBuffer
  * every later call throws IllegalStateException.
  */
 public class Classifier private constructor(private val session: ModelSession) : AutoCloseable {
-    /** Which model this is, and which ONNX Runtime runs it. */
+    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
     /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
     public val provider: Provider get() = session.provider
 
-    /** The providers that were tried before [provider] and did not start, each with the reason. */
+    /** What was tried before [provider] and did not start, in this order, each with the reason. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
@@ -130,13 +130,31 @@ public class Classifier private constructor(private val session: ModelSession) :
     }
 
     public companion object {
-        private val FILE = ModelFile(
+        private val FILES = ModelFiles(
             className = "Classifier",
             name = "classifier",
             version = "1.0.0",
-            asset = "mobpack/vision/classifier.ort",
-            sha256 = "111111111111111111111111111111111111111111111111111111111111beef",
-            sizeBytes = 5120L,
+            files = listOf(
+                ModelFile(
+                    providers = setOf(Provider.XNNPACK),
+                    asset = Asset(
+                        path = "mobpack/vision/classifier-unfused.ort",
+                        sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
+                        sizeBytes = 5120L,
+                    ),
+                    settings = mapOf(
+                        "session.enable_saved_runtime_optimizations" to "1",
+                    ),
+                ),
+                ModelFile(
+                    providers = setOf(Provider.CPU),
+                    asset = Asset(
+                        path = "mobpack/vision/classifier.ort",
+                        sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                        sizeBytes = 5120L,
+                    ),
+                ),
+            ),
         )
 
         private val COPIED_OUTPUTS = setOf(
@@ -153,6 +171,6 @@ public class Classifier private constructor(private val session: ModelSession) :
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): Classifier =
-            Classifier(ModelSession.open(FILE, context, options))
+            Classifier(ModelOpener(FILES, context, options).open())
     }
 }

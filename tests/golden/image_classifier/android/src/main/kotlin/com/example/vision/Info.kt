@@ -7,8 +7,11 @@ public data class Info(
     public val name: String,
     /** Version of the package that brought it. */
     public val version: String,
-    /** SHA-256 of the model's file, in hexadecimal. */
+    /** Path of the file that was opened, below the app's assets. Providers may have files of their own. */
+    public val asset: String,
+    /** SHA-256 of that file, in hexadecimal. */
     public val sha256: String,
+    /** Its size, with its weights where they lie in files of their own. */
     public val sizeBytes: Long,
     /** Version of the ONNX Runtime in the app. */
     public val onnxRuntimeVersion: String,

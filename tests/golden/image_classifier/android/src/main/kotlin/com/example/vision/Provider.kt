@@ -11,9 +11,9 @@ public enum class Provider {
     CPU,
 }
 
-/** A provider that was asked for and did not start. */
+/** A provider that was asked for and did not start with a file that is meant for it. */
 public data class Fallback(
     public val provider: Provider,
-    /** What ONNX Runtime said. */
+    /** What ONNX Runtime said, in most cases. */
     public val reason: String,
 )

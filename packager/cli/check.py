@@ -1,0 +1,148 @@
+"""`mobpack check`: which graph ships for which provider, what runs where, and what was proven; packages nothing."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.build import configured
+from packager.cli.options import (
+    MODEL,
+    config_option,
+    fail_on_option,
+    json_option,
+    parse_gates,
+    print_json,
+    set_option,
+    shape_option,
+    target_option,
+)
+
+if TYPE_CHECKING:
+    from packager.console import Console
+    from packager.pipeline import Examination
+    from packager.values import Choice, Partition, Plan
+
+
+@click.command(short_help="Show the plan for each provider and prove it.")
+@click.argument("model", type=MODEL, required=False)
+@target_option
+@config_option
+@set_option
+@shape_option
+@fail_on_option
+@click.option("--strict", is_flag=True, help="Fail on warnings.")
+@json_option
+def check(
+    model: Path | None,
+    targets: tuple[str, ...],
+    config_path: Path,
+    settings: tuple[str, ...],
+    shapes: tuple[str, ...],
+    gates: tuple[str, ...],
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Plan MODEL.onnx, or the models of mobpack.toml, for each provider, and prove what a build would ship."""
+    from packager import pipeline
+    from packager.console import Console
+
+    console = Console(quiet=as_json)
+    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes)
+    request = pipeline.Request(
+        targets=pipeline.requested_targets(config, targets),
+        out=Path(),
+        strict=strict,
+        gates=parse_gates(gates, config.check),
+    )
+    found = pipeline.check(config, request, console)
+    if as_json:
+        print_json(document(found))
+    else:
+        for plan in found.plans:
+            show(plan, found, console)
+
+
+def document(found: "Examination") -> dict[str, object]:
+    from packager.release.manifest import kernels_entry, parity_entry, partition_entry, plan_entry
+
+    return {
+        "plans": [plan_entry(plan) for plan in found.plans],
+        "partitions": [partition_entry(each) for each in found.report.partitions],
+        "kernels": [kernels_entry(each) for each in found.report.kernels],
+        "parity": [parity_entry(each) for each in found.report.parities],
+        "warnings": list(found.warnings),
+    }
+
+
+def show(plan: "Plan", found: "Examination", console: "Console") -> None:
+    """One model on one target, on one screen."""
+    from packager.console import size
+
+    total = size(sum(each.size_bytes for each in plan.files))
+    console.result(f"{plan.model.name} on {plan.target}: {len(plan.files)} files, {total}")
+    rows = [
+        [_provider(choice), _file(choice), size(choice.compiled.size_bytes), choice.reason] for choice in plan.choices
+    ]
+    console.table("", ["provider", "opens", "adds", "because"], rows)
+    mine = [each for each in found.report.partitions if (each.model, each.target) == (plan.model.name, plan.target)]
+    console.table(
+        "",
+        ["provider", "nodes", "partitions", "multiply-adds", "stays on the CPU", "says"],
+        [_split(each) for each in mine],
+    )
+    for line in _proofs(plan, found):
+        console.result(line)
+
+
+def _provider(choice: "Choice") -> str:
+    return f"{choice.provider} ({', '.join(choice.soc_models)})" if choice.soc_models else choice.provider
+
+
+def _file(choice: "Choice") -> str:
+    compiled = choice.compiled
+    name = f"{compiled.style} .{compiled.format}"
+    return f"{name} {compiled.processor} {compiled.sha256[:8]}".replace("  ", " ")
+
+
+LEFT_SHOWN = 3
+"""groups of nodes; `--json` has them all"""
+
+
+def _split(each: "Partition") -> list[str]:
+    if each.skipped:
+        return [each.provider, "", "", "", "", f"not examined: {each.skipped}"]
+    left = [f"{one.count} {one.operator}{f': {one.reason}' if one.reason else ''}" for one in each.left]
+    more = [f"and {len(left) - LEFT_SHOWN} more kinds"] if len(left) > LEFT_SHOWN else []
+    return [
+        each.provider,
+        f"{each.taken_count} of {each.node_count}",
+        str(each.partition_count),
+        "none in it" if each.share is None else f"{each.share:.1%}",
+        "\n".join(left[:LEFT_SHOWN] + more) or "nothing",
+        f"{'measured' if each.is_measured else 'predicted'}: {each.by}",
+    ]
+
+
+def _proofs(plan: "Plan", found: "Examination") -> list[str]:
+    lines = []
+    for compiled in plan.files:
+        where = f"{compiled.style} .{compiled.format} ({compiled.variant.name})"
+        for proof in found.report.kernels:
+            if proof.sha256 == compiled.sha256 and proof.model == plan.model.name:
+                said = (
+                    f"not proven: {proof.skipped}"
+                    if proof.skipped
+                    else f"all {proof.node_count} nodes have kernels: {proof.by}"
+                )
+                lines.append(f"{where}: {said}")
+        for parity in found.report.parities:
+            if parity.sha256 == compiled.sha256 and parity.model == plan.model.name:
+                said = (
+                    f"not compared on {parity.runner}: {parity.skipped}"
+                    if parity.skipped
+                    else f"equals {parity.against} on {parity.runner} within {parity.tolerance:g}; "
+                    f"worst error {parity.max_abs_error:.2g} ({parity.samples})"
+                )
+                lines.append(f"{where}: {said}")
+    return lines

@@ -1,0 +1,120 @@
+"""Lets an ONNX file use the weights of an ORT-format file: two graphs of a model, and its weights once.
+
+Most tensors are the same bytes in a graph that was fused for the CPU and in one that was not. External data of an
+ONNX tensor is a file, an offset and a length, and the file may as well be the `.ort` beside it.
+"""
+
+import hashlib
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.models.walk import all_graphs
+from packager.ortformat.canonical import flatbuffer_classes
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
+
+LARGE_BYTES = 1024
+"""Smaller tensors stay in the graph."""
+PIECE_BYTES = 1 << 20
+
+
+def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
+    """Writes the ONNX file again to `output`, its external data taken from `ort_file` wherever the bytes are there.
+
+    `ort_file`, if any, must lie beside `output`. What it does not have goes to a file `<stem>.weights` there, which is
+    returned; None when there is nothing left over.
+    """
+    import onnx
+
+    proto = onnx.load(onnx_file, load_external_data=False)
+    tensors = [
+        tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
+    ]
+    rest = output.with_suffix(".weights")
+    known = {} if ort_file is None else _tensors_of(ort_file)
+    left_over = []
+    for tensor in tensors:
+        file, offset, length = _place(tensor, onnx_file.parent)
+        digest = _digest(file, offset, length)
+        if ort_file and digest in known:
+            _refer(tensor, ort_file.name, known[digest], length)
+        else:
+            left_over.append((tensor, file, offset, length))
+    _write_rest(left_over, rest)
+    _sort_opsets(proto)
+    output.write_bytes(proto.SerializeToString(deterministic=True))
+    return rest if left_over else None
+
+
+def _tensors_of(ort_file: Path) -> Mapping[bytes, int]:
+    """Digest of a tensor's bytes -> where they lie in the ORT-format file."""
+    fbs = flatbuffer_classes()
+    found: dict[bytes, int] = {}
+    with ort_file.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        session = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0)
+        places = list(_raw_data(session.Model().Graph()))
+        del session
+        for offset, length in places:
+            found.setdefault(hashlib.sha256(memoryview(content)[offset : offset + length]).digest(), offset)
+    return found
+
+
+def _raw_data(graph: Any) -> "list[tuple[int, int]]":
+    """Offset and length of the bytes of every large initializer; field 4 of table Tensor in ort.fbs is `raw_data`."""
+    places = []
+    for index in range(graph.InitializersLength()):
+        tensor = graph.Initializers(index)
+        if tensor.RawDataLength() >= LARGE_BYTES:
+            table = tensor._tab
+            places.append((table.Vector(table.Offset(4 + 2 * RAW_DATA_FIELD)), tensor.RawDataLength()))
+    return places
+
+
+RAW_DATA_FIELD = 4
+"""Index of `raw_data` in table Tensor of ort.fbs, after name, doc_string, dims and data_type."""
+
+
+def _place(tensor: "TensorProto", folder: Path) -> tuple[Path, int, int]:
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    return folder / entries["location"], int(entries.get("offset", 0)), int(entries["length"])
+
+
+def _digest(file: Path, offset: int, length: int) -> bytes:
+    digest = hashlib.sha256()
+    with file.open("rb") as content:
+        content.seek(offset)
+        while length > 0 and (piece := content.read(min(length, PIECE_BYTES))):
+            digest.update(piece)
+            length -= len(piece)
+    return digest.digest()
+
+
+def _refer(tensor: "TensorProto", location: str, offset: int, length: int) -> None:
+    del tensor.external_data[:]
+    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
+        tensor.external_data.add(key=key, value=value)
+
+
+def _write_rest(tensors: "list[tuple[TensorProto, Path, int, int]]", path: Path) -> None:
+    if not tensors:
+        return
+    with path.open("wb") as out:
+        for tensor, file, offset, length in tensors:
+            out.write(bytes(-out.tell() % 64))
+            _refer(tensor, path.name, out.tell(), length)
+            with file.open("rb") as content:
+                content.seek(offset)
+                while length > 0 and (piece := content.read(min(length, PIECE_BYTES))):
+                    out.write(piece)
+                    length -= len(piece)
+
+
+def _sort_opsets(proto: Any) -> None:
+    """ONNX Runtime writes the imported domains in the order of a hash map."""
+    entries = sorted((entry.domain, entry.version) for entry in proto.opset_import)
+    del proto.opset_import[:]
+    for domain, version in entries:
+        proto.opset_import.add(domain=domain, version=version)

@@ -1,0 +1,143 @@
+"""Decides which file each provider of a target opens, and makes those files: the graph follows the hardware."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from packager import models
+from packager.environments.arm64 import Arm64
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
+from packager.ortformat.compile import FP16, compile_for_chip, compile_plain, compile_unfused, compile_variant
+from packager.providers import CPU, PROVIDERS
+from packager.quantizers import QUANTIZERS
+from packager.store import Store
+from packager.targets import Target
+from packager.values import Choice, Compiled, Model, Numbers, Plan, Style, Traits, Variant, Wish
+
+Announce = Callable[[str], None]
+"""Called with a few words before each file is made."""
+
+NO_PACKING = {"session.disable_prepacking": "1"}
+"""Packing copies every matrix into memory that stays. Measured on BERT-base, 438 MB, with ONNX Runtime for Android on
+x86_64: 58 ms to load and 36 MB of memory without, 425 ms and 362 MB with; a run of 128 tokens takes 285 ms without, 241
+with. For the CPU alone: XNNPACK makes its operators when it packs; without that the first run ends the process."""
+
+TAKEN_OUT = (Numbers.QDQ, Numbers.WEIGHT_ONLY)
+"""Numbers that a float graph can be made of again."""
+
+
+def variant_of(model: Model, name: str, quantizer: str) -> Variant:
+    graph = QUANTIZERS[quantizer]().quantize(model.graph, models.data_folder(model.path))
+    return Variant(model=model, name=name, quantizer=quantizer, graph=graph)
+
+
+def make(variant: Variant, target: Target, store: Store, announce: Announce) -> Plan:
+    """The plan of one model for `target`, its files made.
+
+    Raises ModelError when a file that the plan cannot do without cannot be made.
+    """
+    planner = Planner(variant=variant, target=target, store=store, announce=announce)
+    choices = [choice for name in (*target.providers, CPU.NAME) for choice in planner.choices(name)]
+    notes = dict.fromkeys(note for name in (*target.providers, CPU.NAME) for note in planner.notes(name))
+    return Plan(model=variant.model, target=target.NAME, choices=tuple(choices), notes=tuple(notes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planner:
+    variant: Variant
+    target: Target
+    store: Store
+    announce: Announce
+
+    @cached_property
+    def traits(self) -> Traits:
+        return traits(read_graph(self.variant.graph))
+
+    def wish(self, provider: str) -> Wish:
+        return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).wants(self.traits)
+
+    def choices(self, provider: str) -> Iterator[Choice]:
+        """The files of one provider: those for certain chips, then the one for all others."""
+        wish = self.wish(provider)
+        if provider == "qnn":
+            for chip in self.target.soc_models:
+                self.announce(f"compile {self.variant.model.name} for {chip}")
+                compiled = compile_for_chip(self.variant, chip, self.store)
+                reason = "compiled ahead of time: nothing is left to compile when the app starts"
+                yield Choice(provider=provider, compiled=compiled, reason=reason, soc_models=(chip,))
+        variant, reason = self.variant, wish.reason
+        if wish.wants_float and self.traits.numbers in TAKEN_OUT:
+            variant = self._float()
+            reason = f"{reason}; the quantization is taken out of the model for it"
+        compiled, because = self._compile(variant, wish)
+        if provider == CPU.NAME and not self._packs(compiled):
+            compiled = replace(compiled, settings={**compiled.settings, **NO_PACKING})
+        yield Choice(provider=provider, compiled=compiled, reason=because or reason)
+
+    def notes(self, provider: str) -> Iterator[str]:
+        where = f"model '{self.variant.model.name}' on {self.target.NAME}"
+        wish = self.wish(provider)
+        if wish.note:
+            yield f"{where}: {wish.note}"
+        if self.traits.numbers is Numbers.FLOAT16 and self._float16()[0] != self.target.float16:
+            yield f"{where}: {self._float16()[1]}"
+
+    def _packs(self, compiled: Compiled) -> bool:
+        is_plain = compiled.style is Style.PLAIN
+        return not is_plain if self.target.prepacking == "auto" else self.target.prepacking == "on"
+
+    def _float(self) -> Variant:
+        graph = QUANTIZERS["dequantized"]().quantize(self.variant.graph, models.data_folder(self.variant.model.path))
+        return replace(self.variant, name=f"{self.variant.name}-float", quantizer="dequantized", graph=graph)
+
+    def _compile(self, variant: Variant, wish: Wish) -> tuple[Compiled, str]:
+        """The file, and why it is another than the one wished for; empty when it is that one."""
+        size = variant.model.size_bytes
+        if self.target.format == "ort":
+            models.refuse_too_large(variant.model)
+        if not models.fits_ort_format(variant.model):
+            return self._plain(variant), f"over 2 GiB ({size / 2**30:.1f} GiB): ORT format cannot hold it"
+        if self.target.format == "onnx":
+            return self._plain(variant), 'format = "onnx": the runtime rewrites the graph at every load'
+        processor = meaning = ""
+        if self.traits.numbers is Numbers.FLOAT16:
+            how, meaning = self._float16()
+            if how == "onnx":
+                return self._plain(variant), meaning
+            processor = FP16 if how == "native" else ""
+        if wish.style is Style.FIXED:
+            return self._ort(variant, wish.style, processor), meaning
+        if processor:
+            return self._plain(variant), f"{wish.reason}; 16-bit floats stay as they are in ONNX"
+        if self.target.format == "ort":
+            if wish.refuses_ort:
+                return self._ort(
+                    variant, Style.FIXED
+                ), f'the CPU\'s file, because format = "ort" and {wish.refuses_ort}'
+            return self._ort(variant, Style.UNFUSED), ""
+        fixed = self._ort(variant, Style.FIXED) if variant is self.variant else None
+        self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
+        return compile_unfused(variant, self.store, fixed), ""
+
+    def _ort(self, variant: Variant, style: Style, processor: str = "") -> Compiled:
+        self.announce(f"convert {variant.model.name} ({variant.name}, {style})")
+        return compile_variant(variant, self.store, style=style, processor=processor)
+
+    def _plain(self, variant: Variant) -> Compiled:
+        self.announce(f"write {variant.model.name} ({variant.name}) as ONNX")
+        return compile_plain(variant, self.store)
+
+    def _float16(self) -> tuple[str, str]:
+        """How the 16-bit floats of the variant ship, and what that means for phones."""
+        how, reason = self.target.float16, ""
+        if how == "native" and (reason := Arm64().unsupported()):
+            how = self.target.float16_fallback
+            reason = f"float16 cannot be converted for ARM here ({reason}); "
+        meaning = {
+            "native": "computes in 16 bits: it loads only on ARMv8.2 cores with FP16 (phones since about 2018), "
+            "not on older phones and not on x86 emulators",
+            "onnx": "ships as ONNX: each phone's runtime decides whether to compute in 16 or 32 bits",
+            "float32": "ships in 32 bits, at twice the size",
+        }
+        return how, f"{reason}{meaning[how]}"

@@ -1,0 +1,23 @@
+"""The CPU: ONNX Runtime's own kernels. It runs every model, so it is in every package and tried last."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from packager.values import Numbers, Style, Traits, Wish
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cpu:
+    NAME: ClassVar[str] = "cpu"
+    EXECUTION_PROVIDER: ClassVar[str] = "CPUExecutionProvider"
+
+    def options(self) -> Mapping[str, str]:
+        """None: the number of threads is the app's to choose."""
+        return {}
+
+    def wants(self, traits: Traits) -> Wish:
+        note = ""
+        if traits.numbers is Numbers.QDQ and "uint16" in traits.activations.split("+"):
+            note = "the CPU has no kernels for 16-bit activations: it computes them in float"
+        return Wish(style=Style.FIXED, reason="every fusion that its ARM kernels know is in the file", note=note)

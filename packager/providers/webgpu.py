@@ -1,0 +1,22 @@
+"""WebGPU: the graphics processor, through Vulkan."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from packager.values import Style, Traits, Wish
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webgpu:
+    NAME: ClassVar[str] = "webgpu"
+    EXECUTION_PROVIDER: ClassVar[str] = "WebGpuExecutionProvider"
+
+    preferred_layout: str = "NHWC"
+    """where the channels of an image lie while the processor computes: `NHWC` or `NCHW`"""
+
+    def options(self) -> Mapping[str, str]:
+        return {"preferredLayout": self.preferred_layout}
+
+    def wants(self, traits: Traits) -> Wish:
+        return Wish(style=Style.UNFUSED, reason="the CPU's fused nodes have no kernels on a graphics processor")

@@ -1,0 +1,117 @@
+"""Lays out the files of a package's models: which asset each becomes, and who opens it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packager import tools
+from packager.errors import ModelError
+from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
+from packager.values import Choice, Package, Plan
+
+MAX_ASSET_BYTES = 2**31 - 1
+"""What a Java buffer maps."""
+MAX_PACKAGE_BYTES = 2**32 - 1
+"""What a zip archive without 64-bit extensions holds; Android reads no others."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one model, as its Kotlin class and as the package see them."""
+
+    views: tuple[FileView, ...]
+    assets: tuple[Asset, ...]
+
+
+def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
+    """Model name -> its files. Raises ModelError when Android cannot carry them."""
+    names = _names(plans)
+    laid_out = {plan.model.name: _files(plan, names, PurePosixPath("mobpack", package.name)) for plan in plans}
+    _refuse_too_large([asset for files in laid_out.values() for asset in files.assets])
+    return laid_out
+
+
+def _names(plans: Sequence[Plan]) -> Mapping[tuple[str, str], str]:
+    """(model, sha256) -> the file's name in the package, without its suffix.
+
+    The file that the CPU opens bears the model's name. The others say what they are for.
+    """
+    names = {(plan.model.name, plan.cpu.sha256): plan.model.name for plan in plans}
+    for plan in plans:
+        for choice in plan.choices:
+            key = plan.model.name, choice.compiled.sha256
+            if key not in names:
+                names[key] = _free(f"{plan.model.name}-{_purpose(choice)}", taken=names.values())
+    return names
+
+
+def _purpose(choice: Choice) -> str:
+    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ..."""
+    special = choice.soc_models[0] if choice.soc_models else choice.compiled.processor
+    return special.lower() or str(choice.compiled.style)
+
+
+def _free(name: str, *, taken: Iterable[str]) -> str:
+    used, unique, number = set(taken), name, 2
+    while unique in used:
+        unique, number = f"{name}-{number}", number + 1
+    return unique
+
+
+def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPath) -> Files:
+    """Choices of the same file for the same chips with the same settings are one view, with several providers."""
+    users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
+    for choice in plan.choices:
+        users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
+    assets = {
+        each.sha256: Asset(
+            path=f"{folder / names[plan.model.name, each.sha256]}.{each.format}",
+            file=each.path,
+            sha256=each.sha256,
+            size_bytes=each.path.stat().st_size if each.data_files else each.size_bytes,
+        )
+        for each in plan.files
+    }
+    views = []
+    for (sha256, chips, settings), choices in users.items():
+        views.append(
+            FileView(
+                providers=tuple(dict.fromkeys(choice.provider.upper() for choice in choices)),
+                asset=assets[sha256],
+                chips=chips,
+                settings=settings,
+                weights=tuple(
+                    WeightsView(name=file.name, asset=_weights(file, folder / names[plan.model.name, sha256], assets))
+                    for file in choices[0].compiled.data_files
+                ),
+            )
+        )
+    return Files(tuple(views), tuple(assets.values()))
+
+
+def _settings(choice: Choice) -> tuple[OptionView, ...]:
+    return tuple(OptionView(key=key, value=value) for key, value in sorted(choice.compiled.settings.items()))
+
+
+def _weights(file: Path, folder: PurePosixPath, assets: dict[str, Asset]) -> Asset:
+    """The asset with the bytes of `file`: one that is there already, as the CPU's file often is, or a new one."""
+    sha256 = tools.sha256_of(file)
+    if sha256 not in assets:
+        path = str(folder / file.name)
+        assets[sha256] = Asset(path=path, file=file, sha256=sha256, size_bytes=file.stat().st_size)
+    return assets[sha256]
+
+
+def _refuse_too_large(assets: Sequence[Asset]) -> None:
+    for asset in assets:
+        if asset.size_bytes > MAX_ASSET_BYTES:
+            raise ModelError(
+                f"{asset.path} has {asset.size_bytes:,} bytes: Android maps less than 2 GiB at once",
+                hint='ship it as ONNX, whose weights lie in several files: format = "onnx"',
+            )
+    total = sum(asset.size_bytes for asset in assets)
+    if total > MAX_PACKAGE_BYTES:
+        raise ModelError(
+            f"the models of the package have {total:,} bytes together: an Android app holds less than 4 GiB",
+            hint="ship quantized variants, or a package for each model",
+        )
