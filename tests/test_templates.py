@@ -9,6 +9,7 @@ from jinja2 import Environment, meta
 
 from packager.release import maven
 from packager.render import environment, templates_folder
+from packager.runtimes import recipe
 from packager.targets.android import aar, gradle, view
 
 VIEWS: dict[str, type] = {
@@ -22,6 +23,12 @@ VIEWS: dict[str, type] = {
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
+    "runtime/requirements.txt.j2": recipe.RequirementsView,
+    "runtime/android/Dockerfile.j2": recipe.DockerfileView,
+    "runtime/android/README.md.j2": recipe.ReadmeView,
+    "runtime/android/build.sh.j2": recipe.BuildView,
+    "runtime/ios/README.md.j2": recipe.ReadmeView,
+    "runtime/ios/build.sh.j2": recipe.BuildView,
 }
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
@@ -41,6 +48,7 @@ NESTED = (
     maven.Dependency,
     maven.File,
     maven.VariantView,
+    recipe.PythonPackage,
 )
 
 
@@ -60,7 +68,6 @@ def test_every_template_has_a_view() -> None:
     known = {*VIEWS, *SHARED}
     partials = {f"android/_providers/{path.name}" for path in (templates_folder() / "android/_providers").iterdir()}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    found = {name for name in found if not name.startswith("runtime/")}  # tests/test_runtime_recipe.py
     assert found == known | partials
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 

@@ -18,6 +18,7 @@ from packager.cli.convert import convert
 from packager.cli.doctor import doctor
 from packager.cli.init import init
 from packager.cli.inspect import inspect
+from packager.cli.runtime import runtime
 from packager.errors import MobpackError
 
 INTERRUPTED = 130
@@ -36,7 +37,7 @@ def commands() -> None:
     """
 
 
-for command in (init, inspect, check, build, convert, doctor):
+for command in (init, inspect, check, build, convert, runtime, doctor):
     commands.add_command(command)
 
 

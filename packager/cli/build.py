@@ -134,8 +134,8 @@ def summary(made: "Release", console: "Console") -> None:
     console.table("", ["artifact", "size", "sha256", "worst parity error"], rows)
     for parity in compared:
         console.say(
-            f"{parity.model} ({parity.variant}) on {parity.runner}: {len(parity.outputs)} outputs equal the original's "
-            f"within {parity.tolerance:g} of their largest value ({parity.samples})"
+            f"{parity.model} ({parity.variant}, {parity.style}) on {parity.runner}: equals "
+            f"{parity.against} within {parity.tolerance:g} of the largest value ({parity.samples})"
         )
 
 

@@ -29,7 +29,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
         loaded = models.hashed(loaded)
-        variant = Variant(model=loaded, name="fp32", graph=loaded.graph, quantizer="none")
+        variant = Variant(model=loaded, name="source", graph=loaded.graph, quantizer="none")
         compiled = compile_variant(variant, Store(tools.cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:

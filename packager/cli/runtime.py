@@ -1,0 +1,78 @@
+"""`mobpack runtime`: an ONNX Runtime with what the models of a project need and nothing else."""
+
+from pathlib import Path
+
+import click
+
+from packager.cli.options import MODEL, json_option, print_json
+
+
+@click.group(short_help="Make an ONNX Runtime of your own.")
+def runtime() -> None:
+    """Make an ONNX Runtime that holds what your models need and nothing else."""
+
+
+@runtime.command(short_help="Write down how to build it.")
+@click.option("--target", "-t", required=True, metavar="NAME", help="android or ios.")
+@click.option(
+    "--operators",
+    "operator_configs",
+    multiple=True,
+    type=MODEL,
+    metavar="FILE",
+    help="Operator configuration that `mobpack build` or `convert` wrote. Repeatable; default: the last build's.",
+)
+@click.option("--provider", "providers", multiple=True, metavar="NAME", help="Repeatable; default: mobpack.toml's.")
+@click.option("--abi", "abis", multiple=True, metavar="NAME", help="Android: arm64-v8a ... Repeatable; default: all.")
+@click.option(
+    "--saved-optimizations", is_flag=True, help="A model brings optimizations for the runtime to choose from."
+)
+@click.option(
+    "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."
+)
+@click.option("--out", "-o", type=MODEL, help="Folder to write to; default: runtime-TARGET in this folder.")
+@json_option
+def recipe(
+    target: str,
+    operator_configs: tuple[Path, ...],
+    providers: tuple[str, ...],
+    abis: tuple[str, ...],
+    saved_optimizations: bool,
+    config_path: Path,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Write the recipe of a reduced ONNX Runtime: files that build it with Docker (Android) or on a Mac (iOS)."""
+    from packager import config as configuration
+    from packager.console import Console
+    from packager.errors import ConfigError, ToolError
+    from packager.render import write_sources
+    from packager.runtimes import operators
+    from packager.runtimes import recipe as recipes
+
+    project = configuration.load(config_path) if config_path.is_file() else None
+    table = project.targets().get(target) if project else None
+    found = operator_configs or tuple(sorted(Path("dist", target).glob(f"*.{recipes.CONFIG}")))
+    if not found:
+        raise ConfigError(
+            f"no operator configuration in dist/{target}",
+            hint=f"run mobpack build --target {target} first, or name one with --operators",
+        )
+    made = recipes.recipe(
+        target,
+        [operators.read_config(path).required() for path in found],
+        providers=providers or (table.providers if table else ()),
+        abis=abis,
+        min_sdk=getattr(table, "min_sdk", 0),  # of Android alone
+        has_saved_optimizations=saved_optimizations,
+    )
+    out = out or Path(f"runtime-{target}")
+    try:
+        write_sources(made.sources, out)
+    except OSError as error:
+        raise ToolError(f"cannot write {out}: {error.strerror}", hint="name another folder with --out") from error
+    if as_json:
+        files = [str(out / path) for path in made.sources.texts]
+        print_json({"path": str(out), "version": made.version, "key": made.key, "files": files})
+    else:
+        Console().table("", ["recipe", "version", "key"], [[str(out), made.version, made.key[:16]]])

@@ -1,0 +1,192 @@
+"""An ONNX Runtime that the user has built: checked, and taken apart for a package to ship or to depend on."""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+from packager import tools
+from packager.errors import ConfigError, ToolError
+from packager.runtimes import elf, rename
+from packager.runtimes.operators import OperatorConfig, parse_config, read_config
+
+COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
+CONFIG = "required_operators_and_types.config"
+LIBRARIES = ("libonnxruntime.so", "libonnxruntime4j_jni.so")
+PAGE_BYTES = 16384
+"""of devices with Android 15 and later: a 64-bit library that is laid out for less does not load there"""
+REBUILD = "make it with mobpack runtime recipe, or download it again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedRuntime:
+    """A runtime in a Maven repository, which apps get as a dependency of the package."""
+
+    coordinates: str
+    """`group:artifact:version`"""
+    config: OperatorConfig | None
+    """what it was reduced to; None when the user names no configuration and answers for it"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRuntime:
+    """A runtime in a file, which goes into the package."""
+
+    path: Path
+    """an .aar"""
+    sha256: str
+    version: str
+    """ONNX Runtime's"""
+    abis: tuple[str, ...]
+    config: OperatorConfig
+    notes: tuple[str, ...]
+    """what is doubtful about it, one sentence each"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimeFiles:
+    """What a package that brings its runtime along ships of it."""
+
+    libraries: Mapping[PurePosixPath, bytes]
+    """by path in the .aar: `jni/arm64-v8a/libonnxruntime.so`"""
+    classes: Mapping[PurePosixPath, bytes]
+    """by path in classes.jar: `ai/onnxruntime/OrtSession.class`"""
+    rules: str
+    """for R8, in the library's consumer rules"""
+
+
+def load(location: str, folder: Path, *, config: Path | None = None) -> PublishedRuntime | OwnRuntime:
+    """The runtime at `location`: Maven coordinates, or an .aar by its path below `folder`.
+
+    `config` is the operator configuration it was built with, where that is neither beside the .aar nor in it. Raises
+    ConfigError or ToolError for a file that is no ONNX Runtime for Android, or whose operators are not known.
+    """
+    if COORDINATES.fullmatch(location):
+        return PublishedRuntime(coordinates=location, config=read_config(config) if config else None)
+    path = folder / location
+    if not path.is_file():
+        raise ConfigError(
+            f"runtime {path}: no such file",
+            hint="give an .aar, relative to mobpack.toml, or Maven coordinates: group:artifact:version",
+        )
+    with _opened(path) as archive:
+        names = set(archive.namelist())
+        _check_classes(path, archive, names)
+        abis = _abis(path, names)
+        notes = tuple(_notes(path, archive, abis))
+        return OwnRuntime(
+            path=path,
+            sha256=tools.sha256_of(path),
+            version=_version(path, archive, abis),
+            abis=abis,
+            config=_config(path, archive, config),
+            notes=notes,
+        )
+
+
+def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:
+    """What a package ships of `runtime`; with a `name`, under that name, so that it is no other one's double."""
+    with _opened(runtime.path) as archive:
+        libraries = {
+            PurePosixPath("jni", abi, library): _read(archive, f"jni/{abi}/{library}", runtime.path)
+            for abi in runtime.abis
+            for library in LIBRARIES
+        }
+        classes = _classes(runtime.path, archive)
+        rules = _read(archive, "proguard.txt", runtime.path).decode() if "proguard.txt" in archive.namelist() else ""
+    if not name:
+        return RuntimeFiles(libraries=libraries, classes=classes, rules=rules)
+    renamed = {}
+    for path, content in libraries.items():
+        file_name, renamed_content = rename.renamed_library(content, path.name, name)
+        renamed[path.with_name(file_name)] = renamed_content
+    return RuntimeFiles(
+        libraries=renamed, classes=rename.renamed_classes(classes, name), rules=rename.renamed_rules(rules, name)
+    )
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise ToolError(f"runtime {path}: not an .aar, or cut short ({error})", hint=REBUILD) from error
+    except OSError as error:
+        raise ToolError(f"runtime {path}: {error.strerror}", hint="give a file you can read") from error
+
+
+def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    try:
+        return archive.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ToolError(f"runtime {path}: {name} is damaged ({error})", hint=REBUILD) from error
+
+
+def _check_classes(path: Path, archive: zipfile.ZipFile, names: set[str]) -> None:
+    if "classes.jar" not in names:
+        raise ToolError(f"runtime {path}: no classes.jar in it", hint="give an .aar of ONNX Runtime for Android")
+    if PurePosixPath("ai/onnxruntime/OrtSession.class") not in _classes(path, archive):
+        raise ToolError(
+            f"runtime {path}: its classes.jar has no ai.onnxruntime", hint="build ONNX Runtime with --build_java"
+        )
+
+
+def _classes(path: Path, archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
+    """The classes of the jar; what else is in it (a manifest, licences) would clash with that of other libraries."""
+    try:
+        with zipfile.ZipFile(BytesIO(_read(archive, "classes.jar", path))) as jar:
+            return {PurePosixPath(name): jar.read(name) for name in sorted(jar.namelist()) if name.endswith(".class")}
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise ToolError(f"runtime {path}: classes.jar is damaged ({error})", hint=REBUILD) from error
+
+
+def _abis(path: Path, names: set[str]) -> tuple[str, ...]:
+    """The processors it has libraries for. Raises ToolError when one of the two libraries is missing for one."""
+    abis = sorted({name.split("/")[1] for name in names if re.fullmatch(r"jni/[^/]+/[^/]+\.so", name)})
+    if not abis:
+        raise ToolError(f"runtime {path}: no libraries in it (jni/*/*.so)", hint="give the .aar, not the classes alone")
+    for abi in abis:
+        for library in LIBRARIES:
+            if f"jni/{abi}/{library}" not in names:
+                raise ToolError(f"runtime {path}: no jni/{abi}/{library}", hint="build it with --build_java")
+    return tuple(abis)
+
+
+def _notes(path: Path, archive: zipfile.ZipFile, abis: tuple[str, ...]) -> Iterator[str]:
+    """Raises ToolError when a library is not what its folder says."""
+    for abi in abis:
+        for library in LIBRARIES:
+            name = f"jni/{abi}/{library}"
+            facts = elf.read(_read(archive, name, path), f"runtime {path}: {name}")
+            if facts.abi != abi:
+                raise ToolError(f"runtime {path}: {name} is for {facts.abi or 'another processor'}", hint=REBUILD)
+            if "64" in abi and facts.page_bytes < PAGE_BYTES:
+                yield f"{path.name}: {name} is not laid out for devices with pages of 16 KiB"
+
+
+def _version(path: Path, archive: zipfile.ZipFile, abis: tuple[str, ...]) -> str:
+    """The version that all ABIs have. Raises ToolError when they differ or say none."""
+    versions = {elf.runtime_version(_read(archive, f"jni/{abi}/libonnxruntime.so", path)) for abi in abis}
+    if len(versions) != 1 or versions == {""}:
+        found = ", ".join(sorted(version or "none" for version in versions))
+        raise ToolError(f"runtime {path}: its libraries should say one version, found {found}", hint=REBUILD)
+    return versions.pop()
+
+
+def _config(path: Path, archive: zipfile.ZipFile, given: Path | None) -> OperatorConfig:
+    """The operators it was built with: named by the user, beside the file, or in its META-INF."""
+    beside = [path.with_suffix(".config"), path.with_name(CONFIG)]
+    for candidate in [given] if given else beside:
+        if given or candidate.is_file():
+            return read_config(candidate)
+    inside = sorted(name for name in archive.namelist() if name.startswith("META-INF/") and name.endswith(".config"))
+    if inside:
+        content = _read(archive, inside[0], path)
+        return parse_config(content.decode("utf-8", errors="replace"), f"{path}!{inside[0]}")
+    raise ConfigError(
+        f"runtime {path}: its operator configuration is missing, so nobody can tell which models it runs",
+        hint=f"put the file it was built with beside it as {beside[0].name}; for a runtime with all operators, a file "
+        "with the line !no_ops_specified_means_all_ops_are_required",
+    )

@@ -1,0 +1,228 @@
+"""Writes down how to build an ONNX Runtime that holds what some models need and nothing else.
+
+mobpack does not run the build: it takes an Android NDK or a Mac, and the better part of an hour. The same models,
+providers and versions give the same files, named by a key over all of it.
+
+Every flag was looked up in tools/ci_build/build_args.py of ONNX Runtime's repository, and the scripts that take the
+settings in tools/ci_build/github/{android,apple}. build.sh looks the flags up again in the version it has cloned.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from packager import tools
+from packager.errors import ConfigError, nearest
+from packager.ortformat.operators import operator_config
+from packager.render import render
+from packager.store import key_of
+from packager.values import Sources
+
+KEY_LETTERS = 12
+CONFIG = "required_operators_and_types.config"
+SETTINGS = "build-settings.json"
+
+PROVIDER_FLAGS = {
+    "android": {"nnapi": "--use_nnapi", "webgpu": "--use_webgpu", "xnnpack": "--use_xnnpack"},
+    "ios": {"coreml": "--use_coreml", "xnnpack": "--use_xnnpack"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    key: str
+    """hex sha256 over all that the build depends on"""
+    version: str
+    """of the runtime it builds: ONNX Runtime's, and the start of the key"""
+    sources: Sources
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonPackage:
+    name: str
+    version: str
+    sha256: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequirementsView:
+    """requirements.txt"""
+
+    packages: tuple[PythonPackage, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DockerfileView:
+    base_image: str
+    java: str
+    ndk: str
+    platform: str
+    build_tools: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildView:
+    """build.sh"""
+
+    repository: str
+    version: str
+    """ONNX Runtime's"""
+    name: str
+    """of the files it makes, without their endings"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadmeView:
+    """README.md"""
+
+    name: str
+    version: str
+    key: str
+    contents: tuple[str, ...]
+    """what the runtime holds, one line each"""
+
+
+def recipe(
+    target: str,
+    operators: Sequence[Mapping[str, str]],
+    *,
+    providers: Sequence[str],
+    abis: Sequence[str] = (),
+    min_sdk: int = 0,
+    has_saved_optimizations: bool = False,
+) -> Recipe:
+    """The build of a runtime for `target`, `android` or `ios`, that runs every model of `operators`.
+
+    `operators` are Compiled.operators, `abis` Android's names of processors, all where none is given.
+    `has_saved_optimizations` says that a model brings optimizations for the runtime to choose from. Raises ConfigError
+    for a provider or an ABI that the target does not have.
+    """
+    if target not in PROVIDER_FLAGS:
+        raise ConfigError(f"no recipe for target '{target}'", hint=f"known: {', '.join(PROVIDER_FLAGS)}")
+    flags = _provider_flags(target, providers)
+    settings = _android_settings(abis, min_sdk) if target == "android" else _ios_settings()
+    common = _common_parameters(operators, is_extended=bool(flags) or has_saved_optimizations)
+    _add_parameters(settings, [*common, *flags])
+    config = operator_config(operators)
+    version = _onnxruntime_version(target)
+    key = key_of([target, version, config, settings, _made_with()])
+    name = f"{version}-{key[:KEY_LETTERS]}"
+    contents = (
+        f"operators: {len({operator for each in operators for operator in each})}",
+        f"providers: {', '.join(['cpu', *sorted(set(providers) - {'cpu'})])}",
+        f"processors: {', '.join(settings['build_abis']) if target == 'android' else 'arm64; simulator arm64, x86_64'}",
+    )
+    texts = {
+        CONFIG: config,
+        SETTINGS: json.dumps(settings, indent=2) + "\n",
+        **_texts(target, version=version, name=f"onnxruntime-{name}", key=key, contents=contents),
+    }
+    return Recipe(
+        key=key,
+        version=name,
+        sources=Sources(texts={PurePosixPath(path): text for path, text in sorted(texts.items())}, files={}),
+    )
+
+
+def _provider_flags(target: str, providers: Sequence[str]) -> list[str]:
+    """The flags that build `providers` in; none for the CPU, which is always there."""
+    known = PROVIDER_FLAGS[target]
+    for provider in providers:
+        if provider == "qnn":
+            raise ConfigError(
+                "no recipe builds the QNN provider: it needs Qualcomm's SDK, and is unproven in a minimal build",
+                hint="name the other providers with --provider, or keep ONNX Runtime's own library for QNN",
+            )
+        if provider != "cpu" and provider not in known:
+            raise ConfigError(f"no provider '{provider}' for {target}", hint=nearest(provider, [*known, "cpu"]))
+    return sorted({known[provider] for provider in providers if provider != "cpu"})
+
+
+def _common_parameters(operators: Sequence[Mapping[str, str]], *, is_extended: bool) -> list[str]:
+    """What every reduced build is built with.
+
+    `extended` keeps what compiles parts of a graph when a model is loaded: every provider but the CPU needs it
+    (onnxruntime_providers_nnapi.cmake and _coreml.cmake stop without it, graph_partitioner.cc skips them), and so do
+    saved optimizations. Exceptions stay: without them ORT_THROW ends the app (include/onnxruntime/core/common/common.h)
+    where Java and Swift would get an error. Telemetry is in ONNX Runtime's own packages and not wanted here.
+    """
+    needs_ml = any(operator.startswith("ai.onnx.ml;") for each in operators for operator in each)
+    return [
+        "--parallel",
+        "--skip_tests",
+        "--minimal_build=extended" if is_extended else "--minimal_build",
+        "--enable_reduced_operator_type_support",
+        *([] if needs_ml else ["--disable_ml_ops"]),
+        "--no_telemetry",
+        "--cmake_extra_defines=onnxruntime_BUILD_UNIT_TESTS=OFF",
+    ]
+
+
+def _android_settings(abis: Sequence[str], min_sdk: int) -> dict[str, Any]:
+    """What build_aar_package.py reads."""
+    android = _made_with()["android"]
+    for abi in abis:
+        if abi not in android["abis"]:
+            raise ConfigError(f"unknown ABI '{abi}'", hint=nearest(abi, android["abis"]))
+    return {
+        "build_abis": sorted(set(abis)) or android["abis"],
+        "android_min_sdk_version": max(min_sdk, tools.pins()["android"]["min-sdk"]),
+        "android_target_sdk_version": android["target-sdk"],
+        "build_params": ["--android", "--build_java", "--build_shared_lib", "--cmake_generator=Ninja", "--enable_lto"],
+    }
+
+
+def _ios_settings() -> dict[str, Any]:
+    """What build_apple_framework.py reads."""
+    ios = _made_with()["ios"]
+    each = ["--ios", "--use_xcode", f"--apple_deploy_target={ios['deployment-target']}"]
+    return {
+        "build_osx_archs": ios["slices"],
+        "build_params": {"base": ["--build_apple_framework"], **{sysroot: list(each) for sysroot in ios["slices"]}},
+    }
+
+
+def _add_parameters(settings: dict[str, Any], parameters: Sequence[str]) -> None:
+    build = settings["build_params"]
+    (build if isinstance(build, list) else build["base"]).extend(parameters)
+
+
+def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[str, ...]) -> dict[str, str]:
+    made_with = _made_with()
+    build = BuildView(repository=made_with["onnxruntime"]["repository"], version=version, name=name)
+    readme = ReadmeView(name=name, version=version, key=key, contents=contents)
+    wanted = made_with["python"] if target == "android" else {"flatbuffers": made_with["python"]["flatbuffers"]}
+    packages = tuple(
+        PythonPackage(name=each, version=pin["version"], sha256=tuple(pin["sha256"])) for each, pin in wanted.items()
+    )
+    texts = {
+        "build.sh": render(f"runtime/{target}/build.sh.j2", build),
+        "README.md": render(f"runtime/{target}/README.md.j2", readme),
+        "requirements.txt": render("runtime/requirements.txt.j2", RequirementsView(packages=packages)),
+    }
+    if target == "android":
+        android = made_with["android"]
+        view = DockerfileView(
+            base_image=android["base-image"],
+            java=android["java"],
+            ndk=android["ndk"],
+            platform=android["platform"],
+            build_tools=android["build-tools"],
+        )
+        texts["Dockerfile"] = render("runtime/android/Dockerfile.j2", view)
+    return texts
+
+
+def _onnxruntime_version(target: str) -> str:
+    """`1.2.3` of `group:artifact:1.2.3` or `pod 1.2.3`."""
+    return re.split("[: ]", tools.pins()[target]["onnxruntime"])[-1]
+
+
+@cache
+def _made_with() -> Mapping[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("recipe.toml").read_text(encoding="utf-8"))
