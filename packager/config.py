@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 FILE_NAME = "mobpack.toml"
+SOURCE = "source"
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 
 
@@ -130,10 +132,10 @@ class Config(Strict):
         return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
 
     def quantizer_of(self, variant: str) -> str:
-        """`fp32` is always there: the model's own numbers. Raises ConfigError for a variant nothing defines."""
+        """`source` is always there: the model's own numbers. Raises ConfigError for a variant nothing defines."""
         if variant in self.variant:
             return self.variant[variant].quantizer
-        if variant == "fp32":
+        if variant == SOURCE:
             return "none"
         raise ConfigError(f"variant '{variant}' is not defined", hint=f"add a [variant.{variant}] table to {FILE_NAME}")
 
@@ -254,7 +256,7 @@ def _keys_at(location: Sequence[str]) -> list[str]:
         "target": TargetTable,
     }
     if len(location) == 2 and location[0] == "target":
-        fields = TARGETS[location[1]].__dataclass_fields__ if location[1] in TARGETS else {}
-        return [names.kebab_case(name) for name in fields]
+        keys = fields(TARGETS[location[1]]) if location[1] in TARGETS else ()
+        return [names.kebab_case(key.name) for key in keys]
     table = tables.get(location[0] if location else "", Config)
     return [field.alias or name for name, field in table.model_fields.items()]

@@ -3,7 +3,8 @@
 Read from an ORT-format file (`ortformat.reader`) or from an ONNX one (`models.graphs`).
 """
 
-from collections.abc import Iterator, Mapping
+import heapq
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -101,3 +102,26 @@ class Graph:
                 if name:
                     found.setdefault(name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
+
+
+def running_order(taken: Sequence[Collection[str]], made: Sequence[Collection[str]]) -> list[int]:
+    """Indices of nodes in an order in which they can run, the given one wherever that is such an order.
+
+    `taken` and `made` are the names of values that each node takes and makes. Nodes in a circle are left out.
+    """
+    makers = {name: index for index, names in enumerate(made) for name in names if name}
+    needed = [{makers[name] for name in names if name in makers} for names in taken]
+    waiting = [len(nodes) for nodes in needed]
+    after: dict[int, list[int]] = {}
+    for index, nodes in enumerate(needed):
+        for node in nodes:
+            after.setdefault(node, []).append(index)
+    ready = [index for index, count in enumerate(waiting) if count == 0]
+    order = []
+    while ready:
+        order.append(heapq.heappop(ready))
+        for index in after.get(order[-1], ()):
+            waiting[index] -= 1
+            if waiting[index] == 0:
+                heapq.heappush(ready, index)
+    return order

@@ -1,7 +1,7 @@
 """One build, top to bottom: this file is the list of steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from packager import evidence, models, names, plan, release, tools
@@ -207,7 +207,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
 
 def settings_of(target: Target) -> dict[str, object]:
     """Its keys and values, under the names they have in Python."""
-    return {name: getattr(target, name) for name in type(target).__dataclass_fields__}
+    return asdict(target)
 
 
 def runtimes_of(config: Config, targets: Sequence[str]) -> dict[str, str]:

@@ -74,6 +74,10 @@ class Planner:
         if provider == CPU.NAME and not self._packs(compiled):
             compiled = replace(compiled, settings={**compiled.settings, **NO_PACKING})
         yield Choice(provider=provider, compiled=compiled, reason=because or reason)
+        if compiled.processor and self.target.format != "ort":
+            others = "phones without 16-bit arithmetic: the runtime computes in 32 bits there"
+            unfused = compile_unfused(variant, self.store, compiled)
+            yield Choice(provider=provider, compiled=unfused, reason=others)
 
     def notes(self, provider: str) -> Iterator[str]:
         where = f"model '{self.variant.model.name}' on {self.target.NAME}"
@@ -108,15 +112,13 @@ class Planner:
             processor = FP16 if how == "native" else ""
         if wish.style is Style.FIXED:
             return self._ort(variant, wish.style, processor), meaning
-        if processor:
-            return self._plain(variant), f"{wish.reason}; 16-bit floats stay as they are in ONNX"
         if self.target.format == "ort":
             if wish.refuses_ort:
                 return self._ort(
                     variant, Style.FIXED
                 ), f'the CPU\'s file, because format = "ort" and {wish.refuses_ort}'
             return self._ort(variant, Style.UNFUSED), ""
-        fixed = self._ort(variant, Style.FIXED) if variant is self.variant else None
+        fixed = self._ort(variant, Style.FIXED, processor) if variant is self.variant else None
         self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
         return compile_unfused(variant, self.store, fixed), ""
 
@@ -135,8 +137,7 @@ class Planner:
             how = self.target.float16_fallback
             reason = f"float16 cannot be converted for ARM here ({reason}); "
         meaning = {
-            "native": "computes in 16 bits: it loads only on ARMv8.2 cores with FP16 (phones since about 2018), "
-            "not on older phones and not on x86 emulators",
+            "native": "computes in 16 bits, on ARMv8.2 cores with FP16: phones since about 2018",
             "onnx": "ships as ONNX: each phone's runtime decides whether to compute in 16 or 32 bits",
             "float32": "ships in 32 bits, at twice the size",
         }

@@ -103,7 +103,7 @@ class Variant:
 
     model: Model
     name: str
-    """`fp32`, `int8` ..."""
+    """`source` for the model's own numbers, else as in `[variant.NAME]`"""
     graph: bytes
     """serialized ModelProto, external references as in Model.graph"""
     quantizer: str

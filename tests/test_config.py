@@ -41,7 +41,7 @@ def test_a_minimal_file_gets_the_documented_defaults(tmp_path: Path) -> None:
         0,
     )
     assert found.targets() == {}
-    assert found.quantizer_of("fp32") == "none"
+    assert found.quantizer_of("source") == "none"
 
 
 def test_paths_are_relative_to_the_file_not_to_the_working_folder(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.errors import ModelError
+from packager.graph import running_order
 from packager.models import opsets, shapes, signature, skeleton, walk, weights
 from packager.values import Model
 
@@ -26,6 +27,7 @@ def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_f
     proto = parse(skeleton.read_skeleton(path), path)
     data_files = weights.resolve_external_data(proto, path)
     lowered = opsets.lower_ir_version(proto)
+    sort_nodes(proto)
     check(proto, path)
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)
@@ -83,6 +85,17 @@ def _texts(proto: "ModelProto") -> "Iterable[str]":
         yield from (node.domain, node.op_type, *node.input, *node.output)
     yield from (text for function in proto.functions for text in (function.domain, function.name))
     yield from (entry.domain for entry in proto.opset_import)
+
+
+def sort_nodes(proto: "ModelProto") -> None:
+    """Puts the nodes of the graph in an order in which they can run. ONNX Runtime does so, too, and its own float16
+    converter leaves them in another; the ONNX checker refuses that. A circle is left to the checker."""
+    nodes = list(proto.graph.node)
+    taken = [walk.taken_by(node) for node in nodes]
+    order = running_order(taken, [list(node.output) for node in nodes])
+    if len(order) == len(nodes) and order != sorted(order):
+        del proto.graph.node[:]
+        proto.graph.node.extend(nodes[index] for index in order)
 
 
 def check(proto: "ModelProto", path: Path) -> None:

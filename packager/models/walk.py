@@ -31,3 +31,9 @@ def _subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
     """The graphs that are attributes of `node`: branches of an If, the body of a Loop or Scan."""
     for attribute in node.attribute:
         yield from (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)
+
+
+def taken_by(node: "NodeProto") -> set[str]:
+    """Names of the values that `node` takes, those that its subgraphs take from outside included."""
+    inside = (inner for graph in _subgraphs(node) for inner in graph.node)
+    return {*node.input, *(name for inner in inside for name in taken_by(inner))}

@@ -3,21 +3,24 @@
 import json
 import os
 import shutil
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from packager import models, tools
 from packager.atomic import link_or_copy
+from packager.environments import ensure
 from packager.environments.arm64 import Arm64
 from packager.errors import ConfigError, ModelError, nearest
-from packager.ortformat.converter import REPLAY_ENTRY, SESSION_ENTRIES, Job
+from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, Job
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from packager.ortformat.external import write_external
 from packager.store import Store, key_of
 from packager.values import Compiled, Format, Style, Variant
 
+RESULT = "result.json"
 SHARED = "model.ort"
 """Name under which an unfused file knows the CPU's file, whose weights it uses."""
 FP16 = "FP16"
@@ -38,24 +41,18 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
     core chooses the kernels: x86 has none for 16-bit floats and would turn them into 32-bit ones. Raises ModelError
     when ONNX Runtime refuses the graph or cannot load what it wrote, ToolError when the ARM core cannot be had.
     """
-    inputs = [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime"), style, processor]
 
     def make(folder: Path) -> None:
         _convert(variant, folder, store, style=style, processor=processor, name="model.ort")
 
-    folder = store.results("compile", inputs, make)
-    if not _is_whole(folder):
-        shutil.rmtree(folder)
-        folder = store.results("compile", inputs, make)
-    described = _described(folder)
-    path = folder / "model.ort"
+    made = _made(store, "compile", [*_inputs(variant), style, processor], make)
     return Compiled(
         variant=variant,
-        path=path,
-        sha256=described["sha256"],
-        size_bytes=path.stat().st_size,
-        operators=described["operators"],
-        disabled_optimizers=tuple(described["disabled_optimizers"]),
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=made.path.stat().st_size,
+        operators=made.operators,
+        disabled_optimizers=made.disabled_optimizers,
         style=style,
         format=Format.ORT,
         settings=FP16_SETTINGS if processor else REPLAY if style is Style.UNFUSED else {},
@@ -63,14 +60,52 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What one step left in the store."""
+
+    path: Path
+    sha256: str
+    data_files: tuple[Path, ...]
+    operators: Mapping[str, str]
+    disabled_optimizers: tuple[str, ...]
+
+
+def _inputs(variant: Variant) -> list[str]:
+    return [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime")]
+
+
+def _made(store: Store, step: str, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
+    """The result of `make`, made again when a stored file is no longer the one that was written: what ships is never
+    taken on trust."""
+    folder = store.results(step, inputs, make)
+    if not _is_whole(folder):
+        shutil.rmtree(folder)
+        folder = store.results(step, inputs, make)
+    described = _described(folder)
+    (name, sha256), *others = described["files"].items()
+    return Made(
+        path=folder / name,
+        sha256=sha256,
+        data_files=tuple(folder / other for other, _ in others),
+        operators=described.get("operators", {}),
+        disabled_optimizers=tuple(described.get("disabled_optimizers", ())),
+    )
+
+
 def _described(folder: Path) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     return described
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a stored file is still the one that was written: what ships is never taken on trust."""
-    return bool(tools.sha256_of(folder / "model.ort") == _described(folder)["sha256"])
+    return all(tools.sha256_of(folder / name) == sha256 for name, sha256 in _described(folder)["files"].items())
+
+
+def _describe(folder: Path, names: Sequence[str], **facts: object) -> None:
+    """Writes what `_made` reads: the files, the model first, and what else is known of them."""
+    files = {name: tools.sha256_of(folder / name) for name in names}
+    (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8")
 
 
 def compile_unfused(variant: Variant, store: Store, fixed: Compiled | None) -> Compiled:
@@ -79,44 +114,45 @@ def compile_unfused(variant: Variant, store: Store, fixed: Compiled | None) -> C
     Without `fixed` (no ORT-format file of this variant ships) it has weights of its own.
     Raises ModelError when ONNX Runtime refuses the graph or cannot load what it wrote.
     """
-    inputs = [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime"), fixed and fixed.sha256]
 
     def make(folder: Path) -> None:
         if fixed:
             link_or_copy(fixed.path, folder / SHARED)
-        _convert(variant, folder, store, style=Style.UNFUSED, fixed=fixed, name="model.onnx")
+        processor = fixed.processor if fixed else ""
+        _convert(variant, folder, store, style=Style.UNFUSED, processor=processor, fixed=fixed, name="model.onnx")
 
-    folder = store.results("unfused", inputs, make)
-    described = _described(folder)
-    files = [folder / "model.onnx", *(folder / name for name in described["files"])]
+    made = _made(store, "unfused", [*_inputs(variant), fixed and fixed.sha256], make)
+    own = (made.path, *(file for file in made.data_files if file.name != SHARED))
     return Compiled(
         variant=variant,
-        path=files[0],
-        sha256=described["sha256"],
-        size_bytes=files[0].stat().st_size + sum(file.stat().st_size for file in files[1:] if file.name != SHARED),
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=sum(file.stat().st_size for file in own),
         operators={},
-        disabled_optimizers=tuple(described["disabled_optimizers"]),
+        disabled_optimizers=made.disabled_optimizers,
         style=Style.UNFUSED,
         format=Format.ONNX,
-        data_files=tuple(files[1:]),
+        data_files=made.data_files,
     )
 
 
 def compile_plain(variant: Variant, store: Store) -> Compiled:
     """`variant` as ONNX with its weights in files beside it; the runtime rewrites the graph when it loads it."""
-    inputs = [key_of(variant.graph.hex()), variant.model.sha256]
-    folder = store.results("plain", inputs, lambda made: _write_plain(variant, made, store))
-    described = _described(folder)
-    files = [folder / name for name in described["files"]]
+
+    def make(folder: Path) -> None:
+        path, data = write_external(variant.graph, models.data_folder(variant.model.path), folder, "model")
+        _describe(folder, [path.name, *(file.name for file in data)])
+
+    made = _made(store, "plain", _inputs(variant), make)
     return Compiled(
         variant=variant,
-        path=files[0],
-        sha256=tools.sha256_of(files[0]),
-        size_bytes=sum(file.stat().st_size for file in files),
-        operators=described["operators"],
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=sum(file.stat().st_size for file in (made.path, *made.data_files)),
+        operators={},
         style=Style.PLAIN,
         format=Format.ONNX,
-        data_files=tuple(files[1:]),
+        data_files=made.data_files,
     )
 
 
@@ -129,34 +165,25 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
     numbers = {name: number for number, names in SOC_MODELS.items() for name in names}
     if chip not in numbers:
         raise ConfigError(f"unknown chip '{chip}' in soc-models", hint=nearest(chip, sorted(numbers)))
-    inputs = [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime"), numbers[chip]]
 
     def make(folder: Path) -> None:
         with store.scratch() as scratch:
             graph = scratch / "variant.onnx"
             graph.write_bytes(variant.graph)
             data_folder = models.data_folder(variant.model.path)
-            info = compile_context(graph, data_folder, numbers[chip], folder / "model.onnx", scratch)
-        result = {"sha256": info.sha256, "compatibility": info.compatibility}
-        (folder / "result.json").write_text(json.dumps(result, sort_keys=True), encoding="utf-8")
+            compile_context(graph, data_folder, numbers[chip], folder / "model.onnx", scratch)
+        _describe(folder, ["model.onnx"])
 
-    folder = store.results("context", inputs, make)
-    path = folder / "model.onnx"
+    made = _made(store, "context", [*_inputs(variant), numbers[chip]], make)
     return Compiled(
         variant=variant,
-        path=path,
-        sha256=_described(folder)["sha256"],
-        size_bytes=path.stat().st_size,
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=made.path.stat().st_size,
         operators={},
         style=Style.CONTEXT,
         format=Format.ONNX,
     )
-
-
-def _write_plain(variant: Variant, folder: Path, store: Store) -> None:
-    path, data_files = write_external(variant.graph, models.data_folder(variant.model.path), folder, "model")
-    result = {"files": [path.name, *(file.name for file in data_files)], "operators": {}}
-    (folder / "result.json").write_text(json.dumps(result, sort_keys=True), encoding="utf-8")
 
 
 def _convert(
@@ -183,7 +210,7 @@ def _convert(
             is_unfused=style is Style.UNFUSED,
             shared=str(folder / SHARED) if fixed else "",
             disabled_optimizers=list(fixed.disabled_optimizers) if fixed else [],
-            raw=str(_saved_on_arm(variant, graph, scratch, style)) if processor == FP16 else "",
+            raw=str(_saved_on_arm(variant, graph, scratch, output)) if processor == FP16 else "",
         )
         answer = tools.run_job(
             ["-m", "packager.ortformat.converter"],
@@ -195,27 +222,30 @@ def _convert(
         )
     if "error" in answer:
         raise _refused(variant, str(answer["error"]))
-    result = {**answer["ok"], "sha256": tools.sha256_of(output)}
-    (folder / "result.json").write_text(json.dumps(result, sort_keys=True), encoding="utf-8")
+    done = answer["ok"]
+    _describe(
+        folder,
+        [name, *done["files"]],
+        operators=done["operators"],
+        disabled_optimizers=done["disabled_optimizers"],
+    )
 
 
-def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, style: Style) -> Path:
-    """What ONNX Runtime makes of the graph on an ARM core with 16-bit arithmetic, not canonical yet.
-
-    An unfused file for such a core is one of basic rewrites, without records: replaying them needs the same kernels.
-    """
+def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path) -> Path:
+    """What ONNX Runtime makes of the graph on an ARM core with 16-bit arithmetic, in the format of `output`: all
+    rewrites in ORT format, basic ones in ONNX."""
     core = Arm64(cpu=FP16_CPU)
-    if core.missing():
-        core.install()
-    raw = scratch / "arm64.ort"
+    ensure(core)
+    is_ort = output.suffix == ".ort"
+    raw = scratch / f"arm64{output.suffix}"
     answer = tools.run_job(
         [Path(__file__).with_name("session.py")],
         {
             "graph": str(graph),
             "data_folder": str(models.data_folder(variant.model.path)),
             "output": str(raw),
-            "entries": SESSION_ENTRIES,
-            "level": "all" if style is Style.FIXED else "basic",
+            "entries": SESSION_ENTRIES if is_ort else EXTERNAL_ENTRIES,
+            "level": "all" if is_ort else "basic",
             "disabled_optimizers": ["NchwcTransformer", NHWC],
             "provider": "CPUExecutionProvider",
         },

@@ -20,6 +20,13 @@ SESSION_ENTRIES = {
     "session.intra_op.allow_spinning": "0",
 }
 
+EXTERNAL_ENTRIES = {
+    **SESSION_ENTRIES,
+    "session.save_model_format": "ONNX",
+    "session.optimized_model_external_initializers_file_name": "external.weights",
+    "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
+}
+
 MAPPED_ENTRIES = {
     "session.disable_prepacking": "1",
     "session.use_memory_mapped_ort_model": "1",
@@ -56,7 +63,7 @@ class Job:
     disabled_optimizers: list[str] = field(default_factory=list)
     """those that were left out for `shared`"""
     raw: str = ""
-    """a file that was saved on another processor: it is only made canonical, this one may not be able to load it"""
+    """what was saved on another processor, whose kernels this one may not have: it is not saved again"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +80,7 @@ def convert(job: Job) -> Result:
     from packager.ortformat.operators import required_operators
 
     output = Path(job.output)
-    if job.raw:
+    if job.raw and output.suffix == ".ort":
         canonicalize(Path(job.raw), output)
         return Result(operators=dict(required_operators(output)), disabled_optimizers=[])
     if job.is_unfused:
@@ -89,28 +96,30 @@ def _write_unfused(job: Job) -> Result:
     """The graph after basic rewrites, as ONNX over the weights of the CPU's file, or over its own."""
     import onnxruntime
 
-    from packager.ortformat.shared import LARGE_BYTES, share
+    from packager.ortformat.shared import share
 
-    raw, output = Path(job.scratch) / "basic.onnx", Path(job.output)
-    shared = Path(job.shared) if job.shared else None
-    options = session_options(
-        {
-            **SESSION_ENTRIES,
-            "session.save_model_format": "ONNX",
-            "session.optimized_model_external_initializers_file_name": "basic.weights",
-            "session.optimized_model_external_initializers_min_size_in_bytes": str(LARGE_BYTES),
-            "session.model_external_initializers_file_folder_path": job.data_folder,
-        }
-    )
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.optimized_model_filepath = str(raw)
-    graph = Path(job.graph).read_bytes()
-    disabled = job.disabled_optimizers
-    onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled)
-    rest = share(raw, shared, output)
+    output, shared = Path(job.output), Path(job.shared) if job.shared else None
+    rest = share(Path(job.raw) if job.raw else _save_basic(job), shared, output)
     onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
     files = [file.name for file in (shared, rest) if file]
-    return Result(operators={}, disabled_optimizers=disabled, files=files)
+    return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
+
+
+def _save_basic(job: Job) -> Path:
+    import onnxruntime
+
+    raw = Path(job.scratch) / "basic.onnx"
+    folder = {"session.model_external_initializers_file_folder_path": job.data_folder}
+    options = session_options({**EXTERNAL_ENTRIES, **folder})
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(raw)
+    onnxruntime.InferenceSession(
+        Path(job.graph).read_bytes(),
+        options,
+        providers=["CPUExecutionProvider"],
+        disabled_optimizers=job.disabled_optimizers,
+    )
+    return raw
 
 
 def _convert_unfused(job: Job) -> Result:

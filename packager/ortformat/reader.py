@@ -3,12 +3,11 @@
 Schema: onnxruntime/core/flatbuffers/schema/ort.fbs.
 """
 
-import heapq
 import mmap
 from pathlib import Path
 from typing import Any
 
-from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value
+from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value, running_order
 from packager.ortformat.canonical import flatbuffer_classes
 from packager.values import Dimension
 
@@ -52,27 +51,8 @@ def _graph(table: Any, opsets: dict[str, int]) -> Graph:
 
 def _in_running_order(nodes: list[Node]) -> tuple[Node, ...]:
     """The file's order is that of creation: a node made by a fusion stands behind those that take its output."""
-    producers = {output: node for node in nodes for output in node.outputs if output}
-    before = {
-        index: [producers[name] for name in _taken(node) if name in producers] for index, node in enumerate(nodes)
-    }
-    position = {id(node): index for index, node in enumerate(nodes)}
-    waiting = {index: len({id(node) for node in needed}) for index, needed in before.items()}
-    after: dict[int, list[int]] = {}
-    for index, needed in before.items():
-        for each in {position[id(node)] for node in needed}:
-            after.setdefault(each, []).append(index)
-    ready = [index for index, count in waiting.items() if count == 0]
-    order = []
-    heapq.heapify(ready)
-    while ready:
-        index = heapq.heappop(ready)
-        order.append(nodes[index])
-        for each in after.get(index, ()):
-            waiting[each] -= 1
-            if waiting[each] == 0:
-                heapq.heappush(ready, each)
-    return tuple(order)
+    order = running_order([_taken(node) for node in nodes], [node.outputs for node in nodes])
+    return tuple(nodes[index] for index in order)
 
 
 def _taken(node: Node) -> set[str]:

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.models.walk import all_graphs
+from packager.models.walk import all_graphs, all_nodes
 from packager.ortformat.canonical import flatbuffer_classes
 
 if TYPE_CHECKING:
-    from onnx import TensorProto
+    from onnx import ModelProto, TensorProto
 
 LARGE_BYTES = 1024
-"""Smaller tensors stay in the graph."""
+"""As in converter.EXTERNAL_ENTRIES. Smaller tensors stay in the graph."""
 PIECE_BYTES = 1 << 20
 
 
@@ -44,6 +44,7 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
         else:
             left_over.append((tensor, file, offset, length))
     _write_rest(left_over, rest)
+    _rename_inserted(proto)
     _sort_opsets(proto)
     output.write_bytes(proto.SerializeToString(deterministic=True))
     return rest if left_over else None
@@ -112,7 +113,21 @@ def _write_rest(tensors: "list[tuple[TensorProto, Path, int, int]]", path: Path)
                     length -= len(piece)
 
 
-def _sort_opsets(proto: Any) -> None:
+INSERTED = "InsertedPrecisionFreeCast_"
+"""How ONNX Runtime names what it casts for kernels that it does not have in 16 bits (insert_cast_transformer.cc)."""
+
+
+def _rename_inserted(proto: "ModelProto") -> None:
+    """Gives such values names of their own: a runtime that inserts casts, too, would define the same name twice."""
+    for node in all_nodes(proto):
+        for names in (node.input, node.output):
+            names[:] = [name.replace(INSERTED, "Cast_") for name in names]
+    for graph in all_graphs(proto):
+        for value in graph.value_info:
+            value.name = value.name.replace(INSERTED, "Cast_")
+
+
+def _sort_opsets(proto: "ModelProto") -> None:
     """ONNX Runtime writes the imported domains in the order of a hash map."""
     entries = sorted((entry.domain, entry.version) for entry in proto.opset_import)
     del proto.opset_import[:]

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.values import Compiled
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
+from packager.values import Compiled, Numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +27,7 @@ def default_tolerance(compiled: Compiled) -> float:
     quantized: a fused kernel may land one step of 256 away from the unfused ones, a few layers pass that on, and the
     range of the steps may be some times the largest value that a sample gives.
     """
-    operators = compiled.variant.model.operators
-    is_quantized = any(op == "QuantizeLinear" or op.split("::")[-1].startswith("QLinear") for op in operators)
-    if is_quantized and compiled.variant.quantizer != "dequantized":
+    numbers = traits(read_graph(compiled.variant.graph)).numbers
+    if numbers in (Numbers.QDQ, Numbers.QUANTIZED_OPERATORS):
         return QUANTIZED
-    return FLOAT16 if compiled.processor else FLOAT32
+    return FLOAT16 if numbers is Numbers.FLOAT16 else FLOAT32

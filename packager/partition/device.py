@@ -5,6 +5,7 @@ from typing import Literal
 
 from packager.atomic import link_or_copy
 from packager.environments.android import Android, ProbeJob
+from packager.errors import ModelError
 from packager.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
 from packager.providers import PROVIDERS
 
@@ -28,5 +29,9 @@ def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> 
             link_or_copy(file, scratch / file.name)
     options = PROVIDERS[provider]().options() if provider == "nnapi" else {}
     device = Android()
-    answer = device.probe(marked.path, ProbeJob(provider=provider, options=options, entries=SESSION_ENTRIES))
+    job = ProbeJob(provider=provider, options=options, entries=SESSION_ENTRIES)
+    try:
+        answer = device.probe(marked.path, job)
+    except ModelError as error:
+        raise ModelError(error.message.replace(str(marked.path), model.name), hint=error.hint) from error
     return assignment(answer, marked, by=WORDS[provider].format(answer["version"], device.nnapi_feature_level))

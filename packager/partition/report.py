@@ -14,7 +14,7 @@ from packager.partition.kernels import graph_of
 from packager.partition.measured import SOURCES, Assignment, measure
 from packager.partition.multiply_adds import multiply_adds
 from packager.partition.rules import Prediction
-from packager.providers import PROVIDERS
+from packager.providers import CPU, PROVIDERS
 from packager.values import Choice, Format, Left, Partition, Plan, Style
 
 ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
@@ -37,7 +37,9 @@ RULES: Mapping[str, Callable[[Graph], Prediction]] = {"nnapi": nnapi.predict, "c
 def partitions(plan: Plan, scratch: Path) -> tuple[Partition, ...]:
     """What each provider of `plan` takes of its file, in the plan's order. The CPU takes the rest and is left out."""
     found = []
-    for index, choice in enumerate(plan.choices[:-1]):
+    for index, choice in enumerate(plan.choices):
+        if choice.provider == CPU.NAME:
+            continue
         folder = scratch / f"{index}-{choice.provider}"
         folder.mkdir()
         found.append(partition(plan, choice, folder))

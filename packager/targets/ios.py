@@ -23,7 +23,7 @@ class Ios:
         "use_attribute_docstrings": True,
     }
 
-    variant: str = "fp32"
+    variant: str = "source"
     """which variant of the models ships"""
     providers: tuple[str, ...] = ("coreml",)
     """what runs the models, tried in this order; the CPU is always the last"""

@@ -1,5 +1,6 @@
 """What a target is: something that turns compiled models into a package for one kind of app."""
 
+from dataclasses import Field
 from typing import Any, ClassVar, Protocol
 
 from packager.store import Store
@@ -10,7 +11,7 @@ class Target(Protocol):
     """Its fields are the keys of its table in mobpack.toml. A view is whatever its templates need."""
 
     NAME: ClassVar[str]
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     NEEDS: ClassVar[tuple[str, ...]]
     """targets whose artifacts this one takes in"""
 

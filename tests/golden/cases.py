@@ -106,7 +106,7 @@ def reshaped(model: str, *outputs: str) -> Report:
         parities=(
             Parity(
                 model=model,
-                variant="fp32",
+                variant="source",
                 runner="cpu",
                 sample_count=1,
                 samples="random",

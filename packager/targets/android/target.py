@@ -57,7 +57,7 @@ class Android:
 
     group: str = "com.example"
     """Maven group; with the package's name, the package of the Kotlin classes"""
-    variant: str = "fp32"
+    variant: str = "source"
     """which variant of the models ships"""
     providers: tuple[str, ...] = ("xnnpack",)
     """what runs the models, tried in this order; the CPU is always the last"""
