@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from packager import names
 from packager.errors import ConfigError, nearest
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FILE_NAME = "mobpack.toml"
 SOURCE = "source"
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
+COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
+"""`group:artifact:version`, in a Maven repository"""
 
 
 def _one_of(known: Sequence[str], what: str) -> AfterValidator:
@@ -114,6 +116,38 @@ class CheckTable(Strict):
     """`require` proves in the runtime that ships that every file loads there; `skip` says that nothing was proven"""
 
 
+class RuntimeTable(Strict):
+    """An ONNX Runtime of the user's own, in place of the published one."""
+
+    android: str = ""
+    """an .aar, or a folder or .zip with one, as the recipe of `mobpack runtime recipe` makes; or Maven coordinates,
+    `group:artifact:version`. Without it packages depend on ONNX Runtime's own library"""
+    config: Path | None = None
+    """the operator configuration that it was built with, where that is neither beside the .aar nor in it"""
+    name: str = ""
+    """one to four letters or digits that its library and classes are renamed with, so that an app can have another
+    ONNX Runtime beside it"""
+    ship: Literal["inside", "maven"] | None = None
+    """`inside`, the default for a file, puts it into the .aar; `maven` makes an artifact of its own beside the
+    package's, which several packages can share"""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        """Raises ValueError for keys that do not go together: what is wrong, `|`, what to do."""
+        given = [key for key in ("config", "name", "ship") if getattr(self, key)]
+        if given and not self.android:
+            raise ValueError(f"'{given[0]}' says nothing without 'android'|name the runtime: android = \"FILE.aar\"")
+        if self.is_published and self.name:
+            raise ValueError("what Maven coordinates name cannot be renamed|give its .aar, or take out 'name'")
+        if self.is_published and self.ship:
+            raise ValueError("what Maven coordinates name is a dependency|give its .aar, or take out 'ship'")
+        return self
+
+    @property
+    def is_published(self) -> bool:
+        return bool(COORDINATES.fullmatch(self.android))
+
+
 class TargetTable(Strict):
     android: Android | None = None
     ios: Ios | None = None
@@ -125,6 +159,7 @@ class Config(Strict):
     variant: dict[str, VariantTable] = {}
     parity: ParityTable = ParityTable()
     check: CheckTable = CheckTable()
+    runtime: RuntimeTable = RuntimeTable()
     target: TargetTable = TargetTable()
 
     def targets(self) -> Mapping[str, Target]:
@@ -224,7 +259,15 @@ def _absolute(config: Config, folder: Path) -> Config:
         for name, table in config.model.items()
     }
     samples = folder / config.parity.samples if config.parity.samples else None
-    return config.model_copy(update={"model": models, "parity": config.parity.model_copy(update={"samples": samples})})
+    parity = config.parity.model_copy(update={"samples": samples})
+    return config.model_copy(update={"model": models, "parity": parity, "runtime": _in(folder, config.runtime)})
+
+
+def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
+    """`table` with the paths in it made absolute."""
+    android = table.android if table.is_published or not table.android else str(folder / table.android)
+    config = folder / table.config if table.config else None
+    return table.model_copy(update={"android": android, "config": config})
 
 
 def _config_error(detail: "ErrorDetails") -> ConfigError:
@@ -253,6 +296,7 @@ def _keys_at(location: Sequence[str]) -> list[str]:
         "variant": VariantTable,
         "parity": ParityTable,
         "check": CheckTable,
+        "runtime": RuntimeTable,
         "target": TargetTable,
     }
     if len(location) == 2 and location[0] == "target":

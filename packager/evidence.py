@@ -10,8 +10,11 @@ from packager.config import Config, ParityTable
 from packager.console import Console
 from packager.partition import kernels
 from packager.partition.report import partitions
+from packager.runtimes.shipping import ChosenRuntime
 from packager.store import Store
 from packager.values import Compiled, KernelProof, Parity, Partition, Plan, Report
+
+SKIPPED = 'kernels = "skip" in [check]'
 
 
 def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
@@ -20,14 +23,34 @@ def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
     return list(files.values())
 
 
-def gather(plans: Sequence[Plan], config: Config, store: Store, console: Console) -> Report:
-    """Everything that speaks for the files of `plans`. Raises ModelError or ParityError where something is against."""
+def gather(
+    plans: Sequence[Plan], config: Config, store: Store, console: Console, runtime: ChosenRuntime | None = None
+) -> Report:
+    """Everything that speaks for the files of `plans`; one target ships the `runtime` of the user's own.
+
+    Raises ModelError or ParityError where something is against.
+    """
     files = distinct_files(plans)
+    own = [each for each in plans if runtime and each.target == runtime.target and not runtime.is_published_in_full]
+    others = [each for each in plans if each not in own]
+    unopened = judge_unopened(distinct_files(own), config, runtime) if runtime else ()
     return Report(
-        kernels=prove_kernels(files, config, store, console),
+        kernels=(*unopened, *prove_kernels(distinct_files(others), config, store, console)),
         parities=check_all(files, config, store, console),
         partitions=split_all(plans, store, console),
     )
+
+
+def judge_unopened(files: Sequence[Compiled], config: Config, runtime: ChosenRuntime) -> Iterator[KernelProof]:
+    """What can be said of a runtime that is not opened here: whether its operator configuration has all of `files`."""
+    for compiled in files:
+        if config.check.kernels == "skip":
+            yield kernels.skipped(compiled, SKIPPED, runtime=runtime.said)
+        elif runtime.is_reduced:
+            yield kernels.declared(compiled, runtime.said)
+        else:
+            known = "has all operators by its configuration" if runtime.config else "names no operator configuration"
+            yield kernels.skipped(compiled, f"the runtime {known} and is not opened here", runtime=runtime.said)
 
 
 def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, console: Console) -> tuple[KernelProof, ...]:
@@ -38,7 +61,7 @@ def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, conso
     proofs = []
     for compiled in files:
         if config.check.kernels == "skip":
-            proofs.append(kernels.skipped(compiled, 'kernels = "skip" in [check]'))
+            proofs.append(kernels.skipped(compiled, SKIPPED))
             continue
 
         def make(folder: Path, compiled: Compiled = compiled) -> None:
@@ -62,6 +85,11 @@ def split_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Pa
     for one in found:
         if one.skipped:
             console.say(f"  skipped: what {one.provider} takes of {one.model} on {one.target}: {one.skipped}")
+        elif one.refusal:
+            console.warn(
+                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps go on to the next provider: "
+                f"{one.refusal}"
+            )
         elif one.taken_count == 0:
             console.warn(f"{one.provider} on {one.target} takes nothing of model '{one.model}': the CPU runs it all")
     return tuple(found)

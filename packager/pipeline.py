@@ -1,7 +1,7 @@
 """One build, top to bottom: this file is the list of steps."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from packager import evidence, models, names, plan, release, tools
@@ -12,8 +12,10 @@ from packager.ortformat.converter import has_grown
 from packager.ortformat.operators import operator_config
 from packager.partition.report import Gates, refuse_poor
 from packager.render import write_sources
+from packager.runtimes import shipping
+from packager.runtimes.shipping import ChosenRuntime
 from packager.store import Store
-from packager.targets import Target
+from packager.targets import PackagedRuntime, Target
 from packager.values import Compiled, Model, Package, Plan, Report
 
 NO_GATES = Gates()
@@ -51,9 +53,10 @@ def build(config: Config, request: Request, console: Console) -> Release:
     )
     refuse_unpackaged(config, request.targets)
     store = Store(tools.cache_folder() / "store")
+    runtime = choose_runtime(config, request.targets, store, console)
     with release.staged(request.out) as staging:
-        plans = plan_all(config, request.targets, store, console)
-        report = examine(plans, config, request, store, console)
+        plans = plan_all(config, request.targets, store, console, runtime)
+        report = examine(plans, config, request, store, console, runtime)
         shipped: list[release.Shipped] = []
         for name in request.targets:
             target = config.targets()[name]
@@ -68,6 +71,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
                     store,
                     emit_project=request.emit_project,
                     emit_ort_package=request.emit_ort_package,
+                    runtime=packaged(runtime, name),
                 )
         text = release.manifest(
             package,
@@ -75,7 +79,8 @@ def build(config: Config, request: Request, console: Console) -> Release:
             report,
             shipped,
             options=options_of(config, request.targets),
-            runtimes=runtimes_of(config, request.targets),
+            runtimes=runtimes_of(config, request.targets, runtime),
+            own_runtimes={runtime.target: runtime.packaged} if runtime else {},
             warnings=console.warnings,
         )
         (staging / release.MANIFEST).write_text(text, encoding="utf-8")
@@ -94,20 +99,49 @@ class Examination:
 def check(config: Config, request: Request, console: Console) -> Examination:
     """Plans every target of `request` and proves what a build would ship, without packaging anything."""
     store = Store(tools.cache_folder() / "store")
-    plans = plan_all(config, request.targets, store, console)
-    report = examine(plans, config, request, store, console)
+    runtime = choose_runtime(config, request.targets, store, console)
+    plans = plan_all(config, request.targets, store, console, runtime)
+    report = examine(plans, config, request, store, console, runtime)
     return Examination(plans=plans, report=report, warnings=tuple(console.warnings))
 
 
-def plan_all(config: Config, targets: Sequence[str], store: Store, console: Console) -> tuple[Plan, ...]:
-    """A plan for every model on every target, its files made."""
+def choose_runtime(
+    config: Config, targets: Sequence[str], store: Store, console: Console
+) -> ChosenRuntime | None:
+    """The runtime of `[runtime]`, read once; None where targets have the published one.
+
+    Raises ConfigError for what does not go together with it.
+    """
+    android = config.target.android
+    if not config.runtime.android or android is None or android.NAME not in targets:
+        return None
+    with console.step(f"read the runtime {Path(config.runtime.android).name}"):
+        runtime = shipping.choose(config.runtime, android.NAME, group=android.group, store=store)
+        shipping.refuse_settings(android, android.assembler, runtime)
+    if runtime.is_reduced:
+        console.say('  reduced: it reads ORT format alone, so everything is planned as with format = "ort"')
+    for note in runtime.notes:
+        console.warn(note)
+    return runtime
+
+
+def packaged(runtime: ChosenRuntime | None, target: str) -> PackagedRuntime | None:
+    return runtime.packaged if runtime and runtime.target == target else None
+
+
+def plan_all(
+    config: Config, targets: Sequence[str], store: Store, console: Console, runtime: ChosenRuntime | None = None
+) -> tuple[Plan, ...]:
+    """A plan for every model on every target, its files made; raises an error for one that `runtime` cannot run."""
     plans = []
     for model in [load_model(name, table, console) for name, table in config.model.items()]:
         for name in targets:
-            target = config.targets()[name]
+            target = planned(config.targets()[name], runtime)
             quantizer = config.quantizer_of(target.variant)
             with console.step(f"plan {model.name} for {name}") as announce:
                 plans.append(plan.make(plan.variant_of(model, target.variant, quantizer), target, store, announce))
+    if runtime:
+        shipping.refuse_unrunnable(plans, runtime)
     for note in dict.fromkeys(note for each in plans for note in each.notes):
         console.warn(note)
     for compiled in evidence.distinct_files(plans):
@@ -115,9 +149,22 @@ def plan_all(config: Config, targets: Sequence[str], store: Store, console: Cons
     return tuple(plans)
 
 
-def examine(plans: Sequence[Plan], config: Config, request: Request, store: Store, console: Console) -> Report:
+def planned(target: Target, runtime: ChosenRuntime | None) -> Target:
+    """`target` as its files are made: a reduced runtime reads ORT format only."""
+    is_reduced = runtime is not None and runtime.target == target.NAME and runtime.is_reduced
+    return replace(target, format="ort") if is_reduced else target
+
+
+def examine(
+    plans: Sequence[Plan],
+    config: Config,
+    request: Request,
+    store: Store,
+    console: Console,
+    runtime: ChosenRuntime | None = None,
+) -> Report:
     """The evidence for `plans`, once the gates and --strict have let it pass."""
-    report = evidence.gather(plans, config, store, console)
+    report = evidence.gather(plans, config, store, console, runtime)
     refuse_poor(report.partitions, request.gates)
     refuse_warnings(console, strict=request.strict)
     return report
@@ -161,9 +208,10 @@ def package_target(
     *,
     emit_project: bool,
     emit_ort_package: bool,
+    runtime: PackagedRuntime | None = None,
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`."""
-    view = target.view(package, plans, report)
+    view = target.view(package, plans, report, runtime)
     sources = target.render(view)
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
@@ -210,8 +258,12 @@ def settings_of(target: Target) -> dict[str, object]:
     return asdict(target)
 
 
-def runtimes_of(config: Config, targets: Sequence[str]) -> dict[str, str]:
-    return {name: config.targets()[name].runtime() for name in targets}
+def runtimes_of(config: Config, targets: Sequence[str], runtime: ChosenRuntime | None) -> dict[str, str]:
+    """What each target's packages depend on, or bring along."""
+    found = {name: config.targets()[name].runtime() for name in targets}
+    if runtime:
+        found[runtime.target] = runtime.packaged.coordinates or f"{runtime.said}, inside the package"
+    return found
 
 
 def refuse_unpackaged(config: Config, targets: Sequence[str]) -> None:

@@ -8,11 +8,18 @@ from packager import models
 from packager.environments.arm64 import Arm64
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
-from packager.ortformat.compile import FP16, compile_for_chip, compile_plain, compile_unfused, compile_variant
+from packager.ortformat.compile import (
+    FP16,
+    OrtFormatError,
+    compile_for_chip,
+    compile_plain,
+    compile_unfused,
+    compile_variant,
+)
 from packager.providers import CPU, PROVIDERS
 from packager.quantizers import QUANTIZERS
 from packager.store import Store
-from packager.targets import Target
+from packager.targets import Planned
 from packager.values import Choice, Compiled, Model, Numbers, Plan, Style, Traits, Variant, Wish
 
 Announce = Callable[[str], None]
@@ -32,7 +39,7 @@ def variant_of(model: Model, name: str, quantizer: str) -> Variant:
     return Variant(model=model, name=name, quantizer=quantizer, graph=graph)
 
 
-def make(variant: Variant, target: Target, store: Store, announce: Announce) -> Plan:
+def make(variant: Variant, target: Planned, store: Store, announce: Announce) -> Plan:
     """The plan of one model for `target`, its files made.
 
     Raises ModelError when a file that the plan cannot do without cannot be made.
@@ -46,7 +53,7 @@ def make(variant: Variant, target: Target, store: Store, announce: Announce) -> 
 @dataclass(frozen=True, kw_only=True)
 class Planner:
     variant: Variant
-    target: Target
+    target: Planned
     store: Store
     announce: Announce
 
@@ -60,17 +67,17 @@ class Planner:
     def choices(self, provider: str) -> Iterator[Choice]:
         """The files of one provider: those for certain chips, then the one for all others."""
         wish = self.wish(provider)
+        variant, reason = self._fitted(wish)
         if provider == "qnn":
             for chip in self.target.soc_models:
                 self.announce(f"compile {self.variant.model.name} for {chip}")
-                compiled = compile_for_chip(self.variant, chip, self.store)
-                reason = "compiled ahead of time: nothing is left to compile when the app starts"
-                yield Choice(provider=provider, compiled=compiled, reason=reason, soc_models=(chip,))
-        variant, reason = self.variant, wish.reason
-        if wish.wants_float and self.traits.numbers in TAKEN_OUT:
-            variant = self._float()
-            reason = f"{reason}; the quantization is taken out of the model for it"
-        compiled, because = self._compile(variant, wish)
+                compiled = compile_for_chip(variant, chip, self.store)
+                because = "compiled ahead of time: nothing is left to compile when the app starts"
+                yield Choice(provider=provider, compiled=compiled, reason=because, soc_models=(chip,))
+        try:
+            compiled, because = self._compile(variant, wish)
+        except OrtFormatError as refusal:
+            compiled, because = self._instead(variant, wish, refusal)
         if provider == CPU.NAME and not self._packs(compiled):
             compiled = replace(compiled, settings={**compiled.settings, **NO_PACKING})
         yield Choice(provider=provider, compiled=compiled, reason=because or reason)
@@ -91,9 +98,20 @@ class Planner:
         is_plain = compiled.style is Style.PLAIN
         return not is_plain if self.target.prepacking == "auto" else self.target.prepacking == "on"
 
-    def _float(self) -> Variant:
-        graph = QUANTIZERS["dequantized"]().quantize(self.variant.graph, models.data_folder(self.variant.model.path))
-        return replace(self.variant, name=f"{self.variant.name}-float", quantizer="dequantized", graph=graph)
+    def _fitted(self, wish: Wish) -> tuple[Variant, str]:
+        """The variant with the numbers that a provider computes with, and why."""
+        if wish.wants_float and self.traits.numbers in TAKEN_OUT:
+            variant = self._rewritten("dequantized", "float")
+            return variant, f"{wish.reason}; the quantization is taken out of the model for it"
+        is_signed = self.traits.numbers is Numbers.QDQ and "int8" in self.traits.activations.split("+")
+        if wish.wants_unsigned and is_signed:
+            variant = self._rewritten("unsigned", "unsigned")
+            return variant, f"{wish.reason}, of uint8: the int8 activations are written as such, the same numbers"
+        return self.variant, wish.reason
+
+    def _rewritten(self, quantizer: str, suffix: str) -> Variant:
+        graph = QUANTIZERS[quantizer]().quantize(self.variant.graph, models.data_folder(self.variant.model.path))
+        return replace(self.variant, name=f"{self.variant.name}-{suffix}", quantizer=quantizer, graph=graph)
 
     def _compile(self, variant: Variant, wish: Wish) -> tuple[Compiled, str]:
         """The file, and why it is another than the one wished for; empty when it is that one."""
@@ -114,17 +132,41 @@ class Planner:
             return self._ort(variant, wish.style, processor), meaning
         if self.target.format == "ort":
             if wish.refuses_ort:
-                return self._ort(
-                    variant, Style.FIXED
-                ), f'the CPU\'s file, because format = "ort" and {wish.refuses_ort}'
-            return self._ort(variant, Style.UNFUSED), ""
-        fixed = self._ort(variant, Style.FIXED, processor) if variant is self.variant else None
+                because = f'the CPU\'s file, because format = "ort" and {wish.refuses_ort}'
+                return self._ort(variant, Style.FIXED, processor), because
+            return self._ort(variant, Style.UNFUSED, processor), ""
+        if wish.wants_one_file:
+            return self._ort(variant, Style.UNFUSED, processor), meaning
+        has_same_weights = variant is self.variant or variant.quantizer == "unsigned"
+        fixed = self._ort(self.variant, Style.FIXED, processor) if has_same_weights else None
         self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
         return compile_unfused(variant, self.store, fixed), ""
 
+    def _instead(self, variant: Variant, wish: Wish, refusal: OrtFormatError) -> tuple[Compiled, str]:
+        """The file for a graph that ORT format cannot hold as wished, and why it is that one."""
+        if self.target.format != "ort":
+            return self._plain(variant), f"ships as ONNX: it has {refusal.unheld} that ORT format cannot hold"
+        if wish.style is Style.FIXED:
+            raise refusal
+        is_native = self.traits.numbers is Numbers.FLOAT16 and self._float16()[0] == "native"
+        because = f"the CPU's file: unfused, the graph has {refusal.unheld} that ORT format cannot hold"
+        return self._ort(variant, Style.FIXED, FP16 if is_native else ""), because
+
     def _ort(self, variant: Variant, style: Style, processor: str = "") -> Compiled:
+        known = self._refusals.get((variant.name, style))
+        if known:
+            raise known
         self.announce(f"convert {variant.model.name} ({variant.name}, {style})")
-        return compile_variant(variant, self.store, style=style, processor=processor)
+        try:
+            return compile_variant(variant, self.store, style=style, processor=processor)
+        except OrtFormatError as refusal:
+            self._refusals[variant.name, style] = refusal
+            raise
+
+    @cached_property
+    def _refusals(self) -> dict[tuple[str, Style], OrtFormatError]:
+        """What was tried in vain: the next provider need not try again."""
+        return {}
 
     def _plain(self, variant: Variant) -> Compiled:
         self.announce(f"write {variant.model.name} ({variant.name}) as ONNX")
@@ -136,6 +178,8 @@ class Planner:
         if how == "native" and (reason := Arm64().unsupported()):
             how = self.target.float16_fallback
             reason = f"float16 cannot be converted for ARM here ({reason}); "
+        if how == "onnx" and self.target.format == "ort":
+            how, reason = "float32", f'{reason}format = "ort" leaves no ONNX file; '
         meaning = {
             "native": "computes in 16 bits, on ARMv8.2 cores with FP16: phones since about 2018",
             "onnx": "ships as ONNX: each phone's runtime decides whether to compute in 16 or 32 bits",

@@ -16,6 +16,7 @@ TABLES = {
     "VariantTable": "variant.NAME",
     "ParityTable": "parity",
     "CheckTable": "check",
+    "RuntimeTable": "runtime",
     "Android": "target.android",
     "Ios": "target.ios",
 }
@@ -43,7 +44,8 @@ def _lines(definitions: dict[str, Any]) -> Iterator[str]:
         yield from ("", f"## [{table}]", "", "| key | default | what it says |", "|---|---|---|")
         required = definitions[name].get("required", [])
         for key, entry in definitions[name]["properties"].items():
-            yield f"| `{key}` | {_default(entry, is_required=key in required)} | {entry['description']} |"
+            description = " ".join(entry["description"].split())
+            yield f"| `{key}` | {_default(entry, is_required=key in required)} | {description} |"
 
 
 def _default(entry: dict[str, Any], *, is_required: bool) -> str:

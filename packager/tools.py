@@ -23,7 +23,7 @@ from packager.values import Artifact
 
 FETCH_ATTEMPTS = 3
 QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
-"""Since 1.31 onnxruntime keeps a database of events in the user's cache folder unless it is told not to."""
+"""pip's onnxruntime keeps a database of events in the user's cache folder unless it is told not to."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def run(
             text=True,
             check=False,
             cwd=cwd,
-            env={**os.environ, **environment} if environment else None,
+            env={**os.environ, **QUIET, **(environment or {})},
         )
     except OSError as error:
         raise ToolError(f"cannot run {command[0]} for {what}: {error.strerror}", hint=hint) from error

@@ -143,6 +143,10 @@ class Wish:
     """why, in words that end a line of the plan"""
     wants_float: bool = False
     """a variant with quantized activations must have the quantization taken out first"""
+    wants_unsigned: bool = False
+    """int8 activations must be written as uint8 ones first"""
+    wants_one_file: bool = False
+    """it may not find weights that lie in another file"""
     refuses_ort: str = ""
     """why the provider cannot use an unfused graph in ORT format, in words; empty when it can"""
     note: str = ""
@@ -300,6 +304,8 @@ class Partition:
     """what says so: the provider itself, or rules that were read from its source"""
     is_measured: bool = False
     """True when the provider itself was asked, False for rules"""
+    refusal: str = ""
+    """why the provider cannot open the file, so that an app goes on to the next one, in words; empty when it can"""
     skipped: str = ""
     """why nothing can be said, in words; empty when something is"""
 

@@ -166,7 +166,8 @@ class TestCpu:
 
     def test_a_provider_that_this_onnxruntime_lacks_is_refused_not_replaced_by_the_cpu(self, tmp_path: Path) -> None:
         answer = run({"task": "assign", "model": str(convolutions(tmp_path)), "provider": "coreml"}, tmp_path)
-        assert answer == {"error": "this ONNX Runtime has no provider CoreMLExecutionProvider"}
+        assert answer["error"] == "this ONNX Runtime has no provider CoreMLExecutionProvider"
+        assert not answer["is_usable"]
 
 
 @pytest.mark.environments
@@ -206,7 +207,7 @@ class TestQnn:
 
     def test_a_provider_that_does_not_work_is_not_one_that_takes_nothing(self, tmp_path: Path) -> None:
         """The plug-in logs that it cannot load its library, and leaves every node to the CPU."""
-        with pytest.raises(ModelError, match=r"qnn cannot open the model: .*takes no Relu"):
+        with pytest.raises(ToolError, match=r"qnn opens no model on this machine: .*takes no Relu"):
             measure(convolutions(tmp_path), None, "qnn", {"backend_type": "cpu"}, tmp_path)
 
     def test_a_graph_that_it_takes_nothing_of_is_measured_as_such(self, tmp_path: Path) -> None:
@@ -249,7 +250,7 @@ class TestWebGpu:
     ) -> None:
         variables = {**ENVIRONMENTS["webgpu"]().variables(), "VK_DRIVER_FILES": "none", "VK_ICD_FILENAMES": "none"}
         monkeypatch.setattr(ENVIRONMENTS["webgpu"], "variables", lambda self: variables)
-        with pytest.raises(ModelError, match=r"webgpu cannot open the model: .*adapter"):
+        with pytest.raises(ToolError, match=r"webgpu opens no model on this machine: .*adapter"):
             measure(convolutions(tmp_path), None, "webgpu", {}, tmp_path)
 
 

@@ -144,7 +144,7 @@ def test_a_file_that_does_not_load_again_is_a_model_error(tmp_path: Path) -> Non
         weights={"s": numpy.array(0.01, numpy.float32)},
     )
     model.graph.initializer.add(name="w", data_type=onnx.TensorProto.INT4, dims=[64, 64], raw_data=bytes(2048))
-    with pytest.raises(ModelError, match=r"cannot convert it: .*data type"):
+    with pytest.raises(ModelError, match="the model has 4-bit weights that ORT format cannot hold"):
         compiled(tmp_path, model)
     assert not list((tmp_path / "store").rglob("*.ort"))
 

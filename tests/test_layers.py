@@ -24,7 +24,7 @@ LAYERS = (
     ("store",),
     ("archives", "render", "tools"),
     ("atomic",),
-    ("graph",),
+    ("graph", "walk"),
     ("console", "names", "values"),
     ("errors",),
     ("__init__",),

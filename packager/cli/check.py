@@ -21,7 +21,7 @@ from packager.cli.options import (
 if TYPE_CHECKING:
     from packager.console import Console
     from packager.pipeline import Examination
-    from packager.values import Choice, Partition, Plan
+    from packager.values import Choice, Left, Partition, Plan
 
 
 @click.command(short_help="Show the plan for each provider and prove it.")
@@ -80,17 +80,19 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     from packager.console import size
 
     total = size(sum(each.size_bytes for each in plan.files))
-    console.result(f"{plan.model.name} on {plan.target}: {len(plan.files)} files, {total}")
+    files = "1 file" if len(plan.files) == 1 else f"{len(plan.files)} files"
+    console.result(f"{plan.model.name} on {plan.target}: {files}, {total}")
     rows = [
         [_provider(choice), _file(choice), size(choice.compiled.size_bytes), choice.reason] for choice in plan.choices
     ]
     console.table("", ["provider", "opens", "adds", "because"], rows)
     mine = [each for each in found.report.partitions if (each.model, each.target) == (plan.model.name, plan.target)]
-    console.table(
-        "",
-        ["provider", "nodes", "partitions", "multiply-adds", "stays on the CPU", "says"],
-        [_split(each) for each in mine],
-    )
+    if mine:
+        console.table(
+            "",
+            ["provider", "nodes", "partitions", "multiply-adds", "stays on the CPU", "says"],
+            [_split(each) for each in mine],
+        )
     for line in _proofs(plan, found):
         console.result(line)
 
@@ -112,7 +114,9 @@ LEFT_SHOWN = 3
 def _split(each: "Partition") -> list[str]:
     if each.skipped:
         return [each.provider, "", "", "", "", f"not examined: {each.skipped}"]
-    left = [f"{one.count} {one.operator}{f': {one.reason}' if one.reason else ''}" for one in each.left]
+    if each.refusal:
+        return [each.provider, "does not start", "", "", "everything", f"{each.by}: {each.refusal}"]
+    left = [_left(one) for one in each.left]
     more = [f"and {len(left) - LEFT_SHOWN} more kinds"] if len(left) > LEFT_SHOWN else []
     return [
         each.provider,
@@ -122,6 +126,12 @@ def _split(each: "Partition") -> list[str]:
         "\n".join(left[:LEFT_SHOWN] + more) or "nothing",
         f"{'measured' if each.is_measured else 'predicted'}: {each.by}",
     ]
+
+
+def _left(left: "Left") -> str:
+    """`2 Einsum: the provider does not know the operator`; some reasons begin with the operator's name themselves."""
+    reason = left.reason.removeprefix(f"{left.operator}: ")
+    return f"{left.count} {left.operator}{f': {reason}' if reason else ''}"
 
 
 def _proofs(plan: "Plan", found: "Examination") -> list[str]:

@@ -66,6 +66,9 @@ def project_file(model: "Model", package: str, path: str) -> str:
         _line('group = "com.example"', "Maven group and start of the Kotlin package"),
         _line('# providers = ["xnnpack"]', 'tried in this order, CPU last: "qnn", "nnapi", "xnnpack"'),
         "# min-sdk = 24",
+        "",
+        _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),
+        '# android = "runtime.aar"',
     ]
     return "\n".join(lines) + "\n"
 

@@ -68,15 +68,24 @@ class Android:
         }
 
     def probe(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
+        """As `ask`, for a model that the runtime should open: raises ModelError when it refuses, too."""
+        answer = self.ask(model, job, outputs=outputs)
+        if "error" in answer:
+            raise ModelError(
+                f"{model}: ONNX Runtime for Android cannot load it with provider {job.provider}: {answer['error']}",
+                hint="mobpack inspect shows what the model uses",
+            )
+        return answer
+
+    def ask(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
         """What the runtime makes of `model`: the answer of `android_probe.py`; output files go to `outputs`, if given.
 
-        Raises ToolError when the environment is not installed, and ModelError when the runtime refuses the model or
-        crashes.
+        Raises ToolError when the environment is not installed, and ModelError when the runtime crashes.
         """
         if reason := self.missing():
             raise ToolError(f"the environment android is not there: {reason}")
         with tempfile.TemporaryDirectory() as scratch:
-            answer = tools.run_job(
+            return tools.run_job(
                 [PROBE],
                 {**asdict(job), "model": str(model), "folder": str(outputs or scratch)},
                 Path(scratch),
@@ -85,12 +94,6 @@ class Android:
                 environment=self.variables(),
                 command=self.command(),
             )
-        if "error" in answer:
-            raise ModelError(
-                f"{model}: ONNX Runtime for Android cannot load it with provider {job.provider}: {answer['error']}",
-                hint="mobpack inspect shows what the model uses",
-            )
-        return answer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Reads a serialized ModelProto as the Graph that the checks see."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value
@@ -15,18 +16,19 @@ def read_graph(content: bytes) -> Graph:
     import onnx
 
     proto = shapes.infer_shapes(onnx.ModelProto.FromString(content))
-    return _graph(proto.graph, {entry.domain: entry.version for entry in proto.opset_import})
+    return _graph(proto.graph, {entry.domain: entry.version for entry in proto.opset_import}, {})
 
 
-def _graph(proto: "GraphProto", opsets: dict[str, int]) -> Graph:
+def _graph(proto: "GraphProto", opsets: dict[str, int], around: Mapping[str, Value]) -> Graph:
+    """`around` are the values of the graphs that it lies in: those that it takes become its own, as in ORT format."""
     values = {each.name: _value(each.name, each.type) for each in (*proto.input, *proto.output, *proto.value_info)}
     values |= {tensor.name: _constant(tensor) for tensor in proto.initializer}
-    nodes = []
     for node in proto.node:
-        if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
+        if _is_constant(node):
             values[node.output[0]] = _constant_node(node, values.get(node.output[0]))
-        else:
-            nodes.append(_node(node, opsets))
+    within = {**around, **values}
+    nodes = [_node(node, opsets, within) for node in proto.node if not _is_constant(node)]
+    values |= {name: around[name] for node in nodes for name in node.inputs if name in around and name not in values}
     initializers = {tensor.name for tensor in proto.initializer}
     return Graph(
         nodes=tuple(nodes),
@@ -37,7 +39,11 @@ def _graph(proto: "GraphProto", opsets: dict[str, int]) -> Graph:
     )
 
 
-def _node(proto: "NodeProto", opsets: dict[str, int]) -> Node:
+def _is_constant(node: "NodeProto") -> bool:
+    return node.op_type == "Constant" and node.domain in ("", "ai.onnx")
+
+
+def _node(proto: "NodeProto", opsets: dict[str, int], around: Mapping[str, Value]) -> Node:
     attributes = {each.name: value for each in proto.attribute if (value := _attribute(each)) is not None}
     subgraphs = [each.g for each in proto.attribute if each.HasField("g")]
     subgraphs += [graph for each in proto.attribute for graph in each.graphs]
@@ -50,7 +56,7 @@ def _node(proto: "NodeProto", opsets: dict[str, int]) -> Node:
         inputs=tuple(proto.input),
         outputs=tuple(proto.output),
         attributes=attributes,
-        subgraphs=tuple(_graph(graph, opsets) for graph in subgraphs),
+        subgraphs=tuple(_graph(graph, opsets, around) for graph in subgraphs),
     )
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager import walk
 from packager.errors import ModelError
 from packager.graph import running_order
-from packager.models import opsets, shapes, signature, skeleton, walk, weights
+from packager.models import opsets, shapes, signature, skeleton, weights
 from packager.values import Model
 
 if TYPE_CHECKING:

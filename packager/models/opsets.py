@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packager import tools
+from packager import tools, walk
 from packager.errors import ModelError
 from packager.values import ElementType, Model
 
@@ -26,6 +26,9 @@ RUNTIME_DOMAINS = frozenset(
     }
 )
 
+TYPE_ATTRIBUTES = ("to", "dtype", "output_dtype")
+"""of operators such as Cast: the element type of what they make"""
+
 # Element types by the IR version that introduced them: the history in onnx.proto, enum Version.
 IR_OF_TYPES = {
     10: {"UINT4", "INT4"},
@@ -45,9 +48,12 @@ def max_opset() -> int:
 
 
 def lower_ir_version(proto: "ModelProto") -> str:
-    """Lowers the IR version of `proto` to what the runtime reads, when no newer type is used; says so in a note."""
+    """Lowers the IR version of `proto` to what the runtime reads, when no newer type is used; says so in a note.
+
+    One of which it is not known what it brought stays.
+    """
     declared, limit = proto.ir_version, max_ir_version()
-    if declared <= limit or _newer_types(proto, limit):
+    if declared <= limit or declared > max(IR_OF_TYPES) or _newer_types(proto, limit):
         return ""
     proto.ir_version = limit
     return f"IR version lowered from {declared} to {limit}: the model uses nothing newer"
@@ -58,11 +64,22 @@ def _newer_types(proto: "ModelProto", limit: int) -> set[str]:
 
     known = set(TensorProto.DataType.keys())
     newer = {name for ir, names in IR_OF_TYPES.items() if ir > limit for name in names}
-    used = {tensor.data_type for tensor in proto.graph.initializer}
-    used |= {
-        value.type.tensor_type.elem_type for value in (*proto.graph.input, *proto.graph.output, *proto.graph.value_info)
-    }
+    used = set(_types(proto))
     return {name for name in newer if name in known and TensorProto.DataType.Value(name) in used}
+
+
+def _types(proto: "ModelProto") -> Iterator[int]:
+    """Every element type that the model names, those in subgraphs and functions included."""
+    for graph in walk.all_graphs(proto):
+        yield from (tensor.data_type for tensor in graph.initializer)
+        values = (*graph.input, *graph.output, *graph.value_info)
+        yield from (value.type.tensor_type.elem_type for value in values)
+    for node in walk.all_nodes(proto):
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                yield attribute.t.data_type
+            elif attribute.name in TYPE_ATTRIBUTES:
+                yield attribute.i
 
 
 def blockers(model: Model) -> tuple[str, ...]:
@@ -106,11 +123,12 @@ def _blockers(model: Model) -> Iterator[str]:
             f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter: "
             f"no ONNX Runtime knows it, up to the newest, {tools.pins()['onnxruntime']['newest']}"
         )
-    foreign = sorted({op.split("::")[0] for op in model.operators if "::" in op} - RUNTIME_DOMAINS)
+    foreign = [op for op in model.operators if "::" in op and op.split("::")[0] not in RUNTIME_DOMAINS]
     if foreign:
+        domains = ", ".join(dict.fromkeys(op.split("::")[0] for op in foreign))
         yield (
-            f"operators of {', '.join(foreign)} are not in ONNX Runtime's mobile packages; "
-            "replace them with standard ONNX operators"
+            f"operators of {domains} are not in ONNX Runtime's mobile packages: {', '.join(foreign)}; "
+            "replace them with standard ONNX operators, or define them as functions of the model"
         )
     for spec in (*model.signature.inputs, *model.signature.outputs):
         if spec.element is ElementType.OTHER:

@@ -1,8 +1,9 @@
 """What a graph computes with, read off its operators and element types."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from packager.graph import Graph, Node
+from packager.graph import Graph, Node, Value
 from packager.values import Numbers, Traits
 
 QUANTIZED_OPERATORS = ("QLinear", "QGemm", "ConvInteger", "MatMulInteger", "DynamicQuantize", "QAttention")
@@ -13,34 +14,51 @@ CONVERSIONS = ("Cast", "QuantizeLinear", "DequantizeLinear")
 
 def traits(graph: Graph) -> Traits:
     """The traits of `graph`. Quantized activations count before float16, float16 before weights alone."""
-    nodes = tuple(graph.all_nodes())
-    quantize = [node for node in nodes if node.op == "QuantizeLinear"]
-    dequantize = [node for node in nodes if node.op == "DequantizeLinear" and graph.value(node.inputs[0]).is_constant]
+    nodes = tuple(_with_values(graph))
+    quantize = [each for each in nodes if each.node.op == "QuantizeLinear"]
+    dequantize = [each for each in nodes if each.node.op == "DequantizeLinear" and each.taken[0].is_constant]
     return Traits(
-        numbers=_numbers(graph, nodes, has_activations=bool(quantize), has_weights=bool(dequantize)),
-        activations=_elements(graph.value(node.outputs[0]).element for node in quantize),
-        weights=_elements(graph.value(node.inputs[0]).element for node in dequantize if _is_weight(graph, node)),
+        numbers=_numbers(nodes, has_activations=bool(quantize), has_weights=bool(dequantize)),
+        activations=_elements(each.made[0].element for each in quantize),
+        # Biases are int32 and say nothing of the scheme.
+        weights=_elements(each.taken[0].element for each in dequantize if each.taken[0].element != "int32"),
         has_dynamic_shapes=any(graph.value(name).sizes is None for name in graph.inputs),
     )
 
 
-def _numbers(graph: Graph, nodes: tuple[Node, ...], *, has_activations: bool, has_weights: bool) -> Numbers:
-    if any(node.op.startswith(QUANTIZED_OPERATORS) for node in nodes):
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A node with what its graph says of its values."""
+
+    node: Node
+    taken: tuple[Value, ...]
+    made: tuple[Value, ...]
+
+
+def _with_values(graph: Graph) -> Iterator[Known]:
+    """The nodes of `graph` and of its subgraphs."""
+    for node in graph.nodes:
+        yield Known(
+            node=node,
+            taken=tuple(graph.value(name) for name in node.inputs),
+            made=tuple(graph.value(name) for name in node.outputs),
+        )
+        for subgraph in node.subgraphs:
+            yield from _with_values(subgraph)
+
+
+def _numbers(nodes: tuple[Known, ...], *, has_activations: bool, has_weights: bool) -> Numbers:
+    if any(each.node.op.startswith(QUANTIZED_OPERATORS) for each in nodes):
         return Numbers.QUANTIZED_OPERATORS
     if has_activations:
         return Numbers.QDQ
-    if any(node.op in WEIGHT_ONLY_OPERATORS for node in nodes) or has_weights:
+    if any(each.node.op in WEIGHT_ONLY_OPERATORS for each in nodes) or has_weights:
         return Numbers.WEIGHT_ONLY
-    computing = [node for node in nodes if node.op not in CONVERSIONS]
-    if any(graph.value(name).element == "float16" for node in computing for name in node.outputs):
+    computing = [each for each in nodes if each.node.op not in CONVERSIONS]
+    if any(value.element == "float16" for each in computing for value in each.made):
         return Numbers.FLOAT16
     return Numbers.FLOAT32
 
 
 def _elements(elements: Iterable[str]) -> str:
     return "+".join(sorted({element for element in elements if element}))
-
-
-def _is_weight(graph: Graph, node: Node) -> bool:
-    """Biases are int32 and say nothing of the scheme."""
-    return graph.value(node.inputs[0]).element != "int32"

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from packager import walk
 from packager.errors import ModelError
-from packager.models import walk
 
 BITS = {
     "FLOAT": 32,
@@ -24,8 +24,18 @@ BITS = {
     "UINT32": 32,
     "UINT64": 64,
     "BOOL": 8,
+    "COMPLEX64": 64,
+    "COMPLEX128": 128,
+    "FLOAT8E4M3FN": 8,
+    "FLOAT8E4M3FNUZ": 8,
+    "FLOAT8E5M2": 8,
+    "FLOAT8E5M2FNUZ": 8,
+    "FLOAT8E8M0": 8,
     "INT4": 4,
     "UINT4": 4,
+    "FLOAT4E2M1": 4,
+    "INT2": 2,
+    "UINT2": 2,
 }
 """Bits per element, by onnx.TensorProto.DataType name."""
 

@@ -17,6 +17,7 @@ from packager.errors import ConfigError, ModelError, nearest
 from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, Job
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from packager.ortformat.external import write_external
+from packager.ortformat.refusals import explain, hint_for
 from packager.store import Store, key_of
 from packager.values import Compiled, Format, Style, Variant
 
@@ -34,12 +35,26 @@ FP16_CPU = "cortex-a76"
 """What qemu stands in for such a phone: the first of ARM's phone cores that has the extension (2018)."""
 
 
+class OrtFormatError(ModelError):
+    """The model may well run, but ORT format cannot hold it."""
+
+    def __init__(self, variant: Variant, unheld: str) -> None:
+        blocks = "; weights of MatMul that are quantized in blocks fit" if unheld.endswith("weights") else ""
+        super().__init__(
+            f"{variant.model.path}: the model has {unheld} that ORT format cannot hold",
+            hint=f'ship it as ONNX: format = "auto" or "onnx"{blocks}',
+        )
+        self.unheld = unheld
+        """what, in words: `4-bit weights`"""
+
+
 def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXED, processor: str = "") -> Compiled:
     """The canonical ORT-format file of `variant` in `style`, which is FIXED or UNFUSED.
 
     The same graph and weights give the same bytes in any folder, process and hash seed. For `processor` FP16 an ARM
     core chooses the kernels: x86 has none for 16-bit floats and would turn them into 32-bit ones. Raises ModelError
-    when ONNX Runtime refuses the graph or cannot load what it wrote, ToolError when the ARM core cannot be had.
+    when ONNX Runtime refuses the graph or cannot load what it wrote (OrtFormatError when the format is the reason),
+    ToolError when the ARM core cannot be had.
     """
 
     def make(folder: Path) -> None:
@@ -99,7 +114,10 @@ def _described(folder: Path) -> dict[str, Any]:
 
 
 def _is_whole(folder: Path) -> bool:
-    return all(tools.sha256_of(folder / name) == sha256 for name, sha256 in _described(folder)["files"].items())
+    try:
+        return all(tools.sha256_of(folder / name) == sha256 for name, sha256 in _described(folder)["files"].items())
+    except (OSError, ValueError, KeyError):  # a file is gone, or what describes them is damaged
+        return False
 
 
 def _describe(folder: Path, names: Sequence[str], **facts: object) -> None:
@@ -210,7 +228,7 @@ def _convert(
             is_unfused=style is Style.UNFUSED,
             shared=str(folder / SHARED) if fixed else "",
             disabled_optimizers=list(fixed.disabled_optimizers) if fixed else [],
-            raw=str(_saved_on_arm(variant, graph, scratch, output)) if processor == FP16 else "",
+            raw=str(_saved_on_arm(variant, graph, scratch, output, style)) if processor == FP16 else "",
         )
         answer = tools.run_job(
             ["-m", "packager.ortformat.converter"],
@@ -220,6 +238,8 @@ def _convert(
             hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
             environment=converter_environment(),
         )
+    if "unheld" in answer:
+        raise OrtFormatError(variant, str(answer["unheld"]))
     if "error" in answer:
         raise _refused(variant, str(answer["error"]))
     done = answer["ok"]
@@ -231,9 +251,9 @@ def _convert(
     )
 
 
-def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path) -> Path:
+def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, style: Style) -> Path:
     """What ONNX Runtime makes of the graph on an ARM core with 16-bit arithmetic, in the format of `output`: all
-    rewrites in ORT format, basic ones in ONNX."""
+    rewrites, or basic ones for an unfused file, which then records no fusions."""
     core = Arm64(cpu=FP16_CPU)
     ensure(core)
     is_ort = output.suffix == ".ort"
@@ -245,7 +265,7 @@ def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path) ->
             "data_folder": str(models.data_folder(variant.model.path)),
             "output": str(raw),
             "entries": SESSION_ENTRIES if is_ort else EXTERNAL_ENTRIES,
-            "level": "all" if is_ort else "basic",
+            "level": "all" if style is Style.FIXED else "basic",
             "disabled_optimizers": ["NchwcTransformer", NHWC],
             "provider": "CPUExecutionProvider",
         },
@@ -263,7 +283,7 @@ def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path) ->
 def _refused(variant: Variant, error: str) -> ModelError:
     return ModelError(
         f"{variant.model.path}: ONNX Runtime cannot convert it: {explain(error)}",
-        hint="mobpack inspect shows what the model uses",
+        hint=hint_for(error),
     )
 
 
@@ -271,13 +291,3 @@ def converter_environment() -> dict[str, str]:
     """Has glibc ask for huge pages ("Memory Allocation Tunables"): page faults are most of a large model's cost."""
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     return {"GLIBC_TUNABLES": f"{tunables}:glibc.malloc.hugetlb=1".lstrip(":")}
-
-
-def explain(error: str) -> str:
-    """ONNX Runtime's message without its source locations."""
-    text = (
-        error.split("onnxruntime::", 1)[0]
-        if error.startswith("[ONNXRuntimeError]") and "onnxruntime::" not in error[:60]
-        else error
-    )
-    return " ".join(text.replace("[ONNXRuntimeError] :", "").split())

@@ -7,6 +7,7 @@ given back whole. Prints one JSON line: what was made, or ONNX Runtime's error.
 import errno
 import json
 import os
+import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass, field
@@ -82,12 +83,14 @@ def convert(job: Job) -> Result:
     output = Path(job.output)
     if job.raw and output.suffix == ".ort":
         canonicalize(Path(job.raw), output)
+        refuse_unheld(output)
         return Result(operators=dict(required_operators(output)), disabled_optimizers=[])
     if job.is_unfused:
         return _write_unfused(job) if output.suffix == ".onnx" else _convert_unfused(job)
     raw, disabled = _smallest(job, {}, [])
     canonicalize(raw, output)
     raw.unlink()
+    refuse_unheld(output)
     load_again(output)
     return Result(operators=dict(required_operators(output)), disabled_optimizers=disabled)
 
@@ -132,6 +135,7 @@ def _convert_unfused(job: Job) -> Result:
         raw, disabled = _smallest(job, {"optimization.minimal_build_optimizations": "save"}, dropped)
         canonicalize(raw, output)
         raw.unlink()
+        refuse_unheld(output)
         try:
             _replay(output, replayed)
         except Exception as error:
@@ -193,8 +197,26 @@ def _save(job: Job, name: str, entries: dict[str, str], disabled: list[str]) -> 
     return path
 
 
+class UnheldError(Exception):
+    """The graph has something, said in words, that ORT format cannot hold."""
+
+
+NO_TYPE = re.compile(r"We do not support type \[(\d+)\]")
+"""What ONNX Runtime says of values that are neither tensors, sequences nor maps (SaveTypeInfoOrtFormat)."""
+KINDS = {"8": "sparse tensors", "9": "optional values"}
+"""Fields of TypeProto in onnx.proto, as ONNX Runtime names them in that refusal."""
+
+
+def refuse_unheld(path: Path) -> None:
+    """ONNX Runtime writes element types into ORT format that the format does not have, and cannot read them back."""
+    from packager.ortformat.reader import unheld
+
+    if what := unheld(path):
+        raise UnheldError(what)
+
+
 def load_again(path: Path) -> None:
-    """A file that was written can still be one that does not load (int4 tensors in it, for example)."""
+    """A file that was written can still be one that does not load."""
     import onnxruntime
 
     onnxruntime.InferenceSession(str(path), session_options(MAPPED_ENTRIES), providers=["CPUExecutionProvider"])
@@ -221,12 +243,15 @@ def main() -> int:
     answer: dict[str, object]
     try:
         answer = {"ok": asdict(convert(job))}
+    except UnheldError as error:
+        answer = {"unheld": str(error)}
     except Exception as error:  # the parent raises onnxruntime's
         if not is_onnxruntime_error(error):
             raise
         if "Failed to save" in str(error) and shutil.disk_usage(job.scratch).free < 2 * job.source_bytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # all it says is that it could not
-        answer = {"error": str(error)}
+        no_type = NO_TYPE.search(str(error))
+        answer = {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
     sys.stdout.write(json.dumps(answer) + "\n")
     return 0
 

@@ -4,10 +4,12 @@ Schema: onnxruntime/core/flatbuffers/schema/ort.fbs.
 """
 
 import mmap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value, running_order
+from packager.models.weights import BITS
 from packager.ortformat.canonical import flatbuffer_classes
 from packager.values import Dimension
 
@@ -15,6 +17,8 @@ FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 
 """AttributeType of ort.fbs."""
 TENSOR_TYPE = 1
 """TypeInfoValue of ort.fbs."""
+LAST_ELEMENT = 20
+"""The last TensorDataType of ort.fbs, FLOAT8E5M2FNUZ: the types with fewer bits came to ONNX later."""
 DIMENSION_VALUE, DIMENSION_PARAM = 1, 2
 """DimensionValueType of ort.fbs."""
 
@@ -28,6 +32,48 @@ def read_graph(path: Path) -> Graph:
         graph = _graph(model.Graph(), {_text(entry.Domain()): entry.Version() for entry in opsets})
         del model, opsets  # they keep views of the map
         return graph
+
+
+def unheld(path: Path) -> str:
+    """What the file at `path` holds that its format has no types for, in words: `4-bit weights`; empty for nothing."""
+    fbs = flatbuffer_classes()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
+        is_suspect = any(element > LAST_ELEMENT for element in _elements(model.Graph()))
+        del model  # it keeps views of the map
+    found = sorted(_unheld(read_graph(path))) if is_suspect else []
+    return next((what for what in found if what.endswith("weights")), found[0] if found else "")
+
+
+def _elements(graph: Any) -> Iterator[int]:
+    """The element type of every tensor in a graph, those of subgraphs included."""
+    for i in range(graph.InitializersLength()):
+        yield graph.Initializers(i).DataType()
+    for i in range(graph.NodeArgsLength()):
+        tensor = _tensor_type(graph.NodeArgs(i).Type())
+        if tensor is not None:
+            yield tensor.ElemType()
+    for i in range(graph.NodesLength()):
+        node = graph.Nodes(i)
+        for k in range(node.AttributesLength()):
+            attribute = node.Attributes(k)
+            if attribute.Type() == GRAPH:
+                yield from _elements(attribute.G())
+
+
+def _unheld(graph: Graph) -> Iterator[str]:
+    from onnx import TensorProto
+
+    numbers = {name.lower(): number for name, number in TensorProto.DataType.items()}
+    used = {name for node in graph.nodes for name in (*node.inputs, *node.outputs)}
+    for value in graph.values.values():
+        if (value.is_constant or value.name in used) and numbers.get(value.element, 0) > LAST_ELEMENT:
+            bits = BITS.get(value.element.upper())
+            what = "weights" if value.is_constant and value.shape else "values"
+            yield f"{bits}-bit {what}" if bits else f"{value.element} {what}"
+    for node in graph.nodes:
+        for subgraph in node.subgraphs:
+            yield from _unheld(subgraph)
 
 
 def _graph(table: Any, opsets: dict[str, int]) -> Graph:
@@ -102,16 +148,21 @@ def _attribute(table: Any) -> Attribute | None:
 
 
 def _value(table: Any) -> Value:
-    fbs = flatbuffer_classes()
-    name, kind = _text(table.Name()), table.Type()
-    if kind is None or kind.ValueType() != TENSOR_TYPE:
+    name, tensor = _text(table.Name()), _tensor_type(table.Type())
+    if tensor is None:
         return Value(name=name)
-    tensor = fbs.TensorTypeAndShape.TensorTypeAndShape()
-    held = kind.Value()
-    tensor.Init(held.Bytes, held.Pos)
     shape = tensor.Shape()
     dimensions = None if shape is None else tuple(_dimension(shape.Dim(i)) for i in range(shape.DimLength()))
     return Value(name=name, element=_element(tensor.ElemType()), shape=dimensions)
+
+
+def _tensor_type(kind: Any) -> Any:
+    """The TensorTypeAndShape of a TypeInfo; None for what is no tensor."""
+    if kind is None or kind.ValueType() != TENSOR_TYPE:
+        return None
+    tensor, held = flatbuffer_classes().TensorTypeAndShape.TensorTypeAndShape(), kind.Value()
+    tensor.Init(held.Bytes, held.Pos)
+    return tensor
 
 
 def _dimension(table: Any) -> Dimension:

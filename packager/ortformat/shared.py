@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.models.walk import all_graphs, all_nodes
 from packager.ortformat.canonical import flatbuffer_classes
+from packager.walk import all_graphs, all_nodes
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
@@ -30,6 +30,7 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
     import onnx
 
     proto = onnx.load(onnx_file, load_external_data=False)
+    _take_in_parameters(proto, onnx_file.parent)
     tensors = [
         tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
     ]
@@ -48,6 +49,24 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
     _sort_opsets(proto)
     output.write_bytes(proto.SerializeToString(deterministic=True))
     return rest if left_over else None
+
+
+def _take_in_parameters(proto: "ModelProto", folder: Path) -> None:
+    """Puts scales, zero points and 32-bit biases of quantized operators into the graph: NNAPI's provider looks for them
+    without the path of the model (`model_path must not be empty`)."""
+    conversions = [node for node in all_nodes(proto) if node.op_type in ("QuantizeLinear", "DequantizeLinear")]
+    converted = {node.input[0] for node in conversions}
+    parameters = {name for node in conversions for name in node.input[1:]}
+    for tensor in (each for graph in all_graphs(proto) for each in graph.initializer):
+        is_bias = tensor.name in converted and tensor.data_type == tensor.INT32
+        is_parameter = tensor.name in parameters and len(tensor.dims) <= 1  # those of blocks are many
+        if tensor.data_location == tensor.EXTERNAL and (is_bias or is_parameter):
+            file, offset, length = _place(tensor, folder)
+            with file.open("rb") as content:
+                content.seek(offset)
+                tensor.raw_data = content.read(length)
+            tensor.data_location = tensor.DEFAULT
+            del tensor.external_data[:]
 
 
 def _tensors_of(ort_file: Path) -> Mapping[bytes, int]:

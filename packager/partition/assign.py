@@ -1,7 +1,8 @@
 """Asks ONNX Runtime which nodes a provider takes: `python assign.py JOB.json`. Needs onnxruntime, nothing of mobpack.
 
 It is started by path, so that the interpreters of `environments` can run it. Prints one JSON line: what the task
-gives, or `{"error": text}` where ONNX Runtime refuses.
+gives, or `{"error": text, "is_usable": bool}` where ONNX Runtime refuses: false when the provider opens no model at
+all here.
 
 The job: `task` and `model`; for `export`, which writes the graph of an ORT-format file as it stands, `output`; for
 `assign` and `load` also `provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external
@@ -33,18 +34,31 @@ RECORD = "session.record_ep_graph_assignment_info"
 
 
 def assign(job: dict[str, Any]) -> dict[str, Any]:
-    """`{"subgraphs": [{"provider", "nodes": [{"name", "op", "domain"}]}], "version", "plugin"}`.
+    """`{"subgraphs": [{"provider", "nodes": [{"name", "op", "domain"}]}]}`.
 
     ONNX Runtime records nothing for ORT-format files: give it what `export` wrote.
     """
     found = recorded(open_session(job, recording(job)))
-    module = PLUGINS.get(job["provider"])
-    if module and not takes_any(job, found):
-        probe = open_session({**job, "model": RELU, "data_folder": None}, recording({**job, "data_folder": None}))
-        if not takes_any(job, recorded(probe)):  # a library or an option that fails is logged, not raised
-            raise ValueError("the provider does not work on this machine or with these options: it takes no Relu")
+    if job["provider"] in PLUGINS and not takes_any(job, found) and not is_usable(job):
+        # A library or an option that fails is logged, not raised.
+        raise ValueError("the provider does not work on this machine or with these options: it takes no Relu")
+    return {"subgraphs": found}
+
+
+def is_usable(job: dict[str, Any]) -> bool:
+    """Whether the provider takes what every provider takes."""
+    simplest = {**job, "model": RELU, "data_folder": None}
+    try:
+        return takes_any(simplest, recorded(open_session(simplest, recording(simplest))))
+    except Exception as error:
+        refusal(error)
+        return False
+
+
+def versions(job: dict[str, Any]) -> dict[str, str]:
+    module = PLUGINS.get(job.get("provider", ""))
     plugin = metadata.version(module.replace("_", "-")) if module else ""
-    return {"subgraphs": found, "version": onnxruntime.__version__, "plugin": plugin}
+    return {"version": onnxruntime.__version__, "plugin": plugin}
 
 
 def recording(job: dict[str, Any]) -> Any:
@@ -64,7 +78,8 @@ def recorded(session: Any) -> list[dict[str, Any]]:
 
 
 def takes_any(job: dict[str, Any], subgraphs: list[dict[str, Any]]) -> bool:
-    name = import_module(PLUGINS[job["provider"]]).get_ep_name()
+    provider = job["provider"]
+    name = import_module(PLUGINS[provider]).get_ep_name() if provider in PLUGINS else BUILT_IN.get(provider, provider)
     return any(subgraph["provider"] == name for subgraph in subgraphs)
 
 
@@ -149,8 +164,8 @@ def main() -> int:
     try:
         answer = TASKS[job["task"]](job)
     except Exception as error:
-        answer = {"error": refusal(error)}
-    print("\n" + json.dumps(answer))
+        answer = {"error": refusal(error), "is_usable": job["task"] == "export" or is_usable(job)}
+    print("\n" + json.dumps({**versions(job), **answer}))
     return 0
 
 

@@ -5,7 +5,8 @@ from typing import Literal
 
 from packager.atomic import link_or_copy
 from packager.environments.android import Android, ProbeJob
-from packager.errors import ModelError
+from packager.environments.runtime import shipped_version
+from packager.ortformat.refusals import explain
 from packager.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
 from packager.providers import PROVIDERS
 
@@ -21,17 +22,15 @@ def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> 
     """As `measured.measure`, for the ONNX file `model` whose external data lie beside it.
 
     NNAPI's drivers are not here: what its provider hands over is measured, what a phone's driver makes of it is not.
-    Raises ToolError where the environment is missing, ModelError where the library refuses the model.
+    Raises ToolError where the environment is missing, ModelError where the library crashes on the model.
     """
-    marked = mark(model, None, scratch)
+    marked = mark(model, model.parent, scratch)
     for file in marked.data_folder.iterdir():
         if file.is_file() and not (scratch / file.name).exists():
             link_or_copy(file, scratch / file.name)
     options = PROVIDERS[provider]().options() if provider == "nnapi" else {}
     device = Android()
     job = ProbeJob(provider=provider, options=options, entries=SESSION_ENTRIES)
-    try:
-        answer = device.probe(marked.path, job)
-    except ModelError as error:
-        raise ModelError(error.message.replace(str(marked.path), model.name), hint=error.hint) from error
-    return assignment(answer, marked, by=WORDS[provider].format(answer["version"], device.nnapi_feature_level))
+    answer = device.ask(marked.path, job)
+    by = WORDS[provider].format(shipped_version(), device.nnapi_feature_level)
+    return assignment(answer, marked, by=by, refusal=explain(answer.get("error", "")))

@@ -5,6 +5,7 @@ the runtime that opens the file is the one that rewrites it.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from packager.environments import Environment, ensure
@@ -14,6 +15,7 @@ from packager.errors import ModelError
 from packager.graph import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
 from packager.ortformat.reader import read_graph as read_ort
+from packager.ortformat.refusals import explain
 from packager.partition.measured import run_child
 from packager.values import Compiled, Format, KernelProof, Style
 
@@ -70,17 +72,23 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
     return _proof(compiled, len(list(graph.all_nodes())), by=f"loaded in ONNX Runtime {shipped_version()}{core}")
 
 
-def skipped(compiled: Compiled, reason: str) -> KernelProof:
+def skipped(compiled: Compiled, reason: str, *, runtime: str = "") -> KernelProof:
     """That nothing was proven, and why."""
-    return _proof(compiled, 0, skipped=reason)
+    return _proof(compiled, 0, skipped=reason, runtime=runtime)
 
 
-def _proof(compiled: Compiled, node_count: int, *, by: str = "", skipped: str = "") -> KernelProof:
+def declared(compiled: Compiled, runtime: str) -> KernelProof:
+    """For a reduced runtime that has all of `compiled` by its operator configuration; it is not opened here."""
+    by = "the operator configuration that the runtime was built with has every operator and type; not opened in it"
+    return _proof(compiled, len(list(graph_of(compiled).all_nodes())), by=by, runtime=runtime)
+
+
+def _proof(compiled: Compiled, node_count: int, *, by: str = "", skipped: str = "", runtime: str = "") -> KernelProof:
     return KernelProof(
         model=compiled.variant.model.name,
         variant=compiled.variant.name,
         sha256=compiled.sha256,
-        runtime=f"onnxruntime {shipped_version()}",
+        runtime=runtime or f"onnxruntime {shipped_version()}",
         node_count=node_count,
         by=by,
         skipped=skipped,
@@ -91,13 +99,19 @@ def explained(error: str, graph: Graph) -> str:
     """ONNX Runtime's refusal, with the node, its operator and its types where the message lets them be found."""
     found = NO_KERNEL.search(error)
     if not found:
-        return error
-    candidates = [node for node in graph.all_nodes() if node.op == found["op"]]
-    named = [node for node in candidates if node.name == found["name"]] or candidates
+        return explain(error)
+    candidates = [(each, node) for each in _graphs(graph) for node in each.nodes if node.op == found["op"]]
+    named = [each for each in candidates if each[1].name == found["name"]] or candidates
     if not named:
         return f"no kernel for {found['op']}: {error}"
-    node = named[0]
-    return f"no kernel for node '{node.name}', {_signature(node, graph)}"
+    around, node = named[0]
+    return f"no kernel for node '{node.name}', {_signature(node, around)}"
+
+
+def _graphs(graph: Graph) -> Iterator[Graph]:
+    yield graph
+    for subgraph in (each for node in graph.nodes for each in node.subgraphs):
+        yield from _graphs(subgraph)
 
 
 def _signature(node: Node, graph: Graph) -> str:

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager import tools
+from packager import tools, walk
 from packager.environments import ENVIRONMENTS, Environment, ensure
 from packager.errors import ModelError, ToolError
-from packager.models import walk
 from packager.models.skeleton import read_skeleton
+from packager.ortformat.refusals import explain
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -79,7 +79,7 @@ class Assignment:
     """QuantizeLinear and DequantizeLinear nodes that a layout change made anew without their names -> provider, that of
     the node whose numbers they convert"""
     refusal: str = ""
-    """what ONNX Runtime says when the provider opens the ORT-format file itself; empty when it opens, or is ONNX"""
+    """what ONNX Runtime says when the provider cannot open the file; empty when it can"""
 
     def taken(self, provider: str) -> frozenset[str]:
         """Names of the nodes of the file that `provider` runs."""
@@ -105,7 +105,8 @@ def measure(
 
     `data_folder` holds the external data of a graph whose weights lie elsewhere. An ORT-format file is asked about as
     an ONNX file of the same nodes, because ONNX Runtime records no assignment for ORT format, and then opened itself.
-    Raises ToolError where the environment is missing, ModelError where ONNX Runtime refuses the graph.
+    Raises ToolError where the environment is missing or the provider does not work in it, ModelError where ONNX Runtime
+    crashes on the graph.
     """
     source = SOURCES[provider]
     environment = ready(source.environment)
@@ -123,18 +124,21 @@ def measure(
         {**job, "task": "assign", "model": str(marked.path), "data_folder": str(marked.data_folder)},
         scratch,
     )
-    if "error" in answer:
-        raise ModelError(f"{provider} cannot open the model: {answer['error']}", hint="mobpack inspect shows its nodes")
     opened = (
         run_child(environment, {**job, "task": "load", "model": str(model), "data_folder": None}, scratch)
-        if is_ort
-        else {}
+        if is_ort and "error" not in answer
+        else answer
     )
+    if not opened.get("is_usable", True):
+        raise ToolError(
+            f"{provider} opens no model on this machine: {explain(opened['error'])}",
+            hint=f"mobpack doctor --install {source.environment} makes its environment again",
+        )
     return assignment(
         answer,
         marked,
         by=f"ONNX Runtime {answer['version']}{source.words.format(answer['plugin'])}",
-        refusal=opened.get("error", ""),
+        refusal=explain(opened.get("error", "")),
     )
 
 
@@ -215,7 +219,7 @@ def _name(node: "NodeProto") -> str:
 
 
 def _subgraphs(answer: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Subgraph]:
-    for subgraph in answer["subgraphs"]:
+    for subgraph in answer.get("subgraphs", ()):  # none where even the ONNX graph is refused
         nodes = tuple(
             Node(
                 op=node["op"],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.environments import ENVIRONMENTS
-from packager.errors import GateError, ModelError
+from packager.errors import GateError, ModelError, ToolError
 from packager.graph import Graph
 from packager.models.graphs import read_graph as read_onnx
 from packager.partition import coreml, groups, nnapi
@@ -55,8 +55,10 @@ def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
     if not missing:
         try:
             return _measured(plan, choice, graph, scratch)
-        except ModelError as error:
+        except ToolError as error:
             return _empty(plan, choice, graph, skipped=error.message)
+        except ModelError as error:  # it took the process down
+            return _refused(plan, choice, graph, refusal=error.message)
     if choice.provider in RULES:
         return _predicted(plan, choice, graph, RULES[choice.provider](graph))
     return _empty(plan, choice, graph, skipped=missing)
@@ -91,6 +93,11 @@ def refuse_poor(partitions: tuple[Partition, ...], gates: Gates) -> None:
             raise GateError(
                 f"{where}: nothing to judge by: {each.skipped}", hint="install what is missing, or drop the gate"
             )
+        if each.refusal:
+            raise GateError(
+                f"{where}: cannot open its file: {each.refusal}",
+                hint="leave the provider out for this model, or mend what it refuses",
+            )
         if gates.max_partitions is not None and each.partition_count > gates.max_partitions:
             raise GateError(
                 f"{where}: {each.partition_count} partitions, at most {gates.max_partitions} are allowed",
@@ -112,7 +119,7 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
         else measure(choice.compiled.path, None, choice.provider, options, scratch)
     )
     if assignment.refusal:
-        return _empty(plan, choice, graph, skipped=f"it cannot open the file: {assignment.refusal}")
+        return _refused(plan, choice, graph, refusal=assignment.refusal, by=assignment.by)
     taken = frozenset().union(*(assignment.taken(name) for name in _names(assignment)))
     return _partition(
         plan,
@@ -223,6 +230,20 @@ def _context(plan: Plan, choice: Choice) -> Partition:
         left=_left(graph, frozenset(pieces), {}),
         by="Qualcomm's compiler, ahead of time",
         is_measured=True,
+    )
+
+
+def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "") -> Partition:
+    return Partition(
+        model=plan.model.name,
+        target=plan.target,
+        provider=choice.provider,
+        sha256=choice.compiled.sha256,
+        node_count=len(graph.nodes),
+        share=0.0 if multiply_adds(graph) else None,
+        by=by,
+        is_measured=True,
+        refusal=refusal,
     )
 
 

@@ -57,6 +57,9 @@ class Coreml:
             style=Style.UNFUSED,
             reason="it knows few of the fused nodes and none of the quantized ones",
             wants_float=True,
+            # gemm_op_builder.cc and model_builder.cc make tensors without the model's path: "model_path must not be
+            # empty" for weights outside the file (github.com/microsoft/onnxruntime/pull/28702).
+            wants_one_file=True,
             note=note,
         )
 

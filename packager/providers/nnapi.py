@@ -26,4 +26,9 @@ class Nnapi:
 
     def wants(self, traits: Traits) -> Wish:
         note = "NNAPI takes fixed shapes only: fix them in [model.NAME.shapes]" if traits.has_dynamic_shapes else ""
-        return Wish(style=Style.UNFUSED, reason="it builds its own graph and knows none of the fused nodes", note=note)
+        return Wish(
+            style=Style.UNFUSED,
+            reason="it builds its own graph and knows none of the fused nodes",
+            wants_unsigned=True,  # helper.cc, IsQuantizationZeroPointSupported and IsQuantizedIOSupported
+            note=note,
+        )

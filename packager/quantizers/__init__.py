@@ -3,7 +3,12 @@
 from packager.quantizers.dequantized import Dequantized
 from packager.quantizers.none import NoQuantizer
 from packager.quantizers.quantizer import Quantizer
+from packager.quantizers.unsigned import Unsigned
 
-QUANTIZERS: dict[str, type[Quantizer]] = {NoQuantizer.NAME: NoQuantizer, Dequantized.NAME: Dequantized}
+QUANTIZERS: dict[str, type[Quantizer]] = {
+    NoQuantizer.NAME: NoQuantizer,
+    Dequantized.NAME: Dequantized,
+    Unsigned.NAME: Unsigned,
+}
 
 __all__ = ["QUANTIZERS", "Quantizer"]

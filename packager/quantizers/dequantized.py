@@ -1,12 +1,16 @@
 """Takes the quantization out of a model again: float weights, and no rounding between operators.
 
 For providers that know no QuantizeLinear (CoreML): they run the float graph whole and the quantized one in pieces.
+Rounding goes, limits stay: quantizers leave out a Relu or Clip that the limits of 8 bits make superfluous
+(QDQRemovableActivation in onnxruntime/quantization/operators/activation.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+
+from packager import walk
 
 if TYPE_CHECKING:
     import numpy
@@ -23,16 +27,17 @@ class Dequantized:
         import onnx
 
         proto = onnx.ModelProto.FromString(graph)
-        _dequantize(proto.graph, data_folder)
+        opset = max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+        _dequantize(proto.graph, data_folder, opset)
         return bytes(proto.SerializeToString(deterministic=True))
 
 
-def _dequantize(graph: "GraphProto", data_folder: Path) -> None:
+def _dequantize(graph: "GraphProto", data_folder: Path, opset: int) -> None:
     """Replaces DequantizeLinear of constants by float constants, and every QuantizeLinear -> DequantizeLinear by
-    nothing. What is left without a user is dropped."""
+    nothing, or by the limits that it keeps. What is left without a user is dropped."""
     from onnx import numpy_helper
 
-    constants = {tensor.name: tensor for tensor in graph.initializer}
+    constants = {tensor.name: tensor for tensor in graph.initializer} | dict(_constant_nodes(graph))
     producers = {name: node for node in graph.node for name in node.output}
     outputs = {value.name for value in graph.output}
     renamed: dict[str, str] = {}
@@ -46,12 +51,20 @@ def _dequantize(graph: "GraphProto", data_folder: Path) -> None:
         if node.op_type != "DequantizeLinear":
             continue
         source = producers.get(node.input[0])
-        if node.input[0] in constants and all(name in constants for name in node.input if name):
+        if all(name in constants for name in node.input if name):
             graph.initializer.append(numpy_helper.from_array(_dequantized(node, read), node.output[0]))
             gone.add(id(node))
-        elif source is not None and source.op_type == "QuantizeLinear" and node.output[0] not in outputs:
-            renamed[node.output[0]] = source.input[0]
-            gone.add(id(node))
+        elif source is not None and source.op_type == "QuantizeLinear":
+            value = source.input[0]
+            is_known = value not in constants and all(name in constants for name in source.input[1:] if name)
+            limits = _limits(source, read) if is_known else ()
+            if limits:
+                graph.initializer.extend(_make_clip(node, value, limits, opset))
+            elif node.output[0] in outputs:  # keeps its name
+                _make(node, "Identity", [value])
+            else:
+                renamed[node.output[0]] = value
+                gone.add(id(node))
     _rename(graph, renamed)
     kept = [node for node in graph.node if id(node) not in gone]
     del graph.node[:]
@@ -80,6 +93,51 @@ def _dequantized(node: "NodeProto", read: ConstantReader) -> "numpy.ndarray":
     return y.astype(scale.dtype)
 
 
+def _constant_nodes(graph: "GraphProto") -> "Iterator[tuple[str, TensorProto]]":
+    """Some exporters write scales and zero points as nodes."""
+    for node in graph.node:
+        if node.op_type == "Constant":
+            yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
+
+
+def _limits(node: "NodeProto", read: ConstantReader) -> "tuple[numpy.ndarray, ...]":
+    """Least and, where one holds for all channels, greatest value that QuantizeLinear `node` lets through. Empty where
+    negative ones pass: no Relu was left out there."""
+    import numpy
+
+    scale = read(node.input[1])
+    zero = read(node.input[2]) if len(node.input) > 2 and node.input[2] else numpy.zeros((), numpy.uint8)
+    if zero.dtype.kind not in "iu" or (zero != numpy.iinfo(zero.dtype).min).any():
+        return ()
+    least = numpy.zeros((), scale.dtype)
+    steps = numpy.iinfo(zero.dtype).max - numpy.iinfo(zero.dtype).min
+    return (least,) if scale.size > 1 else (least, numpy.asarray(scale.reshape(()) * steps, scale.dtype))
+
+
+def _make_clip(
+    node: "NodeProto", value: str, limits: "tuple[numpy.ndarray, ...]", opset: int
+) -> "Iterator[TensorProto]":
+    """Makes `node` keep `value` within `limits`, and gives the constants that it then takes."""
+    from onnx import helper, numpy_helper
+
+    output = node.output[0]
+    if opset < 11:
+        _make(node, "Clip", [value])
+        numbers = zip(("min", "max"), limits, strict=False)
+        node.attribute.extend(helper.make_attribute(name, float(limit)) for name, limit in numbers)
+        return
+    names = [f"{output}_{name}" for name, _ in zip(("least", "greatest"), limits, strict=False)]
+    _make(node, "Clip", [value, *names])
+    yield from (numpy_helper.from_array(limit, name) for name, limit in zip(names, limits, strict=True))
+
+
+def _make(node: "NodeProto", operator: str, inputs: list[str]) -> None:
+    """Makes `node` an `operator` of ai.onnx without attributes."""
+    node.op_type, node.domain = operator, ""
+    node.input[:] = inputs
+    del node.attribute[:]
+
+
 def _rename(graph: "GraphProto", names: dict[str, str]) -> None:
     def final(name: str) -> str:
         while name in names:
@@ -88,29 +146,20 @@ def _rename(graph: "GraphProto", names: dict[str, str]) -> None:
 
     for node in graph.node:
         node.input[:] = [final(name) for name in node.input]
-        for attribute in node.attribute:
-            for subgraph in (attribute.g, *attribute.graphs) if attribute.HasField("g") else attribute.graphs:
-                _rename(subgraph, names)
+        for subgraph in walk.subgraphs(node):
+            _rename(subgraph, names)
 
 
 def _used(nodes: "list[NodeProto]", outputs: set[str]) -> "list[NodeProto]":
-    """Without the QuantizeLinear nodes that nobody takes from any more."""
-    taken = {name for node in nodes for name in node.input} | outputs
-    return [node for node in nodes if node.op_type != "QuantizeLinear" or node.output[0] in taken]
+    """Without the QuantizeLinear and Constant nodes that nobody takes from any more."""
+    taken = {name for node in nodes for name in walk.taken_by(node)} | outputs
+    nodes = [node for node in nodes if node.op_type != "QuantizeLinear" or node.output[0] in taken]
+    taken = {name for node in nodes for name in walk.taken_by(node)} | outputs
+    return [node for node in nodes if node.op_type != "Constant" or node.output[0] in taken]
 
 
 def _drop_unused_constants(graph: "GraphProto") -> None:
-    taken = _taken(graph) | {value.name for value in graph.output}
+    taken = {name for node in graph.node for name in walk.taken_by(node)} | {value.name for value in graph.output}
     kept: list[TensorProto] = [tensor for tensor in graph.initializer if tensor.name in taken]
     del graph.initializer[:]
     graph.initializer.extend(kept)
-
-
-def _taken(graph: "GraphProto") -> set[str]:
-    """Names that nodes of `graph` and of its subgraphs take."""
-    names = {name for node in graph.node for name in node.input}
-    for node in graph.node:
-        for attribute in node.attribute:
-            for subgraph in (attribute.g, *attribute.graphs) if attribute.HasField("g") else attribute.graphs:
-                names |= _taken(subgraph) | {value.name for value in subgraph.output}
-    return names

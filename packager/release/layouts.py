@@ -19,7 +19,7 @@ def layout(target: Target, view: Any, artifacts: Sequence[Artifact], dist: Path)
     home.mkdir(parents=True, exist_ok=True)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
     if isinstance(view, AndroidView):
-        shipped += _maven(view.package, view.group, target.runtime(), artifacts, dist)
+        shipped += _maven(view, artifacts, dist)
     return shipped
 
 
@@ -35,23 +35,37 @@ def _copied(artifact: Artifact, home: Path, dist: Path) -> Shipped:
     return Shipped(artifact=artifact, path=path.relative_to(dist).as_posix())
 
 
-def _maven(package: Package, group: str, runtime: str, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """A Maven repository with the library.
+def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+    """A Maven repository with the library, and with its runtime where that is an artifact of its own.
 
-    ONNX Runtime is a runtime dependency: no type of it is in the library's public signatures. Kotlin's standard
-    library is a compile dependency: its types are.
+    ONNX Runtime is a runtime dependency, unless it is in the library: no type of it is in the library's public
+    signatures. Kotlin's standard library is a compile dependency: its types are.
     """
     by_kind = {artifact.kind: artifact.path for artifact in artifacts}
+    runtime = [maven.dependency(view.onnxruntime, scope=maven.Scope.RUNTIME, is_aar=True)] if view.onnxruntime else []
+    stdlib = maven.dependency(tools.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE)
     written = maven.write_repository(
         dist / "maven",
-        coordinates=maven.Coordinates(group=group, artifact=package.name, version=package.version),
-        package=package,
+        coordinates=maven.Coordinates(group=view.group, artifact=view.package.name, version=view.package.version),
+        package=view.package,
         aar=by_kind["aar"],
         sources_jar=by_kind["sources-jar"],
-        dependencies=(
-            maven.dependency(runtime, scope=maven.Scope.RUNTIME, is_aar=True),
-            maven.dependency(tools.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE),
-        ),
+        dependencies=(*runtime, stdlib),
     )
+    if "runtime-aar" in by_kind:
+        written += _maven_runtime(runtime[0], by_kind["runtime-aar"], dist)
     suffixes = {f".{algorithm}" for algorithm in maven.ALGORITHMS}
     return [described(path, dist, target="android", kind="maven") for path in written if path.suffix not in suffixes]
+
+
+def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path, ...]:
+    """The runtime beside the library that depends on it."""
+    package = Package(name=named.artifact, version=named.version, license="MIT", description="ONNX Runtime.")
+    return maven.write_repository(
+        dist / "maven",
+        coordinates=maven.Coordinates(group=named.group, artifact=named.artifact, version=named.version),
+        package=package,
+        aar=aar,
+        sources_jar=None,
+        dependencies=(),
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from packager import __version__
+from packager.targets import PackagedRuntime
 from packager.values import (
     Artifact,
     Compiled,
@@ -20,6 +21,7 @@ from packager.values import (
 )
 
 SCHEMA_VERSION = 1
+NO_RUNTIMES: Mapping[str, PackagedRuntime] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +42,7 @@ def manifest(
     options: Mapping[str, object],
     runtimes: Mapping[str, str],
     warnings: Sequence[str],
+    own_runtimes: Mapping[str, PackagedRuntime] = NO_RUNTIMES,
 ) -> str:
     """The manifest as JSON text; the same release gives the same text."""
     models = {plan.model.name: plan.model for plan in plans}
@@ -53,6 +56,7 @@ def manifest(
         "plans": [plan_entry(plan) for plan in plans],
         "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
         "runtimes": dict(sorted(runtimes.items())),
+        "own-runtimes": {target: runtime_entry(own_runtimes[target]) for target in sorted(own_runtimes)},
         "options": options,
         "parity": [parity_entry(parity) for parity in report.parities],
         "partitions": [partition_entry(partition) for partition in report.partitions],
@@ -83,6 +87,21 @@ def _model(model: Model) -> dict[str, object]:
         "opsets": {domain or "ai.onnx": number for domain, number in sorted(model.opsets.items())},
         "inputs": [tensor_entry(spec) for spec in model.signature.inputs],
         "outputs": [tensor_entry(spec) for spec in model.signature.outputs],
+    }
+
+
+def runtime_entry(runtime: PackagedRuntime) -> dict[str, object]:
+    """A runtime of the user's own; what nobody knows of a dependency is empty."""
+    return {
+        "version": runtime.version,
+        "ship": runtime.ship,
+        "coordinates": runtime.coordinates,
+        "sha256": runtime.sha256,
+        "name": runtime.name,
+        "java-package": runtime.java_package,
+        "processors": list(runtime.abis),
+        "reduced": runtime.is_reduced,
+        "operators-sha256": runtime.operators_sha256,
     }
 
 
@@ -133,6 +152,8 @@ def partition_entry(partition: Partition) -> dict[str, object]:
     }
     if partition.skipped:
         return {**entry, "skipped": partition.skipped}
+    if partition.refusal:
+        return {**entry, "by": partition.by, "refusal": partition.refusal}
     return {
         **entry,
         "by": partition.by,

@@ -111,21 +111,23 @@ def write_repository(
     coordinates: Coordinates,
     package: Package,
     aar: Path,
-    sources_jar: Path,
+    sources_jar: Path | None,
     dependencies: Sequence[Dependency],
 ) -> tuple[Path, ...]:
     """Writes the library below `folder`, a repository's root, and returns every file written, sorted.
 
-    Files of other libraries and versions stay as they are; maven-metadata.xml names this version alone.
+    Files of other libraries and versions stay as they are; maven-metadata.xml names this version alone. A library
+    that was not made from sources of ours has no `sources_jar`.
     """
     home = folder.joinpath(*coordinates.group.split("."), coordinates.artifact)
     stem = home / coordinates.version / f"{coordinates.artifact}-{coordinates.version}"
     needs = tuple(sorted(dependencies, key=lambda needed: (needed.group, needed.artifact)))
     written_aar = _copy(aar, Path(f"{stem}.aar"))
-    written_sources = _copy(sources_jar, Path(f"{stem}-sources.jar"))
+    written_sources = _copy(sources_jar, Path(f"{stem}-sources.jar")) if sources_jar else None
     pom = _pom_view(coordinates, package, needs)
-    described = {path: _file(path) for path in (written_aar, written_sources)}
-    module = _module_view(coordinates, needs, aar=described[written_aar], sources_jar=described[written_sources])
+    described = {path: _file(path) for path in (written_aar, written_sources) if path}
+    sources = described[written_sources] if written_sources else None
+    module = _module_view(coordinates, needs, aar=described[written_aar], sources_jar=sources)
     metadata = _metadata_view(coordinates)
     for path in (
         _write(Path(f"{stem}.pom"), render("android/maven/pom.xml.j2", pom)),
@@ -149,7 +151,7 @@ def _pom_view(coordinates: Coordinates, package: Package, dependencies: tuple[De
 
 
 def _module_view(
-    coordinates: Coordinates, dependencies: tuple[Dependency, ...], *, aar: File, sources_jar: File
+    coordinates: Coordinates, dependencies: tuple[Dependency, ...], *, aar: File, sources_jar: File | None
 ) -> ModuleView:
     """What Android's Gradle plugin publishes for `singleVariant("release") { withSourcesJar() }`.
 
@@ -157,6 +159,7 @@ def _module_view(
     plugin leaves them out when there is one variant, so that debug builds of an app match as well.
     """
     needed_to_compile = tuple(needed for needed in dependencies if needed.scope is Scope.COMPILE)
+    sources = () if sources_jar is None else (_sources_variant(sources_jar),)
     return ModuleView(
         group=coordinates.group,
         artifact=coordinates.artifact,
@@ -174,10 +177,14 @@ def _module_view(
                 dependencies=dependencies,
                 file=aar,
             ),
-            VariantView(
-                name="releaseVariantReleaseSourcePublication", attributes=_sources(), dependencies=(), file=sources_jar
-            ),
+            *sources,
         ),
+    )
+
+
+def _sources_variant(jar: File) -> VariantView:
+    return VariantView(
+        name="releaseVariantReleaseSourcePublication", attributes=_sources(), dependencies=(), file=jar
     )
 
 

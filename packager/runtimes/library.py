@@ -1,5 +1,6 @@
 """An ONNX Runtime that the user has built: checked, and taken apart for a package to ship or to depend on."""
 
+import hashlib
 import re
 import zipfile
 import zlib
@@ -9,11 +10,11 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from packager import tools
+from packager.config import COORDINATES
 from packager.errors import ConfigError, ToolError
 from packager.runtimes import elf, rename
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
 
-COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 CONFIG = "required_operators_and_types.config"
 LIBRARIES = ("libonnxruntime.so", "libonnxruntime4j_jni.so")
 PAGE_BYTES = 16384
@@ -29,6 +30,8 @@ class PublishedRuntime:
     """`group:artifact:version`"""
     config: OperatorConfig | None
     """what it was reduced to; None when the user names no configuration and answers for it"""
+    config_sha256: str = ""
+    """of the configuration's file"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +45,8 @@ class OwnRuntime:
     """ONNX Runtime's"""
     abis: tuple[str, ...]
     config: OperatorConfig
+    config_sha256: str
+    """of the configuration's file"""
     notes: tuple[str, ...]
     """what is doubtful about it, one sentence each"""
 
@@ -59,14 +64,16 @@ class RuntimeFiles:
 
 
 def load(location: str, folder: Path, *, config: Path | None = None) -> PublishedRuntime | OwnRuntime:
-    """The runtime at `location`: Maven coordinates, or an .aar by its path below `folder`.
+    """The runtime at `location`: Maven coordinates, or an .aar, or a folder with one, by its path below `folder`.
 
     `config` is the operator configuration it was built with, where that is neither beside the .aar nor in it. Raises
     ConfigError or ToolError for a file that is no ONNX Runtime for Android, or whose operators are not known.
     """
     if COORDINATES.fullmatch(location):
-        return PublishedRuntime(coordinates=location, config=read_config(config) if config else None)
+        return _published(location, config)
     path = folder / location
+    if path.is_dir():
+        path = only_aar(path)
     if not path.is_file():
         raise ConfigError(
             f"runtime {path}: no such file",
@@ -77,14 +84,33 @@ def load(location: str, folder: Path, *, config: Path | None = None) -> Publishe
         _check_classes(path, archive, names)
         abis = _abis(path, names)
         notes = tuple(_notes(path, archive, abis))
+        operators, config_sha256 = _config(path, archive, config)
         return OwnRuntime(
             path=path,
             sha256=tools.sha256_of(path),
             version=_version(path, archive, abis),
             abis=abis,
-            config=_config(path, archive, config),
+            config=operators,
+            config_sha256=config_sha256,
             notes=notes,
         )
+
+
+def only_aar(folder: Path) -> Path:
+    """The .aar in `folder`, as the recipe leaves it. Raises ConfigError unless there is one."""
+    found = sorted(folder.glob("*.aar"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise ConfigError(f"runtime {folder}: it should hold one .aar, found {names}", hint="name the file itself")
+    return found[0]
+
+
+def _published(coordinates: str, config: Path | None) -> PublishedRuntime:
+    if config is None:
+        return PublishedRuntime(coordinates=coordinates, config=None)
+    return PublishedRuntime(
+        coordinates=coordinates, config=read_config(config), config_sha256=tools.sha256_of(config)
+    )
 
 
 def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:
@@ -120,7 +146,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return archive.read(name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, or packed oddly
         raise ToolError(f"runtime {path}: {name} is damaged ({error})", hint=REBUILD) from error
 
 
@@ -175,16 +201,20 @@ def _version(path: Path, archive: zipfile.ZipFile, abis: tuple[str, ...]) -> str
     return versions.pop()
 
 
-def _config(path: Path, archive: zipfile.ZipFile, given: Path | None) -> OperatorConfig:
-    """The operators it was built with: named by the user, beside the file, or in its META-INF."""
+def _config(path: Path, archive: zipfile.ZipFile, given: Path | None) -> tuple[OperatorConfig, str]:
+    """The operators it was built with, and the sha256 of the file that says so.
+
+    The user names the file, or it lies beside the .aar or in its META-INF.
+    """
     beside = [path.with_suffix(".config"), path.with_name(CONFIG)]
     for candidate in [given] if given else beside:
         if given or candidate.is_file():
-            return read_config(candidate)
+            return read_config(candidate), tools.sha256_of(candidate)
     inside = sorted(name for name in archive.namelist() if name.startswith("META-INF/") and name.endswith(".config"))
     if inside:
         content = _read(archive, inside[0], path)
-        return parse_config(content.decode("utf-8", errors="replace"), f"{path}!{inside[0]}")
+        text = content.decode("utf-8", errors="replace")
+        return parse_config(text, f"{path}!{inside[0]}"), hashlib.sha256(content).hexdigest()
     raise ConfigError(
         f"runtime {path}: its operator configuration is missing, so nobody can tell which models it runs",
         hint=f"put the file it was built with beside it as {beside[0].name}; for a runtime with all operators, a file "

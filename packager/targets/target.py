@@ -1,20 +1,46 @@
 """What a target is: something that turns compiled models into a package for one kind of app."""
 
-from dataclasses import Field
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from dataclasses import Field, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Literal, Protocol
 
 from packager.store import Store
 from packager.values import Artifact, Package, Plan, Report, Sources
 
 
-class Target(Protocol):
-    """Its fields are the keys of its table in mobpack.toml. A view is whatever its templates need."""
+@dataclass(frozen=True, kw_only=True)
+class PackagedRuntime:
+    """An ONNX Runtime of the user's own, as a package brings it along or depends on it."""
+
+    version: str
+    """ONNX Runtime's; of a dependency, the one in its coordinates"""
+    ship: Literal["inside", "maven", "dependency"]
+    """in the package, as an artifact beside it, or from a repository that is not ours"""
+    coordinates: str
+    """`group:artifact:version` that the package depends on; empty when the runtime is inside"""
+    sha256: str = ""
+    """of the user's file"""
+    name: str = ""
+    """that it was renamed with; empty when it has its own"""
+    java_package: str = "ai.onnxruntime"
+    abis: tuple[str, ...] = ()
+    operators_sha256: str = ""
+    """of the operator configuration; empty when nobody named one"""
+    is_reduced: bool = False
+    libraries: Mapping[PurePosixPath, Path]
+    """by path in an .aar: `jni/arm64-v8a/libonnxruntime.so`"""
+    classes: Path | None = None
+    """a jar"""
+    rules: str = ""
+    """the runtime's own, for R8"""
+
+
+class Planned(Protocol):
+    """What a plan is made for. The fields of a target are the keys of its table in mobpack.toml."""
 
     NAME: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-    NEEDS: ClassVar[tuple[str, ...]]
-    """targets whose artifacts this one takes in"""
-
     IS_PACKAGED: ClassVar[bool]
     """False for one that can be planned and checked, but not built yet"""
 
@@ -57,8 +83,20 @@ class Target(Protocol):
         """The runtime that its packages depend on, as its users name it."""
         ...
 
-    def view(self, package: Package, plans: tuple[Plan, ...], report: Report) -> Any:
-        """Everything its templates print. Raises ModelError for a model that the target's API cannot carry."""
+
+class Target(Planned, Protocol):
+    """What packages are built for. A view is whatever its templates need."""
+
+    NEEDS: ClassVar[tuple[str, ...]]
+    """targets whose artifacts this one takes in"""
+
+    def view(
+        self, package: Package, plans: tuple[Plan, ...], report: Report, runtime: PackagedRuntime | None = None
+    ) -> Any:
+        """Everything its templates print, with `runtime` in the place of the published one.
+
+        Raises ModelError for a model that the target's API cannot carry.
+        """
         ...
 
     def render(self, view: Any) -> Sources:

@@ -6,9 +6,14 @@ from pathlib import Path, PurePosixPath
 
 from packager.archives import Content, write_zip
 from packager.render import render
+from packager.targets.target import PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
 AAR_METADATA = PurePosixPath("META-INF/com/android/build/gradle/aar-metadata.properties")
+ONNXRUNTIME = "ai.onnxruntime"
+"""The Java package of ONNX Runtime's classes, unless they were renamed."""
+RUNTIME_JAR = PurePosixPath("libs/onnxruntime.jar")
+"""Where classes of a runtime that comes along lie: Gradle puts the jars that a library is built with there, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,21 +24,29 @@ class ManifestView:
     """the namespace; empty in a Gradle project, where build.gradle.kts says it and a manifest must not"""
     min_sdk: int
     """0 in a Gradle project, for the same reason"""
+    has_telemetry: bool
+    """whether the library depends on an ONNX Runtime whose own manifest starts telemetry"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsumerRulesView:
-    """consumer-rules.pro, the same for every package."""
+    """consumer-rules.pro"""
+
+    onnxruntime: str
+    """the Java package of its classes"""
+    rules: str
+    """those of a runtime that the library brings along"""
 
 
-def manifest(*, package: str = "", min_sdk: int = 0) -> str:
-    """AndroidManifest.xml; without arguments, the one of a Gradle project."""
-    return render("android/AndroidManifest.xml.j2", ManifestView(package=package, min_sdk=min_sdk))
+def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True) -> str:
+    """AndroidManifest.xml; without package and min_sdk, the one of a Gradle project."""
+    view = ManifestView(package=package, min_sdk=min_sdk, has_telemetry=has_telemetry)
+    return render("android/AndroidManifest.xml.j2", view)
 
 
-def consumer_rules() -> str:
-    """What R8 must know in the app that uses the library."""
-    return render("android/consumer-rules.pro.j2", ConsumerRulesView())
+def consumer_rules(onnxruntime: str = ONNXRUNTIME, rules: str = "") -> str:
+    """What R8 must know in the app that uses the library; `rules` are those of a runtime that it brings along."""
+    return render("android/consumer-rules.pro.j2", ConsumerRulesView(onnxruntime=onnxruntime, rules=rules.strip()))
 
 
 def write_aar(
@@ -46,8 +59,9 @@ def write_aar(
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
     min_compile_sdk: int,
+    runtime: PackagedRuntime | None = None,
 ) -> Path:
-    """Writes the archive to `path` and returns it.
+    """Writes the archive to `path` and returns it, with the libraries and classes of `runtime` where one is given.
 
     `assets` are by path below assets/, `licenses` by file name. A license lands in META-INF/<namespace>/ of
     the archive, which Android's build leaves alone. In classes.jar it would be merged into the app, where two
@@ -63,7 +77,25 @@ def write_aar(
     }
     entries |= {ASSETS / name: file for name, file in assets.items()}
     entries |= {PurePosixPath("META-INF") / namespace / name: file for name, file in licenses.items()}
+    if runtime:
+        entries |= runtime.libraries
+        entries |= {RUNTIME_JAR: runtime.classes} if runtime.classes else {}
     return write_zip(path, entries)
+
+
+def write_runtime_aar(path: Path, runtime: PackagedRuntime, *, min_sdk: int) -> Path:
+    """Writes `runtime` as a library of its own, without telemetry's start-up component and permissions."""
+    assert runtime.classes is not None
+    entries: dict[PurePosixPath, Content] = {
+        PurePosixPath("AndroidManifest.xml"): manifest(
+            package=runtime.java_package, min_sdk=min_sdk, has_telemetry=False
+        ).encode(),
+        PurePosixPath("classes.jar"): runtime.classes,
+        PurePosixPath("R.txt"): b"",
+        PurePosixPath("proguard.txt"): consumer_rules(runtime.java_package, runtime.rules).encode(),
+        AAR_METADATA: _aar_metadata(min_sdk).encode(),
+    }
+    return write_zip(path, {**entries, **runtime.libraries})
 
 
 def _aar_metadata(min_compile_sdk: int) -> str:

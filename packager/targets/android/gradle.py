@@ -22,7 +22,8 @@ class GradleDependency:
     configuration: str
     """`api` when public signatures use it, else `implementation`"""
     notation: str
-    """group:artifact:version"""
+    """group:artifact:version, or the path of a jar in the project"""
+    is_file: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,8 @@ class SettingsView:
     """settings.gradle.kts"""
 
     artifact: str
+    repository: str
+    """path of a Maven repository from the project's folder; empty when none is needed"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +78,13 @@ def gradle_project(
     namespace: str,
     min_sdk: int,
     dependencies: tuple[GradleDependency, ...],
+    repository: str = "",
+    has_telemetry: bool = True,
 ) -> Sources:
     """`sources`, laid out as a module's already, with the build files around them.
 
-    The manifest is written anew: in a Gradle project the namespace and the SDK versions are in build.gradle.kts.
+    `repository` is the path of a Maven repository from the project's folder, `has_telemetry` as in `manifest`. The
+    manifest is written anew: in a Gradle project the namespace and the SDK versions are in build.gradle.kts.
     """
     pinned = pins()["android"]
     build = BuildView(
@@ -94,6 +100,7 @@ def gradle_project(
         kotlin_gradle_plugin=pinned["kotlin-gradle-plugin"],
         dependencies=dependencies,
     )
+    settings = SettingsView(artifact=artifact, repository=repository)
     readme = ReadmeView(
         group=group,
         artifact=artifact,
@@ -104,8 +111,8 @@ def gradle_project(
     )
     texts: Mapping[PurePosixPath, str] = {
         **sources.texts,
-        MANIFEST: manifest(),
-        PurePosixPath("settings.gradle.kts"): _render("settings.gradle.kts", SettingsView(artifact=artifact)),
+        MANIFEST: manifest(has_telemetry=has_telemetry),
+        PurePosixPath("settings.gradle.kts"): _render("settings.gradle.kts", settings),
         PurePosixPath("build.gradle.kts"): _render("build.gradle.kts", build),
         PurePosixPath("gradle.properties"): _render("gradle.properties", PropertiesView()),
         PurePosixPath("README.md"): _render("README.md", readme),

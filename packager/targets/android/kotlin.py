@@ -11,6 +11,7 @@ from packager import tools
 from packager.archives import write_zip
 from packager.errors import ToolError
 from packager.render import templates_folder
+from packager.targets.android.aar import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 HINT = "pip install 'mobpack[android]'"
@@ -33,15 +34,18 @@ class Compiler:
     stdlib: Path
 
 
-def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) -> Path:
+def compile_kotlin(
+    sources: Mapping[str, str], *, module_name: str, work: Path, onnxruntime: str = ONNXRUNTIME
+) -> Path:
     """Compiles `sources` (path below the source root -> text) to `work`/classes.jar and returns its path.
 
     Android and ONNX Runtime are there as the stubs in templates/android/stubs: the signatures that generated code
-    may use. Raises ToolError with the compiler's words for an error or a warning, and when the compiler is missing.
+    may use; `onnxruntime` is the Java package of the latter. Raises ToolError with the compiler's words for an error
+    or a warning, and when the compiler is missing.
     """
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
-    _write(stubs(), work / "stubs")
+    _write(stubs(onnxruntime), work / "stubs")
     tools.run(
         [
             compiler.java,
@@ -66,10 +70,16 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path) 
     )
 
 
-def stubs() -> dict[str, str]:
+def stubs(onnxruntime: str = ONNXRUNTIME) -> dict[str, str]:
     """Java sources of what generated code uses of Android and ONNX Runtime, by path: signatures without bodies."""
     folder = templates_folder() / "android" / "stubs"
-    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in _files(folder)}
+    texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in _files(folder)}
+    return {
+        name.replace(ONNXRUNTIME.replace(".", "/"), onnxruntime.replace(".", "/")): text.replace(
+            ONNXRUNTIME, onnxruntime
+        )
+        for name, text in texts.items()
+    }
 
 
 def find_compiler() -> Compiler:

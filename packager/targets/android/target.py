@@ -20,12 +20,16 @@ from packager.targets.android.view import (
     ProviderView,
     RuntimeView,
 )
+from packager.targets.target import PackagedRuntime
 from packager.values import Artifact, Package, Plan, Report, Sources
 
 KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
 ASSETS_ROOT = PurePosixPath("src/main/assets")
+LIBRARIES_ROOT = PurePosixPath("src/main/jniLibs")
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
+RELEASED = "../../maven"
+"""From an emitted Gradle project to the Maven repository of its release."""
 
 KNOWN = ("qnn", "nnapi", "xnnpack", "webgpu")
 """The providers that Android packages can have."""
@@ -98,17 +102,20 @@ class Android:
         pinned = tools.pins()["android"]
         return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
 
-    def view(self, package: Package, plans: tuple[Plan, ...], report: Report) -> AndroidView:
+    def view(
+        self, package: Package, plans: tuple[Plan, ...], report: Report, runtime: PackagedRuntime | None = None
+    ) -> AndroidView:
         namespace = f"{self.group}.{_package_part(package.name)}"
         models = [plan.model for plan in plans]
         class_names = tensors.class_names(model.name for model in models)
         reshaped = _reshaped(report, self.variant)
         laid_out = files.lay_out(plans, package)
+        java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
         return AndroidView(
             package=package,
             group=self.group,
             namespace=namespace,
-            runtime=_runtime_view(namespace, self.providers),
+            runtime=_runtime_view(namespace, java_package, self.providers),
             models=tuple(
                 tensors.model_view(
                     model,
@@ -116,7 +123,8 @@ class Android:
                     files=laid_out[model.name].views,
                     kotlin_package=namespace,
                     class_name=class_names[model.name],
-                    runtime_version=self.runtime().rpartition(":")[2],
+                    runtime_version=runtime.version if runtime else self.runtime().rpartition(":")[2],
+                    onnxruntime=java_package,
                     reshaped=reshaped.get(model.name, ()),
                 )
                 for model in models
@@ -127,6 +135,8 @@ class Android:
                 for model in models
                 if model.license_file
             ),
+            own=runtime,
+            onnxruntime=runtime.coordinates if runtime else self.runtime(),
         )
 
     def render(self, view: AndroidView) -> Sources:
@@ -135,16 +145,24 @@ class Android:
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
         for name in RUNTIME_FILES:
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
-        texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk)
-        texts[CONSUMER_RULES] = aar.consumer_rules()
+        inside = _inside(view)
+        texts[MANIFEST] = aar.manifest(
+            package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view)
+        )
+        texts[CONSUMER_RULES] = aar.consumer_rules(view.runtime.onnxruntime, inside.rules if inside else "")
         return Sources(
             texts=dict(sorted(texts.items())),
-            files={ASSETS_ROOT / asset.path: asset.file for asset in view.assets},
+            files={ASSETS_ROOT / asset.path: asset.file for asset in view.assets} | _runtime_files(inside),
         )
 
     def project(self, view: AndroidView, sources: Sources) -> Sources:
         """The sources as a Gradle project."""
-        pinned = tools.pins()["android"]
+        if view.onnxruntime:
+            runtime = gradle.GradleDependency(configuration="implementation", notation=view.onnxruntime)
+        else:
+            jar = str(aar.RUNTIME_JAR)
+            runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
+        stdlib = tools.pins()["android"]["kotlin-stdlib"]
         return gradle.gradle_project(
             sources,
             group=self.group,
@@ -152,37 +170,40 @@ class Android:
             version=view.package.version,
             namespace=view.namespace,
             min_sdk=self.min_sdk,
-            dependencies=(
-                gradle.GradleDependency(configuration="implementation", notation=self.runtime()),
-                gradle.GradleDependency(configuration="api", notation=pinned["kotlin-stdlib"]),
-            ),
+            dependencies=(runtime, gradle.GradleDependency(configuration="api", notation=stdlib)),
+            repository=RELEASED if view.own and view.own.ship == "maven" else "",
+            has_telemetry=_has_telemetry(view),
         )
 
     def assemble(self, view: AndroidView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The .aar and a jar of the Kotlin sources."""
+        """The .aar and a jar of the Kotlin sources; the .aar of the runtime, where it is an artifact of its own."""
         stem = f"{view.package.name}-{view.package.version}"
+        own = view.own
         inputs = [
             self.assembler,
             self.min_sdk,
-            self.runtime(),
+            view.onnxruntime,
+            [own.sha256, own.name, own.ship] if own else [],
             tools.pins()["android"],
             {str(path): text for path, text in sources.texts.items()},
             {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
             {each.name: tools.sha256_of(each.file) for each in view.licenses},
             kotlin.compiler_version(),
-            kotlin.stubs(),
+            kotlin.stubs(view.runtime.onnxruntime),
         ]
 
         def make(folder: Path) -> None:
             with store.scratch() as work:
                 self._write_aar(folder / f"{stem}.aar", view, sources, work)
             aar.write_sources_jar(folder / f"{stem}-sources.jar", _kotlin(sources))
+            if own and own.ship == "maven":
+                aar.write_runtime_aar(folder / _runtime_name(own), own, min_sdk=self.min_sdk)
 
         made = store.results("android", inputs, make)
-        return (
-            tools.artifact(made / f"{stem}.aar", target=self.NAME, kind="aar"),
-            tools.artifact(made / f"{stem}-sources.jar", target=self.NAME, kind="sources-jar"),
-        )
+        names = {"aar": f"{stem}.aar", "sources-jar": f"{stem}-sources.jar"}
+        if own and own.ship == "maven":
+            names["runtime-aar"] = _runtime_name(own)
+        return tuple(tools.artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
 
     def _write_aar(self, path: Path, view: AndroidView, sources: Sources, work: Path) -> None:
         if self.assembler == "gradle":
@@ -194,13 +215,40 @@ class Android:
         aar.write_aar(
             path,
             manifest=sources.texts[MANIFEST],
-            classes_jar=kotlin.compile_kotlin(texts, module_name=view.namespace, work=work),
+            classes_jar=kotlin.compile_kotlin(
+                texts, module_name=view.namespace, work=work, onnxruntime=view.runtime.onnxruntime
+            ),
             consumer_rules=sources.texts[CONSUMER_RULES],
             assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},
             namespace=view.namespace,
             min_compile_sdk=self.min_sdk,
+            runtime=_inside(view),
         )
+
+
+def _inside(view: AndroidView) -> PackagedRuntime | None:
+    """The runtime that the library itself brings along."""
+    return view.own if view.own and view.own.ship == "inside" else None
+
+
+def _has_telemetry(view: AndroidView) -> bool:
+    """A runtime of the user's own is packaged without the manifest that starts telemetry."""
+    return view.own is None or view.own.ship == "dependency"
+
+
+def _runtime_files(inside: PackagedRuntime | None) -> dict[PurePosixPath, Path]:
+    """Where a Gradle project has the libraries and classes of a runtime."""
+    if inside is None or inside.classes is None:
+        return {}
+    libraries = {LIBRARIES_ROOT / path.relative_to("jni"): file for path, file in inside.libraries.items()}
+    return {**libraries, aar.RUNTIME_JAR: inside.classes}
+
+
+def _runtime_name(own: PackagedRuntime) -> str:
+    """`com.example:onnxruntime-acme-0123456789ab:1.2.3` -> `onnxruntime-acme-0123456789ab-1.2.3.aar`"""
+    _, artifact, version = own.coordinates.split(":")
+    return f"{artifact}-{version}.aar"
 
 
 def _provider_hint(provider: str) -> str:
@@ -227,7 +275,7 @@ def _reshaped(report: Report, variant: str) -> dict[str, set[str]]:
     return found
 
 
-def _runtime_view(namespace: str, providers: tuple[str, ...]) -> RuntimeView:
+def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...]) -> RuntimeView:
     views = tuple(
         ProviderView(
             name=name,
@@ -236,7 +284,9 @@ def _runtime_view(namespace: str, providers: tuple[str, ...]) -> RuntimeView:
         )
         for name in providers
     )
-    return RuntimeView(kotlin_package=namespace, providers=views, uses_nnapi="nnapi" in providers)
+    return RuntimeView(
+        kotlin_package=namespace, onnxruntime=onnxruntime, providers=views, uses_nnapi="nnapi" in providers
+    )
 
 
 def _model_text(model: ModelView) -> str:

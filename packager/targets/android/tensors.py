@@ -103,9 +103,11 @@ def model_view(
     kotlin_package: str,
     class_name: str,
     runtime_version: str,
+    onnxruntime: str,
     reshaped: Collection[str],
 ) -> ModelView:
-    """The Kotlin file of one model. `reshaped` names outputs whose declared shape is not the real one.
+    """The Kotlin file of one model. `reshaped` names outputs whose declared shape is not the real one, `onnxruntime`
+    the Java package of ONNX Runtime's classes.
 
     Raises ModelError for a model that ONNX Runtime's Java API cannot carry.
     """
@@ -131,7 +133,7 @@ def model_view(
         runtime_version=runtime_version,
         version=package.version,
         files=files,
-        imports=_imports(inputs, outputs, has_pinned=bool(pinned)),
+        imports=_imports(inputs, outputs, onnxruntime, has_pinned=bool(pinned)),
         input_example=_example(inputs),
         output_example=f"{outputs[0].identifier}[0]",
         dimensions=sizes.views,
@@ -239,13 +241,15 @@ def _shape(spec: TensorSpec, sizes: Sizes) -> str:
     return f"[{', '.join(sizes.label(spec, axis) for axis in range(len(spec.shape)))}]"
 
 
-def _imports(inputs: Sequence[InputView], outputs: Sequence[OutputView], *, has_pinned: bool) -> tuple[str, ...]:
+def _imports(
+    inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool
+) -> tuple[str, ...]:
     """What the model's file uses, in the order ktlint wants."""
     types = {each.kotlin_type for each in inputs} | {each.kotlin_type for each in outputs}
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
-    java_type = {"ai.onnxruntime.OnnxJavaType"} if makes_tensors else set()
-    return tuple(sorted({"ai.onnxruntime.OrtSession", "android.content.Context", *buffers, *java_type}))
+    java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
+    return tuple(sorted({f"{onnxruntime}.OrtSession", "android.content.Context", *buffers, *java_type}))
 
 
 def _example(inputs: Sequence[InputView]) -> str:

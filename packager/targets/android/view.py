@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.targets.target import PackagedRuntime
 from packager.values import Package
 
 
@@ -26,6 +27,8 @@ class RuntimeView:
     """The files that all models of a package share."""
 
     kotlin_package: str
+    onnxruntime: str
+    """the Java package of ONNX Runtime's classes"""
     providers: tuple[ProviderView, ...]
     uses_nnapi: bool
 
@@ -164,3 +167,7 @@ class AndroidView:
     models: tuple[ModelView, ...]
     assets: tuple[Asset, ...]
     licenses: tuple[License, ...]
+    own: PackagedRuntime | None
+    """the runtime that takes the place of the published one"""
+    onnxruntime: str
+    """coordinates of the runtime that the package depends on; empty when it is inside"""

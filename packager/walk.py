@@ -17,17 +17,17 @@ def all_graphs(proto: "ModelProto") -> Iterator["GraphProto"]:
     """The main graph and every subgraph, those in functions included."""
     yield proto.graph
     for node in all_nodes(proto):
-        yield from _subgraphs(node)
+        yield from subgraphs(node)
 
 
 def _nodes(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
     for node in nodes:
         yield node
-        for graph in _subgraphs(node):
+        for graph in subgraphs(node):
             yield from _nodes(graph.node)
 
 
-def _subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
+def subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
     """The graphs that are attributes of `node`: branches of an If, the body of a Loop or Scan."""
     for attribute in node.attribute:
         yield from (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)
@@ -35,5 +35,8 @@ def _subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
 
 def taken_by(node: "NodeProto") -> set[str]:
     """Names of the values that `node` takes, those that its subgraphs take from outside included."""
-    inside = (inner for graph in _subgraphs(node) for inner in graph.node)
-    return {*node.input, *(name for inner in inside for name in taken_by(inner))}
+    names = set(node.input)
+    for graph in subgraphs(node):
+        names.update(value.name for value in graph.output)  # one of outside may pass through
+        names.update(name for inner in graph.node for name in taken_by(inner))
+    return names

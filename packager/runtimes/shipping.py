@@ -1,0 +1,184 @@
+"""The runtime that `[runtime]` names, on its way into a package: found, taken apart, held against what ships."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packager import tools
+from packager.archives import write_zip
+from packager.config import RuntimeTable
+from packager.environments.runtime import shipped_version
+from packager.errors import ConfigError, ToolError
+from packager.runtimes import library, rename
+from packager.runtimes.operators import OperatorConfig, refuse_uncovered
+from packager.store import Store
+from packager.targets import PackagedRuntime, Target
+from packager.values import Format, Plan
+
+KEY_LETTERS = 12
+PHONES = "arm64-v8a"
+CLASSES, RULES = "classes.jar", "proguard.txt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenRuntime:
+    """A runtime of the user's own for one target."""
+
+    target: str
+    said: str
+    """which one it is, in words"""
+    config: OperatorConfig | None
+    """what it was reduced to; None when nobody knows"""
+    notes: tuple[str, ...]
+    """what is doubtful about it, one sentence each"""
+    packaged: PackagedRuntime
+
+    @property
+    def is_reduced(self) -> bool:
+        """Reduced runtimes are minimal builds: they read ORT format and nothing else."""
+        return self.packaged.is_reduced
+
+    @property
+    def is_published_in_full(self) -> bool:
+        """It has what the published runtime has: the same version, and all operators by its configuration."""
+        return self.config is not None and not self.is_reduced and self.packaged.version == shipped_version()
+
+
+def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> ChosenRuntime:
+    """The runtime of `table`; as an artifact of its own it belongs to `group`.
+
+    Raises ConfigError or ToolError for one that no package can have.
+    """
+    location = _located(Path(table.android), store) if not table.is_published else table.android
+    found = library.load(str(location), Path(), config=table.config)
+    if isinstance(found, library.PublishedRuntime):
+        return _dependency(found, target)
+    ship = table.ship or "inside"
+    key = "-".join(filter(None, ["onnxruntime", table.name, found.sha256[:KEY_LETTERS]]))
+    folder = store.results("runtime", [found.sha256, table.name], lambda made: _take_apart(found, table.name, made))
+    return ChosenRuntime(
+        target=target,
+        said=f"ONNX Runtime {found.version} ({found.path.name})",
+        config=found.config,
+        notes=(*found.notes, *_notes(found)),
+        packaged=PackagedRuntime(
+            version=found.version,
+            ship=ship,
+            coordinates=f"{group}:{key}:{found.version}" if ship == "maven" else "",
+            sha256=found.sha256,
+            name=table.name,
+            java_package=rename.java_package(table.name) if table.name else f"ai.{rename.ORIGINAL}",
+            abis=found.abis,
+            operators_sha256=found.config_sha256,
+            is_reduced=_is_reduced(found.config),
+            libraries=_libraries(folder),
+            classes=folder / CLASSES,
+            rules=(folder / RULES).read_text(encoding="utf-8"),
+        ),
+    )
+
+
+def refuse_settings(target: Target, assembler: str, runtime: ChosenRuntime) -> None:
+    """Raises ConfigError for settings of `target` that `runtime` cannot have."""
+    where = f"target.{runtime.target}"
+    if runtime.is_reduced and target.format == "onnx":
+        raise ConfigError(
+            f'{where}: format = "onnx" with a reduced runtime, which reads ORT format only',
+            hint="take the key out, or name a runtime with all operators in [runtime]",
+        )
+    if runtime.is_reduced and target.soc_models and "qnn" in target.providers:
+        raise ConfigError(
+            f"{where}: soc-models with a reduced runtime, which cannot open what is compiled for a chip",
+            hint="take soc-models out, or name a runtime with all operators in [runtime]",
+        )
+    if runtime.packaged.ship == "maven" and assembler == "gradle":
+        raise ConfigError(
+            f'{where}: assembler = "gradle" looks for the runtime in a repository that is not there yet',
+            hint='use ship = "inside" in [runtime], or assembler = "embedded"',
+        )
+
+
+def refuse_unrunnable(plans: Sequence[Plan], runtime: ChosenRuntime) -> None:
+    """Raises ConfigError for a file in a format, ModelError for an operator or type, that the runtime does not have."""
+    for plan in plans:
+        if plan.target != runtime.target or runtime.config is None:
+            continue
+        for choice in plan.choices:
+            if runtime.is_reduced and choice.compiled.format is Format.ONNX:
+                raise ConfigError(
+                    f"model '{plan.model.name}' on {plan.target} ships as ONNX for {choice.provider} "
+                    f"({choice.reason}), and a reduced runtime reads ORT format only",
+                    hint='float16 = "float32" and no soc-models make it ORT format; a runtime with all operators '
+                    "reads both",
+                )
+            refuse_uncovered(plan.model.name, choice.compiled.operators, runtime.config)
+
+
+def _located(path: Path, store: Store) -> Path:
+    """`path`, or where the .aar of a .zip was unpacked to."""
+    if path.suffix != ".zip" or not path.is_file():
+        return path
+    unpacked = store.results("runtime-archive", [tools.sha256_of(path)], lambda folder: _unpack(path, folder))
+    return library.only_aar(unpacked)
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    """The .aar and the operator configurations in the .zip, without the folders they lie in."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = sorted(name for name in archive.namelist() if name.endswith((".aar", ".config")))
+            for name in names:
+                (folder / PurePosixPath(name).name).write_bytes(archive.read(name))
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, or packed oddly
+        raise ToolError(f"runtime {path}: not a .zip, or cut short ({error})", hint=library.REBUILD) from error
+    found = [name for name in names if name.endswith(".aar")]
+    if len(found) != 1:
+        raise ConfigError(
+            f"runtime {path}: it should hold one .aar, found {', '.join(found) or 'none'}", hint="name the .aar itself"
+        )
+
+
+def _take_apart(found: library.OwnRuntime, name: str, folder: Path) -> None:
+    shipped = library.files(found, name)
+    for path, content in shipped.libraries.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+    write_zip(folder / CLASSES, dict(shipped.classes))
+    (folder / RULES).write_text(shipped.rules, encoding="utf-8", newline="\n")
+
+
+def _is_reduced(config: OperatorConfig | None) -> bool:
+    return config is not None and (not config.has_all_operators or config.globally_allowed_types is not None)
+
+
+def _libraries(folder: Path) -> dict[PurePosixPath, Path]:
+    return {PurePosixPath(path.relative_to(folder).as_posix()): path for path in sorted(folder.rglob("*.so"))}
+
+
+def _notes(found: library.OwnRuntime) -> Iterator[str]:
+    if PHONES not in found.abis:
+        yield f"{found.path.name} has no library for {PHONES}: nearly every phone needs it"
+    if found.version != shipped_version():
+        yield (
+            f"{found.path.name} is ONNX Runtime {found.version}: this mobpack was tried with {shipped_version()}, and "
+            "versions differ in the kernels they have"
+        )
+
+
+def _dependency(found: library.PublishedRuntime, target: str) -> ChosenRuntime:
+    return ChosenRuntime(
+        target=target,
+        said=found.coordinates,
+        config=found.config,
+        notes=(),
+        packaged=PackagedRuntime(
+            version=found.coordinates.rpartition(":")[2],
+            ship="dependency",
+            coordinates=found.coordinates,
+            operators_sha256=found.config_sha256,
+            is_reduced=_is_reduced(found.config),
+            libraries={},
+        ),
+    )

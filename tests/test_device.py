@@ -1,0 +1,94 @@
+"""What Android's own library takes of the files that a plan makes for it, and what it refuses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from packager import plan
+from packager.errors import GateError
+from packager.partition.report import Gates, partitions, refuse_poor
+from packager.store import Store
+from packager.targets.android import Android
+from packager.values import Partition
+from tests.onnx_text import loaded, onnx_model
+from tests.test_environments import have
+
+pytestmark = pytest.mark.android
+
+CHANNELS = 512
+"""Their biases and scales have 2048 bytes: more than stays in the graph when weights are taken out."""
+
+
+def quantized_convolution(element: str) -> ModelProto:
+    """A convolution as ONNX Runtime's quantizer writes it, with a scale of its own for each channel of the weights."""
+    generator = np.random.default_rng(1)
+    return onnx_model(
+        f"""
+        (float[1, 2, 4, 4] x) => (float[1, {CHANNELS}, 4, 4] y) <float s = {{0.02}}, {element} z = {{12}}> {{
+            [q] a = QuantizeLinear (x, s, z)
+            [d] b = DequantizeLinear (a, s, z)
+            [w] v = DequantizeLinear <axis = 0> (weights, scales, zeros)
+            [i] c = DequantizeLinear <axis = 0> (biases, bias_scales, bias_zeros)
+            [conv] e = Conv (b, v, c)
+            [r] f = QuantizeLinear (e, s, z)
+            [o] y = DequantizeLinear (f, s, z)
+        }}""",
+        weights={
+            "weights": generator.integers(-128, 127, (CHANNELS, 2, 1, 1), np.int8),
+            "scales": np.full(CHANNELS, 0.03, np.float32),
+            "zeros": np.zeros(CHANNELS, np.int8),
+            "biases": generator.integers(-99, 99, CHANNELS, np.int32),
+            "bias_scales": np.full(CHANNELS, 0.02 * 0.03, np.float32),
+            "bias_zeros": np.zeros(CHANNELS, np.int32),
+        },
+    )
+
+
+def quantized_softmax(scale: float) -> ModelProto:
+    return onnx_model(f"""
+        (float[1, 8] x) => (float[1, 8] y)
+        <float s = {{0.02}}, uint8 z = {{128}}, float t = {{{scale}}}, uint8 n = {{0}}> {{
+            [q] a = QuantizeLinear (x, s, z)
+            [d] b = DequantizeLinear (a, s, z)
+            [softmax] c = Softmax (b)
+            [r] e = QuantizeLinear (c, t, n)
+            [o] y = DequantizeLinear (e, t, n)
+        }}""")
+
+
+def split(model: ModelProto, provider: str, folder: Path) -> Partition:
+    have("android")
+    variant = plan.variant_of(loaded(folder, model), "source", "none")
+    made = plan.make(variant, Android(providers=(provider,)), Store(folder / "store"), lambda text: None)
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    (found,) = partitions(made, scratch)
+    return found
+
+
+@pytest.mark.parametrize("element", ["uint8", "int8"])
+def test_nnapi_takes_a_quantized_model(element: str, tmp_path: Path) -> None:
+    """It knows uint8 activations alone, and looks for scales and biases without the path of the model: they must not
+    be among the weights outside the graph."""
+    found = split(quantized_convolution(element), "nnapi", tmp_path)
+    assert found.refusal == ""
+    assert found.share == 1.0
+
+
+def test_a_provider_that_cannot_open_its_file_is_reported_in_its_own_words(tmp_path: Path) -> None:
+    """Its softmax of uint8 gives results in one scale alone, 1/256; ONNX Runtime hands it any that is close."""
+    (tmp_path / "good").mkdir()
+    good = split(quantized_softmax(1 / 256), "xnnpack", tmp_path / "good")
+    assert (good.refusal, good.taken_count) == ("", 3)
+    bad = split(quantized_softmax(0.0039), "xnnpack", tmp_path)
+    assert "xnn_create_softmax_nc_qu8 failed" in bad.refusal
+    assert "/" not in bad.refusal, "a place in ONNX Runtime's source tells its users nothing"
+    assert (bad.taken_count, bad.partition_count, bad.share) == (0, 0, None)
+
+
+def test_a_gate_stops_a_provider_that_cannot_open_its_file(tmp_path: Path) -> None:
+    bad = split(quantized_softmax(0.0039), "xnnpack", tmp_path)
+    with pytest.raises(GateError, match=r"model 'm' on android, xnnpack: cannot open its file: .*softmax"):
+        refuse_poor((bad,), Gates(max_partitions=100))
