@@ -1,0 +1,365 @@
+"""`mobpack check`: the plan on one screen, what was proven of it, and the gates. It packages nothing."""
+
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from packager.cli import main
+from packager.cli.check import show
+from packager.cli.options import parse_gates
+from packager.config import CheckTable
+from packager.console import Console
+from packager.environments.runtime import shipped_version
+from packager.errors import ConfigError
+from packager.partition.report import Gates
+from packager.pipeline import Examination
+from packager.values import Choice, Compiled, Left, Parity, Partition, Plan, Report, Style
+from tests.caches import empty_cache
+from tests.onnx_text import compiled, linear, onnx_model, saved, weight
+
+NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
+    c = Conv <pads = [1,1,1,1]> (x, w)
+    r = Relu (c)
+    [odd] e = Einsum <equation = "bchw->bchw"> (r)
+    y = Conv <pads = [1,1,1,1]> (e, v)
+}"""
+"""Einsum cuts it in two for CoreML, whose rules need no device."""
+NOTHING = '(float[2] x) => (float[2] y) { [odd] y = Einsum <equation = "i->i"> (x) }'
+
+
+WITH_XNNPACK = ("--set", 'target.ios.providers=["coreml", "xnnpack"]', "--set", "target.ios.format=ort")
+"""It opens the CPU's file, and nobody can ask it about that one."""
+PLAIN = ("--set", "target.ios.format=onnx", "--set", "check.kernels=skip")
+"""Nothing to convert and nothing to load."""
+
+
+class Answer(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Mobpack = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The working folder, with models and a cache for the whole module."""
+    folder = tmp_path_factory.mktemp("check")
+    saved(folder / "net.onnx", onnx_model(NET, weights={"w": weight(16, 3, 3, 3), "v": weight(16, 16, 3, 3)}))
+    saved(folder / "nothing.onnx", onnx_model(NOTHING))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("XDG_CACHE_HOME", str(empty_cache(folder / ".cache")))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def mobpack(folder: Path) -> Mobpack:
+    def run(*arguments: str) -> Answer:
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            patch.setattr(sys, "argv", ["mobpack", *arguments])
+            with pytest.raises(SystemExit) as exited:
+                main()
+        assert isinstance(exited.value.code, int)
+        return Answer(exited.value.code, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def checked(mobpack: Mobpack) -> Answer:
+    return mobpack("check", "net.onnx", "-t", "ios")
+
+
+@pytest.fixture(scope="module")
+def document(checked: Answer, mobpack: Mobpack) -> dict[str, Any]:
+    answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK, "--json")
+    assert (answer.code, answer.err) == (0, "")
+    found = json.loads(answer.out)
+    assert isinstance(found, dict)
+    return found
+
+
+def words(text: str) -> str:
+    """On one line, without what draws the table."""
+    return " ".join(text.split())
+
+
+def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer) -> None:
+    assert checked.code == 0
+    assert checked.out.startswith("net on ios: 2 files, ")
+    coreml, cpu = (line for line in checked.out.splitlines() if line.startswith((" coreml     unf", " cpu ")))
+    assert words(coreml).startswith("coreml unfused .ort ")
+    assert words(coreml).endswith(" kB it knows few of the fused nodes and none of the quantized ones")
+    assert words(cpu).startswith("cpu fixed .ort ")
+    assert words(cpu).endswith(" kB every fusion that its ARM kernels know is in the file")
+
+
+def test_what_stays_on_the_cpu_is_named_with_the_reason_and_who_says_so(checked: Answer) -> None:
+    (line,) = (line for line in checked.out.splitlines() if line.startswith(" coreml     3"))
+    assert words(line).startswith("coreml 3 of 4 2 100.0% 1 Einsum: the provider does not predicted: CoreML provider")
+
+
+def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -> None:
+    runtime = f"loaded in ONNX Runtime {shipped_version()}"
+    assert f"unfused .ort (source): all 4 nodes have kernels: {runtime}\n" in checked.out
+    assert f"fixed .ort (source): all 3 nodes have kernels: {runtime}\n" in checked.out
+    for file in ("unfused .ort", "fixed .ort"):
+        assert f"{file} (source): equals the original on cpu within 0.001; worst error " in checked.out
+
+
+def test_steps_are_told_on_standard_error(checked: Answer) -> None:
+    assert "plan net for ios" in checked.err
+    assert "load net (source, fixed) in the runtime that ships" in checked.err
+    assert "plan net for ios" not in checked.out
+
+
+def test_nothing_is_packaged(checked: Answer, folder: Path) -> None:
+    assert sorted(path.name for path in folder.iterdir()) == [".cache", "net.onnx", "nothing.onnx"]
+
+
+def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
+    assert sorted(document) == ["kernels", "parity", "partitions", "plans", "schema-version", "warnings"]
+    assert document["schema-version"] == 1
+    (plan,) = document["plans"]
+    assert (plan["model"], plan["target"]) == ("net", "ios")
+    choices = [(each["provider"], each["style"], each["format"], each["chips"]) for each in plan["choices"]]
+    assert choices == [
+        ("coreml", "unfused", "ort", []),
+        ("xnnpack", "fixed", "ort", []),
+        ("cpu", "fixed", "ort", []),
+    ]
+    shipped = list(dict.fromkeys(each["sha256"] for each in plan["choices"]))
+    assert len(shipped) == 2
+    assert [each["sha256"] for each in document["kernels"]] == shipped
+    assert [each["sha256"] for each in document["parity"]] == shipped
+    assert document["warnings"] == []
+
+
+def test_json_says_what_each_provider_takes_or_why_nobody_knows(document: dict[str, Any]) -> None:
+    coreml, xnnpack = document["partitions"]
+    assert (coreml["provider"], coreml["measured"], coreml["taken"], coreml["nodes"]) == ("coreml", False, 3, 4)
+    assert (coreml["partitions"], coreml["share"]) == (2, 1.0)
+    (left,) = coreml["left"]
+    assert (left["operator"], left["count"], left["example"]) == ("Einsum", 1, "odd")
+    assert (xnnpack["provider"], xnnpack["skipped"]) == (
+        "xnnpack",
+        "ONNX Runtime records nothing about ORT-format files",
+    )
+    assert "share" not in xnnpack
+
+
+def test_a_provider_that_nobody_could_ask_is_said_to_be_skipped(checked: Answer, mobpack: Mobpack) -> None:
+    answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK)
+    assert answer.code == 0
+    assert "not examined: ONNX Runtime records nothing about ORT-format files" in words(answer.out)
+    assert "skipped: what xnnpack takes of net on ios: ONNX Runtime records nothing about ORT-format files" in words(
+        answer.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "gate", "message", "hint"),
+    [
+        ("net", "max-partitions=1", "2 partitions, at most 1 are allowed", "the nodes that cut the graph"),
+        (
+            "nothing",
+            "min-share=.905",
+            "runs 0.0% of the multiply-adds, less than 90.5%",
+            "the nodes it leaves to the CPU",
+        ),
+    ],
+)
+def test_a_gate_that_does_not_hold_ends_with_6(
+    checked: Answer, mobpack: Mobpack, model: str, gate: str, message: str, hint: str
+) -> None:
+    answer = mobpack("check", f"{model}.onnx", "-t", "ios", *(PLAIN if model == "nothing" else ()), "--fail-on", gate)
+    assert (answer.code, answer.out) == (6, "")
+    assert f"mobpack: error: model '{model}' on ios, coreml: {message}\n" in answer.err
+    assert f"hint: mobpack check names {hint}\n" in answer.err
+
+
+def test_gates_that_hold_change_nothing(checked: Answer, mobpack: Mobpack) -> None:
+    answer = mobpack("check", "net.onnx", "-t", "ios", "--fail-on", "max-partitions=2", "--fail-on", "min-share=1")
+    assert (answer.code, answer.out) == (0, checked.out)
+
+
+def test_a_gate_of_the_project_counts_and_the_command_line_goes_before_it(checked: Answer, mobpack: Mobpack) -> None:
+    project = ("check", "net.onnx", "-t", "ios", "--set", "check.max-partitions=1")
+    assert mobpack(*project).code == 6
+    assert mobpack(*project, "--fail-on", "max-partitions=2").code == 0
+
+
+def test_a_provider_of_which_nothing_is_known_passes_no_gate(checked: Answer, mobpack: Mobpack) -> None:
+    answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK, "--fail-on", "min-share=0", "--json")
+    assert answer.code == 6
+    assert json.loads(answer.out)["error"] == {
+        "message": "model 'net' on ios, xnnpack: nothing to judge by: "
+        "ONNX Runtime records nothing about ORT-format files",
+        "hint": "install what is missing, or drop the gate",
+        "exit-code": 6,
+    }
+
+
+@pytest.mark.parametrize(
+    ("gate", "message", "hint"),
+    [
+        ("max-partition=2", "--fail-on max-partition=2: unknown gate 'max-partition'", "did you mean 'max-partitions'"),
+        ("max-partitions=0", "--fail-on max-partitions=0: '0' is no number for it", "for example: max-partitions=4"),
+        ("max-partitions=2.5", "'2.5' is no number for it", "for example: max-partitions=4"),
+        ("min-share=90%", "--fail-on min-share=90%: '90%' is no number for it", "for example: min-share=0.9"),
+        ("min-share=1.1", "'1.1' is no number for it", "for example: min-share=0.9"),
+        ("min-share", "'' is no number for it", "for example: min-share=0.9"),
+    ],
+)
+def test_a_gate_that_makes_no_sense_is_refused(gate: str, message: str, hint: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        parse_gates((gate,), CheckTable())
+    assert message in error.value.message
+    assert hint in error.value.hint
+
+
+def test_gates_are_numbers_and_the_last_of_two_counts() -> None:
+    texts = ("min-share=0.5", "max-partitions=3", "min-share=.25")
+    assert parse_gates(texts, CheckTable()) == Gates(max_partitions=3, min_share=0.25)
+    assert parse_gates((), CheckTable()) == Gates()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["check", "net.onnx"], "no target to build", "add --target android"),
+        (["check", "net.onnx", "-t", "ois"], "unknown target 'ois'", "known: android, ios"),
+        (
+            ["check", "net.onnx", "-t", "ios", "--set", 'target.ios.providers=["qnn"]'],
+            "target.ios: provider 'qnn' does not run on iOS",
+            "coreml",
+        ),
+        (
+            ["check", "net.onnx", "-t", "ios", "--set", "check.kernels=no"],
+            "check.kernels: ",
+            "mobpack.toml",
+        ),
+        (["check"], "mobpack.toml: no such file", "run: mobpack init MODEL.onnx"),
+    ],
+)
+def test_what_cannot_be_checked_is_a_config_error(
+    mobpack: Mobpack, arguments: list[str], message: str, hint: str
+) -> None:
+    answer = mobpack(*arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+    assert hint in answer.err.partition("hint: ")[2]
+
+
+def test_ios_is_checked_but_not_built(mobpack: Mobpack, folder: Path) -> None:
+    answer = mobpack("build", "net.onnx", "-t", "ios", "--out", "dist")
+    assert (answer.code, answer.out) == (2, "")
+    assert "mobpack: error: packages for ios cannot be built yet\n" in answer.err
+    assert "hint: mobpack check --target ios judges the model for it\n" in answer.err
+    assert not (folder / "dist").exists()
+
+
+def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(mobpack: Mobpack) -> None:
+    arguments = ("check", "nothing.onnx", "-t", "ios", *PLAIN)
+    warning = "coreml on ios takes nothing of model 'nothing': the CPU runs it all"
+
+    lax = mobpack(*arguments, "--json")
+    assert lax.code == 0
+    assert json.loads(lax.out)["warnings"] == [warning]
+    assert f"warning: {warning}" in lax.err
+
+    strict = mobpack(*arguments, "--strict")
+    assert (strict.code, strict.out) == (3, "")
+    assert f"mobpack: error: --strict: 1 warning(s), the first: {warning}" in strict.err
+
+
+def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mobpack) -> None:
+    answer = mobpack("check", "nothing.onnx", "-t", "ios", *PLAIN)
+    assert 'plain .onnx (source): not proven: kernels = "skip" in [check]\n' in answer.out
+    assert "in the runtime that ships" not in answer.err
+
+
+def test_every_target_of_the_project_is_checked(mobpack: Mobpack, folder: Path) -> None:
+    (folder / "project").mkdir()
+    (folder / "project" / "mobpack.toml").write_text(
+        '[package]\nname = "p"\n[check]\nkernels = "skip"\n[model.one]\npath = "../nothing.onnx"\n'
+        '[target.ios]\nformat = "onnx"\n[target.android]\nformat = "onnx"\nproviders = []\n'
+    )
+    project = ("check", "-c", "project/mobpack.toml")
+    assert plans(mobpack(*project, "--json")) == [("one", "android"), ("one", "ios")]
+    assert plans(mobpack(*project, "--json", "-t", "ios")) == [("one", "ios")]
+    assert "one on android: 1 file, " in mobpack(*project).out
+
+
+def plans(answer: Answer) -> list[tuple[str, str]]:
+    return [(each["model"], each["target"]) for each in json.loads(answer.out)["plans"]]
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return compiled(tmp_path_factory.mktemp("line"), linear(), "line")
+
+
+def shown(compiled: Compiled, report: Report, capsys: pytest.CaptureFixture[str], *, chip: str = "") -> str:
+    """What is shown of a plan with the one file `compiled`."""
+    model = compiled.variant.model
+    first = Choice(provider="qnn", compiled=compiled, reason="because", soc_models=(chip,) if chip else ())
+    plan = Plan(model=model, target="android", choices=(first, replace(first, provider="cpu", soc_models=())))
+    show(plan, Examination(plans=(plan,), report=report, warnings=()), Console())
+    return capsys.readouterr().out
+
+
+def test_a_file_for_a_chip_or_an_arithmetic_is_told_by_it(line: Compiled, capsys: pytest.CaptureFixture[str]) -> None:
+    native = replace(line, processor="FP16")
+    text = words(shown(native, Report(parities=()), capsys, chip="SM8650"))
+    assert f"qnn (SM8650) fixed .ort FP16 {line.sha256[:8]}" in text
+    assert f" cpu fixed .ort FP16 {line.sha256[:8]}" in text
+
+
+def test_of_many_groups_of_nodes_three_are_shown(line: Compiled, capsys: pytest.CaptureFixture[str]) -> None:
+    left = [Left(operator=f"Op{n}", count=9 - n, reason="no kernel" if n else "", example="") for n in range(5)]
+    found = partition(line, taken_count=7, node_count=42, partition_count=3, share=0.875, left=tuple(left))
+    text = shown(line, Report(parities=(), partitions=(found,)), capsys)
+    assert "7 of 42 3 87.5% 9 Op0 measured: QNN 8 Op1: no kernel 7 Op2: no kernel and 2 more kinds" in words(text)
+    assert "Op3" not in text
+
+
+def test_a_graph_without_multiply_adds_has_no_share_of_them(line: Compiled, capsys: pytest.CaptureFixture[str]) -> None:
+    found = partition(line, taken_count=1, node_count=1, partition_count=1)
+    text = shown(line, Report(parities=(), partitions=(found,)), capsys)
+    assert "qnn 1 of 1 1 none in it nothing measured: QNN" in words(text)
+
+
+def test_a_runner_that_did_not_run_is_said_not_to_have_compared(
+    line: Compiled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parity = Parity(
+        model="line",
+        variant="fp32",
+        runner="arm64",
+        sample_count=0,
+        samples="",
+        tolerance=1e-3,
+        outputs=(),
+        sha256=line.sha256,
+        skipped="no qemu",
+    )
+    others = (replace(parity, model="another"), replace(parity, sha256="another", style=Style.UNFUSED))
+    text = shown(line, Report(parities=(parity, *others)), capsys)
+    assert text.count("not compared") == 1
+    assert text.endswith("fixed .ort (fp32): not compared on arm64: no qemu\n")
+
+
+def partition(compiled: Compiled, **facts: Any) -> Partition:
+    about: dict[str, Any] = {"model": "line", "target": "android", "provider": "qnn", "sha256": compiled.sha256}
+    return Partition(**about, by="QNN", is_measured=True, **facts)

@@ -1,0 +1,263 @@
+"""What is said of a provider: the pieces it takes, its share of the work, what it leaves and why, and the gates."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.environments import ENVIRONMENTS
+from packager.errors import GateError
+from packager.ortformat.compile import compile_plain
+from packager.partition.report import Gates, partitions, refuse_poor
+from packager.store import Store
+from packager.values import Choice, Compiled, Format, Left, Partition, Plan, Style, Variant
+from tests.onnx_text import loaded, onnx_model, saved, weight
+from tests.test_environments import have
+
+NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y, float[1,16,8,8] z) {
+    [first] c = Conv <pads = [1,1,1,1]> (x, w)
+    [odd] e = Einsum <equation = "bchw->bchw"> (c)
+    [odder] f = Einsum <equation = "bchw->bchw"> (e)
+    [random] g = RandomNormalLike (f)
+    [second] y = Conv <pads = [1,1,1,1]> (g, v)
+    z = Relu (y)
+}"""
+FIRST, SECOND = 16 * 64 * 27, 16 * 64 * 144
+"""Multiply-adds of the convolutions: outputs x kernel x input channels."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """The net as an ONNX file, for which nothing had to be converted."""
+    return written(tmp_path_factory.mktemp("net"), NET, w=weight(16, 3, 3, 3), v=weight(16, 16, 3, 3))
+
+
+def written(folder: Path, graph: str, **weights: Any) -> Compiled:
+    model = loaded(folder, onnx_model(graph, weights=weights), "net")
+    variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
+    return compile_plain(variant, Store(folder / "store"))
+
+
+def plan_of(compiled: Compiled, *providers: str, target: str = "android") -> Plan:
+    """A plan in which every provider, and the CPU behind them, opens `compiled`."""
+    choices = [Choice(provider=name, compiled=compiled, reason="") for name in (*providers, "cpu")]
+    return Plan(model=compiled.variant.model, target=target, choices=tuple(choices))
+
+
+@pytest.fixture
+def no_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but mobpack itself is installed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_there_is_one_for_every_provider_in_order_and_none_for_the_cpu(
+    plain: Compiled, no_environments: None, tmp_path: Path
+) -> None:
+    found = partitions(plan_of(plain, "webgpu", "nnapi", "coreml"), tmp_path)
+    assert [each.provider for each in found] == ["webgpu", "nnapi", "coreml"]
+    assert {(each.model, each.target, each.sha256) for each in found} == {("net", "android", plain.sha256)}
+    assert {each.node_count for each in found} == {6}
+
+
+def test_what_a_provider_takes_is_counted_in_nodes_pieces_and_work(plain: Compiled, tmp_path: Path) -> None:
+    (found,) = partitions(plan_of(plain, "coreml", target="ios"), tmp_path)
+    assert (found.taken_count, found.node_count, found.partition_count) == (3, 6, 2)
+    assert found.share == 1.0
+    assert (found.is_measured, found.skipped) == (False, "")
+    assert found.by.startswith("CoreML provider ")
+
+
+def test_nodes_that_are_left_are_grouped_by_operator_and_reason_the_most_first(plain: Compiled, tmp_path: Path) -> None:
+    (found,) = partitions(plan_of(plain, "coreml", target="ios"), tmp_path)
+    assert [(left.operator, left.count, left.example) for left in found.left] == [
+        ("Einsum", 2, "odd"),
+        ("RandomNormalLike", 1, "random"),
+    ]
+    assert all("does not know the operator" in left.reason for left in found.left)
+    assert sum(left.count for left in found.left) == found.node_count - found.taken_count
+
+
+def test_the_share_is_of_the_multiply_adds_not_of_the_nodes(plain: Compiled, tmp_path: Path) -> None:
+    context = context_file(plain, tmp_path, left="[second] y = Conv <pads = [1,1,1,1]> (c, v)")
+    (found,) = partitions(plan_of(context, "qnn"), tmp_path)
+    assert found.share == pytest.approx(FIRST / (FIRST + SECOND))
+    assert found.taken_count / found.node_count == 0.5
+
+
+def context_file(compiled: Compiled, folder: Path, left: str) -> Compiled:
+    """What Qualcomm's compiler makes: a node with a program, and a node that it left."""
+    graph = f"(float[1,3,8,8] x) => (float[1,16,8,8] y) {{ [ctx] c = com.microsoft.EPContext (x) {left} }}"
+    model = onnx_model(graph, weights={"v": weight(16, 16, 3, 3)}, opsets={"": 17, "com.microsoft": 1})
+    path = saved(folder / "context.onnx", model)
+    return replace(compiled, path=path, style=Style.CONTEXT, data_files=())
+
+
+def test_a_file_for_a_chip_says_itself_what_was_taken(plain: Compiled, tmp_path: Path) -> None:
+    context = context_file(plain, tmp_path, left="[second] y = Conv <pads = [1,1,1,1]> (c, v)")
+    (found,) = partitions(plan_of(context, "qnn"), tmp_path)
+    assert (found.taken_count, found.node_count, found.partition_count) == (1, 2, 1)
+    assert found.left == (Left(operator="Conv", count=1, reason="", example="second"),)
+    assert (found.is_measured, found.by) == (True, "Qualcomm's compiler, ahead of time")
+
+
+def test_a_graph_without_multiply_adds_has_no_share(tmp_path: Path) -> None:
+    compiled = written(tmp_path, "(float[2] x) => (float[2] y) { y = Relu (x) }")
+    (found,) = partitions(plan_of(compiled, "coreml", target="ios"), tmp_path)
+    assert (found.taken_count, found.share) == (1, None)
+
+
+@pytest.mark.parametrize("provider", ["qnn", "webgpu"])
+def test_a_provider_that_is_not_installed_is_skipped_with_the_way_to_get_it(
+    provider: str, plain: Compiled, no_environments: None, tmp_path: Path
+) -> None:
+    (found,) = partitions(plan_of(plain, provider), tmp_path)
+    assert found.skipped == ENVIRONMENTS[provider]().missing()
+    assert found.skipped
+    assert (found.taken_count, found.share, found.left, found.by) == (0, None, (), "")
+
+
+def test_rules_stand_in_for_nnapi_where_androids_library_is_not_installed(
+    plain: Compiled, no_environments: None, tmp_path: Path
+) -> None:
+    (found,) = partitions(plan_of(plain, "nnapi"), tmp_path)
+    assert (found.skipped, found.is_measured) == ("", False)
+    assert "NNAPI" in found.by
+
+
+def test_xnnpack_has_no_rules_to_stand_in_for_it(plain: Compiled, no_environments: None, tmp_path: Path) -> None:
+    (found,) = partitions(plan_of(plain, "xnnpack"), tmp_path)
+    assert found.skipped == ENVIRONMENTS["android"]().missing()
+
+
+def test_xnnpack_is_asked_for_android_only(plain: Compiled, tmp_path: Path) -> None:
+    (found,) = partitions(plan_of(plain, "xnnpack", target="ios"), tmp_path)
+    assert found.skipped == "it is asked for Android only"
+
+
+def test_nothing_is_asked_that_no_machine_can_say(plain: Compiled, tmp_path: Path, ort: Compiled) -> None:
+    (found,) = partitions(plan_of(ort, "xnnpack"), tmp_path)
+    assert found.skipped == "ONNX Runtime records nothing about ORT-format files"
+
+
+@pytest.fixture(scope="module")
+def ort(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """A file in ORT format, converted in this process."""
+    from packager.ortformat.converter import Job, convert
+
+    folder = tmp_path_factory.mktemp("ort")
+    plain = written(folder, "(float[2] x) => (float[2] y) { y = Relu (x) }")
+    job = Job(
+        graph=str(plain.path),
+        data_folder=str(folder),
+        output=str(folder / "model.ort"),
+        scratch=str(folder),
+        source_bytes=plain.size_bytes,
+    )
+    convert(job)
+    return replace(plain, path=folder / "model.ort", style=Style.FIXED, format=Format.ORT)
+
+
+def test_a_file_in_ort_format_is_judged_by_the_same_rules(ort: Compiled, tmp_path: Path) -> None:
+    (found,) = partitions(plan_of(ort, "coreml", target="ios"), tmp_path)
+    assert (found.taken_count, found.node_count, found.partition_count) == (1, 1, 1)
+
+
+def unknown(plain: Compiled, folder: Path) -> Compiled:
+    """A file with an operator that exists nowhere."""
+    path = saved(folder / "unknown.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Frobnicate (x) }"))
+    return replace(plain, path=path, data_files=())
+
+
+def test_rules_leave_an_operator_that_nobody_knows(plain: Compiled, tmp_path: Path) -> None:
+    (found,) = partitions(plan_of(unknown(plain, tmp_path), "coreml", target="ios"), tmp_path)
+    assert (found.taken_count, found.node_count, found.partition_count) == (0, 1, 0)
+    assert found.left[0].operator == "Frobnicate"
+
+
+@pytest.mark.environments
+def test_a_provider_that_is_installed_is_asked_itself(plain: Compiled, tmp_path: Path) -> None:
+    have("qnn")
+    (found,) = partitions(plan_of(plain, "qnn"), tmp_path)
+    assert (found.skipped, found.is_measured) == ("", True)
+    assert "QNN" in found.by
+    assert found.node_count == 6
+    assert found.left == (Left(operator="Einsum", count=2, reason="", example="odd"),)
+    assert (found.share, found.partition_count) == (1.0, 2)
+
+
+@pytest.mark.environments
+def test_what_a_provider_cannot_open_is_no_error_but_known(plain: Compiled, tmp_path: Path) -> None:
+    have("qnn")
+    (found,) = partitions(plan_of(unknown(plain, tmp_path), "qnn"), tmp_path)
+    assert "Frobnicate" in found.refusal
+    assert (found.skipped, found.taken_count, found.partition_count) == ("", 0, 0)
+
+
+def judged(**facts: Any) -> Partition:
+    about: dict[str, Any] = {"model": "net", "target": "android", "provider": "qnn", "sha256": ""}
+    return Partition(**{**about, "taken_count": 5, "node_count": 10, "partition_count": 3, "share": 0.5, **facts})
+
+
+@pytest.mark.parametrize(
+    "gates",
+    [
+        Gates(),
+        Gates(max_partitions=3),
+        Gates(min_share=0.5),
+        Gates(max_partitions=100, min_share=0.0),
+    ],
+    ids=str,
+)
+def test_a_partition_within_the_gates_passes(gates: Gates) -> None:
+    refuse_poor((judged(),), gates)
+    assert judged().share == 0.5
+
+
+@pytest.mark.parametrize(
+    ("gates", "message", "hint"),
+    [
+        (
+            Gates(max_partitions=2),
+            "model 'net' on android, qnn: 3 partitions, at most 2 are allowed",
+            "mobpack check names the nodes that cut the graph",
+        ),
+        (
+            Gates(min_share=0.501),
+            "model 'net' on android, qnn: runs 50.0% of the multiply-adds, less than 50.1%",
+            "mobpack check names the nodes it leaves to the CPU",
+        ),
+    ],
+    ids=str,
+)
+def test_a_partition_beyond_a_gate_is_an_error_that_says_by_how_much(gates: Gates, message: str, hint: str) -> None:
+    with pytest.raises(GateError) as error:
+        refuse_poor((judged(),), gates)
+    assert (error.value.message, error.value.hint) == (message, hint)
+    assert error.value.EXIT_CODE == 6
+
+
+def test_one_poor_provider_among_good_ones_is_enough() -> None:
+    with pytest.raises(GateError, match="model 'net' on android, nnapi: 9 partitions"):
+        refuse_poor((judged(), judged(provider="nnapi", partition_count=9)), Gates(max_partitions=3))
+
+
+def test_a_share_that_nobody_can_name_is_none() -> None:
+    with pytest.raises(GateError, match=r"runs 0\.0% of the multiply-adds, less than 1\.0%"):
+        refuse_poor((judged(share=None),), Gates(min_share=0.01))
+
+
+def test_what_was_skipped_passes_no_gate_but_stops_nothing_without_one() -> None:
+    skipped = judged(skipped="not installed: run `mobpack doctor --install qnn`")
+    refuse_poor((skipped,), Gates())
+    for gates in (Gates(max_partitions=100), Gates(min_share=0.0)):
+        with pytest.raises(GateError, match="nothing to judge by: not installed") as error:
+            refuse_poor((skipped,), gates)
+        assert error.value.hint == "install what is missing, or drop the gate"
+
+
+def test_a_file_that_a_provider_cannot_open_passes_no_gate_either() -> None:
+    refused = judged(refusal="No Op registered", taken_count=0, partition_count=0)
+    refuse_poor((refused,), Gates())
+    with pytest.raises(GateError, match="qnn: cannot open its file: No Op registered"):
+        refuse_poor((refused,), Gates(max_partitions=100))

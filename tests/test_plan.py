@@ -1,0 +1,449 @@
+"""Which file each provider of a target opens, and why: the graph follows the hardware."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+
+from packager import plan
+from packager.environments.arm64 import Arm64
+from packager.errors import ConfigError, ModelError, ToolError
+from packager.ortformat.compile import FP16, FP16_SETTINGS, REPLAY
+from packager.ortformat.reader import read_graph
+from packager.plan import NO_PACKING, Planner
+from packager.store import Store
+from packager.targets import Planned
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.values import Choice, Format, Plan, Style, Variant
+from tests.onnx_text import loaded, onnx_model, weight
+from tests.test_environments import have
+
+ALL_ANDROID = ("qnn", "nnapi", "xnnpack", "webgpu")
+
+FLOAT = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
+    [conv] c = Conv <pads = [1,1,1,1]> (x, w)
+    [relu] y = Relu (c)
+}"""
+QDQ = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
+    q = QuantizeLinear (x, s, z)
+    d = DequantizeLinear (q, s, z)
+    f = DequantizeLinear (w, s, z)
+    c = Conv <pads = [1,1,1,1]> (d, f)
+    cq = QuantizeLinear (c, s, z)
+    y = DequantizeLinear (cq, s, z)
+}"""
+OPERATORS = """(float[1,64] x) => (float[1,32] y) {
+    q = QuantizeLinear (x, s, z)
+    m = QLinearMatMul (q, s, z, w, s, z, s, z)
+    y = DequantizeLinear (m, s, z)
+}"""
+WEIGHT_ONLY = "(float[1,64] x) => (float[1,32] y) { f = DequantizeLinear (w, s, z) y = MatMul (x, f) }"
+HALF = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = Relu (a) }"
+
+
+def integers(element: str, *shape: int) -> Mapping[str, Any]:
+    """Quantized weights with their scale and zero point."""
+    numbers = numpy.random.default_rng(0).integers(0, 100, shape)
+    zero = numpy.array(128 if element == "uint8" else 0, element)
+    return {"w": numbers.astype(element), "s": numpy.array(0.05, numpy.float32), "z": zero}
+
+
+def model_of(kind: str) -> onnx.ModelProto:
+    """A small model that computes with one kind of numbers."""
+    if kind == "float":
+        return onnx_model(FLOAT, weights={"w": weight(16, 3, 3, 3)})
+    if kind == "dynamic":
+        return onnx_model(FLOAT.replace("float[1,", "float[batch,"), weights={"w": weight(16, 3, 3, 3)})
+    if kind == "float16":
+        return onnx_model(HALF, weights={"w": weight(64, 32).astype(numpy.float16)})
+    if kind == "operators":
+        return onnx_model(OPERATORS, weights=integers("uint8", 64, 32))
+    if kind == "weight-only":
+        return onnx_model(WEIGHT_ONLY, weights=integers("int8", 64, 32))
+    element = kind.removeprefix("qdq-")
+    opsets = {"": 21} if element == "uint16" else {"": 17}
+    return onnx_model(QDQ, weights=integers(element, 16, 3, 3, 3), opsets=opsets, ir_version=10)
+
+
+Kind = Callable[[str], Variant]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Of the whole module: a file that several plans have is made once."""
+    return Store(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def variant(tmp_path_factory: pytest.TempPathFactory) -> Kind:
+    """The source variant of `model_of(KIND)`."""
+    made: dict[str, Variant] = {}
+
+    def variant(kind: str) -> Variant:
+        if kind not in made:
+            made[kind] = plan.variant_of(loaded(tmp_path_factory.mktemp("model"), model_of(kind)), "source", "none")
+        return made[kind]
+
+    return variant
+
+
+@pytest.fixture
+def without_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that cannot convert for ARM."""
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+
+
+def quiet(part: str) -> None:
+    """Nobody listens to what is being made."""
+
+
+def planner(variant: Variant, target: Planned, store: Store) -> Planner:
+    return Planner(variant=variant, target=target, store=store, announce=quiet)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A Choice, as far as it is the plan's to decide."""
+
+    provider: str
+    style: Style
+    format: Format
+    settings: Mapping[str, str]
+    reason: str
+
+
+def rows(made: Plan) -> list[Row]:
+    return [row(choice) for choice in made.choices]
+
+
+def row(choice: Choice) -> Row:
+    compiled = choice.compiled
+    return Row(choice.provider, compiled.style, compiled.format, compiled.settings, choice.reason)
+
+
+FIXED, UNFUSED, PLAIN = Style.FIXED, Style.UNFUSED, Style.PLAIN
+ORT, ONNX = Format.ORT, Format.ONNX
+WHY = {
+    "qnn": "it takes QuantizeLinear and DequantizeLinear in pairs",
+    "nnapi": "it builds its own graph and knows none of the fused nodes",
+    "xnnpack": "it takes Conv, not the FusedConv that the CPU's file holds",
+    "webgpu": "the CPU's fused nodes have no kernels on a graphics processor",
+    "coreml": "it knows few of the fused nodes and none of the quantized ones",
+    "cpu": "every fusion that its ARM kernels know is in the file",
+}
+
+
+def test_providers_share_an_unfused_graph_over_the_weights_of_the_cpus_file(variant: Kind, store: Store) -> None:
+    made = plan.make(variant("float"), Android(providers=ALL_ANDROID), store, quiet)
+
+    unfused = [Row(name, UNFUSED, ONNX, {}, WHY[name]) for name in ALL_ANDROID]
+    assert rows(made) == [*unfused, Row("cpu", FIXED, ORT, {}, WHY["cpu"])]
+    assert (made.model, made.target) == (variant("float").model, "android")
+    assert [file.style for file in made.files] == [UNFUSED, FIXED]
+    shared, fixed = made.files
+    assert made.cpu is fixed
+    assert [file.read_bytes() for file in shared.data_files] == [fixed.path.read_bytes()]
+    assert shared.size_bytes == shared.path.stat().st_size, "what both use is counted once"
+
+
+def test_providers_are_tried_in_the_order_of_the_target_and_the_cpu_last(variant: Kind, store: Store) -> None:
+    made = plan.make(variant("float"), Android(providers=("xnnpack", "qnn")), store, quiet)
+    assert [choice.provider for choice in made.choices] == ["xnnpack", "qnn", "cpu"]
+
+
+def test_without_providers_the_cpus_file_is_all_there_is(variant: Kind, store: Store) -> None:
+    made = plan.make(variant("float"), Android(providers=()), store, quiet)
+    assert rows(made) == [Row("cpu", FIXED, ORT, {}, WHY["cpu"])]
+
+
+def test_every_file_is_announced_before_it_is_made(variant: Kind, store: Store) -> None:
+    parts: list[str] = []
+    plan.make(variant("float"), Android(providers=("xnnpack",)), store, parts.append)
+    assert list(dict.fromkeys(parts)) == ["convert m (source, fixed)", "write m (source, unfused)"]
+    parts.clear()
+    plan.make(variant("float"), Android(providers=(), format="onnx"), store, parts.append)
+    assert parts == ["write m (source) as ONNX"]
+
+
+@pytest.mark.parametrize("provider", ["qnn", "nnapi"])
+def test_providers_of_unsigned_numbers_get_int8_activations_written_as_such(
+    provider: str, variant: Kind, store: Store
+) -> None:
+    first, cpu = plan.make(variant("qdq-int8"), Android(providers=(provider,)), store, quiet).choices
+    unsigned = f"{WHY[provider]}, of uint8: the int8 activations are written as such, the same numbers"
+    assert row(first) == Row(provider, UNFUSED, ONNX, {}, unsigned)
+    assert (first.compiled.variant.quantizer, cpu.compiled.variant.quantizer) == ("unsigned", "none")
+    assert [file.read_bytes() for file in first.compiled.data_files] == [cpu.compiled.path.read_bytes()]
+
+
+def test_coreml_gets_a_graph_that_the_quantization_is_taken_out_of(variant: Kind, store: Store) -> None:
+    coreml, cpu = plan.make(variant("qdq-int8"), Ios(), store, quiet).choices
+
+    reason = f"{WHY['coreml']}; the quantization is taken out of the model for it"
+    assert row(coreml) == Row("coreml", UNFUSED, ORT, REPLAY, reason)
+    assert row(cpu) == Row("cpu", FIXED, ORT, {}, WHY["cpu"])
+    found = read_graph(coreml.compiled.path)
+    assert [node.op for node in found.nodes] == ["Conv"]
+    assert {value.element for value in found.values.values()} == {"float"}
+    assert (coreml.compiled.variant.name, coreml.compiled.variant.quantizer) == ("source-float", "dequantized")
+    assert cpu.compiled.variant == variant("qdq-int8")
+
+
+def test_coreml_gets_its_weights_in_one_file(variant: Kind, store: Store) -> None:
+    coreml, cpu = plan.make(variant("float"), Ios(), store, quiet).choices
+    assert row(coreml) == Row("coreml", UNFUSED, ORT, REPLAY, WHY["coreml"])
+    assert coreml.compiled.data_files == ()
+    assert coreml.compiled.size_bytes == coreml.compiled.path.stat().st_size
+    assert row(cpu) == Row("cpu", FIXED, ORT, {}, WHY["cpu"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("qdq-int8", "source-float"),
+        ("weight-only", "source-float"),
+        ("float", "source"),
+        ("operators", "source"),  # nothing knows how to make a float graph of these
+    ],
+)
+def test_coreml_gets_another_variant_where_the_quantization_can_be_taken_out(
+    kind: str, name: str, variant: Kind, store: Store
+) -> None:
+    coreml, cpu = plan.make(variant(kind), Ios(format="onnx"), store, quiet).choices
+    assert (coreml.compiled.variant.name, cpu.compiled.variant.name) == (name, "source")
+    assert (coreml.compiled.sha256 == cpu.compiled.sha256) == (name == "source")
+
+
+def test_with_format_ort_nothing_but_ort_ships_and_saved_fusions_are_replayed(variant: Kind, store: Store) -> None:
+    made = plan.make(variant("float"), Android(providers=("webgpu", "xnnpack"), format="ort"), store, quiet)
+
+    reason = (
+        'the CPU\'s file, because format = "ort" and it fuses nodes itself, '
+        "which ONNX Runtime does not let it do in an ORT-format file"
+    )
+    assert rows(made) == [
+        Row("webgpu", UNFUSED, ORT, REPLAY, WHY["webgpu"]),
+        Row("xnnpack", FIXED, ORT, {}, reason),
+        Row("cpu", FIXED, ORT, {}, WHY["cpu"]),
+    ]
+    assert made.choices[1].compiled.sha256 == made.cpu.sha256
+    assert len(made.files) == 2
+
+
+def test_with_format_onnx_the_graph_ships_as_it_is_for_all_and_the_cpu_does_not_pack_it(
+    variant: Kind, store: Store
+) -> None:
+    made = plan.make(variant("float"), Android(providers=("xnnpack",), format="onnx"), store, quiet)
+
+    reason = 'format = "onnx": the runtime rewrites the graph at every load'
+    assert rows(made) == [Row("xnnpack", PLAIN, ONNX, {}, reason), Row("cpu", PLAIN, ONNX, NO_PACKING, reason)]
+    assert len(made.files) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "prepacking", "settings"),
+    [
+        ("auto", "auto", {}),
+        ("auto", "on", {}),
+        ("auto", "off", NO_PACKING),
+        ("onnx", "auto", NO_PACKING),
+        ("onnx", "on", {}),
+        ("onnx", "off", NO_PACKING),
+    ],
+)
+def test_packing_is_the_cpus_setting_alone(
+    form: Any, prepacking: Any, settings: Mapping[str, str], variant: Kind, store: Store
+) -> None:
+    target = Android(providers=("xnnpack",), format=form, prepacking=prepacking)
+    xnnpack, cpu = plan.make(variant("float"), target, store, quiet).choices
+    assert xnnpack.compiled.settings == {}
+    assert cpu.compiled.settings == settings
+
+
+def test_no_packing_comes_on_top_of_the_settings_of_a_file(variant: Kind, store: Store) -> None:
+    target = Android(providers=("webgpu",), format="ort", prepacking="off")
+    webgpu, cpu = plan.make(variant("float"), target, store, quiet).choices
+    assert (webgpu.compiled.settings, cpu.compiled.settings) == (REPLAY, NO_PACKING)
+
+
+def over_2_gib(variant: Variant) -> Variant:
+    return replace(variant, model=replace(variant.model, size_bytes=3 << 30))
+
+
+def test_a_model_over_2_gib_ships_as_onnx_for_all(variant: Kind, store: Store) -> None:
+    made = plan.make(over_2_gib(variant("float")), Android(providers=("webgpu",)), store, quiet)
+    reason = "over 2 GiB (3.0 GiB): ORT format cannot hold it"
+    assert rows(made) == [Row("webgpu", PLAIN, ONNX, {}, reason), Row("cpu", PLAIN, ONNX, NO_PACKING, reason)]
+
+
+def test_a_model_over_2_gib_is_refused_where_nothing_but_ort_may_ship(variant: Kind, store: Store) -> None:
+    with pytest.raises(ModelError, match="GiB"):
+        plan.make(over_2_gib(variant("float")), Android(providers=(), format="ort"), store, quiet)
+
+
+def notes(kind: str, providers: Sequence[str], variant: Kind, store: Store) -> list[str]:
+    target: Planned = Ios() if "coreml" in providers else Android(providers=tuple(providers))
+    each = planner(variant(kind), target, store)
+    return [note for name in (*providers, "cpu") for note in each.notes(name)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "kind", "note"),
+    [
+        ("qnn", "float", "the Hexagon processor computes floats in 16 bits and slowly: quantize to uint8 or uint16"),
+        ("qnn", "weight-only", "the Hexagon processor computes floats in 16 bits and slowly"),
+        ("qnn", "operators", "QNN reads QuantizeLinear and DequantizeLinear, not QLinear operators"),
+        ("nnapi", "dynamic", "NNAPI takes fixed shapes only: fix them in [model.NAME.shapes]"),
+        ("xnnpack", "qdq-uint8", "XNNPACK takes few operators with uint8 activations: quantize them to int8"),
+        ("xnnpack", "operators", "XNNPACK knows no QLinear operators in a model"),
+        ("coreml", "weight-only", "CoreML has no DequantizeLinear"),
+        ("cpu", "qdq-uint16", "the CPU has no kernels for 16-bit activations"),
+    ],
+)
+def test_what_a_provider_will_not_do_well_is_noted(
+    provider: str, kind: str, note: str, variant: Kind, store: Store
+) -> None:
+    (found,) = notes(kind, () if provider == "cpu" else (provider,), variant, store)
+    target = "ios" if provider == "coreml" else "android"
+    assert found.startswith(f"model 'm' on {target}: {note}")
+
+
+@pytest.mark.parametrize(
+    ("provider", "kind"),
+    [
+        ("qnn", "qdq-uint8"),
+        ("qnn", "qdq-int8"),
+        ("nnapi", "qdq-uint8"),
+        ("xnnpack", "qdq-int8"),
+        ("xnnpack", "dynamic"),
+        ("webgpu", "float"),
+        ("coreml", "qdq-int8"),
+    ],
+)
+def test_nothing_is_noted_where_a_provider_gets_what_it_is_made_for(
+    provider: str, kind: str, variant: Kind, store: Store
+) -> None:
+    assert notes(kind, (provider,), variant, store) == []
+
+
+def test_a_plan_carries_each_note_once(variant: Kind, store: Store) -> None:
+    made = plan.make(variant("dynamic"), Android(providers=("nnapi",), format="onnx"), store, quiet)
+    assert made.notes == ("model 'm' on android: NNAPI takes fixed shapes only: fix them in [model.NAME.shapes]",)
+
+
+NO_ARM = "float16 cannot be converted for ARM here (neither an x86_64 nor an arm64 processor: riscv64); "
+AS_ONNX = "ships as ONNX: each phone's runtime decides whether to compute in 16 or 32 bits"
+AS_FLOAT32 = "ships in 32 bits, at twice the size"
+
+
+def test_float16_ships_as_onnx_where_it_cannot_be_converted_for_arm(
+    without_arm: None, variant: Kind, store: Store
+) -> None:
+    made = plan.make(variant("float16"), Android(providers=("webgpu",)), store, quiet)
+    reason = f"{NO_ARM}{AS_ONNX}"
+    assert rows(made) == [Row("webgpu", PLAIN, ONNX, {}, reason), Row("cpu", PLAIN, ONNX, NO_PACKING, reason)]
+    assert made.notes == (f"model 'm' on android: {reason}",)
+
+
+def test_float16_ships_in_32_bits_where_the_target_asks_for_that_instead(
+    without_arm: None, variant: Kind, store: Store
+) -> None:
+    (cpu,) = plan.make(variant("float16"), Android(providers=(), float16_fallback="float32"), store, quiet).choices
+    assert row(cpu) == Row("cpu", FIXED, ORT, {}, f"{NO_ARM}{AS_FLOAT32}")
+    assert cpu.compiled.processor == ""
+
+
+@pytest.mark.parametrize(("how", "style", "reason"), [("onnx", PLAIN, AS_ONNX), ("float32", FIXED, AS_FLOAT32)])
+def test_what_a_target_asks_for_is_no_reason_for_a_note(
+    how: Any, style: Style, reason: str, variant: Kind, store: Store
+) -> None:
+    made = plan.make(variant("float16"), Android(providers=(), float16=how), store, quiet)
+    assert [(each.style, each.reason) for each in rows(made)] == [(style, reason)]
+    assert made.notes == ()
+
+
+@pytest.mark.parametrize("how", ["native", "onnx"])
+def test_float16_never_ships_as_onnx_where_nothing_but_ort_may(
+    how: Any, without_arm: None, variant: Kind, store: Store
+) -> None:
+    made = plan.make(variant("float16"), Android(providers=(), format="ort", float16=how), store, quiet)
+    assert [(each.provider, each.style, each.format) for each in rows(made)] == [("cpu", FIXED, ORT)]
+    assert len(made.notes) == 1
+    assert made.notes[0].endswith(f'format = "ort" leaves no ONNX file; {AS_FLOAT32}')
+
+
+def test_the_other_kinds_of_numbers_do_not_ask_for_arm(without_arm: None, variant: Kind, store: Store) -> None:
+    made = plan.make(variant("float"), Android(providers=()), store, quiet)
+    assert (made.cpu.style, made.cpu.processor, made.notes) == (FIXED, "", ())
+
+
+def test_an_unknown_chip_is_refused_with_the_nearest(variant: Kind, store: Store) -> None:
+    with pytest.raises(ConfigError, match="unknown chip 'SM865O' in soc-models") as error:
+        plan.make(variant("qdq-uint8"), Android(providers=("qnn",), soc_models=("SM865O",)), store, quiet)
+    assert error.value.hint == "did you mean 'SM8650'?"
+
+
+def test_chips_without_qualcomms_compiler_are_a_tool_error(
+    variant: Kind, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ToolError, match="the environment qnn is missing"):
+        plan.make(variant("qdq-uint8"), Android(providers=("qnn",), soc_models=("SM8650",)), store, quiet)
+
+
+def test_chips_are_qnns_alone(variant: Kind, store: Store) -> None:
+    made = plan.make(variant("float"), Android(providers=("xnnpack",), soc_models=("SM8650",)), store, quiet)
+    assert [choice.soc_models for choice in made.choices] == [(), ()]
+
+
+@pytest.mark.environments
+def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: Store) -> None:
+    have("qnn")
+    target = Android(providers=("qnn",), soc_models=("SM8650", "SM8550"))
+    made = plan.make(variant("qdq-uint8"), target, store, quiet)
+
+    found = [(choice.provider, choice.soc_models, choice.compiled.style) for choice in made.choices]
+    assert found == [
+        ("qnn", ("SM8650",), Style.CONTEXT),
+        ("qnn", ("SM8550",), Style.CONTEXT),
+        ("qnn", (), UNFUSED),
+        ("cpu", (), FIXED),
+    ]
+    assert made.choices[0].reason == "compiled ahead of time: nothing is left to compile when the app starts"
+    assert len({file.sha256 for file in made.files}) == 4
+    assert "EPContext" in {node.op_type for node in onnx.load(made.files[0].path).graph.node}
+
+
+@pytest.mark.environments
+class TestFloat16OnArm:
+    """What is converted on an emulated ARM core with 16-bit arithmetic."""
+
+    @pytest.fixture(autouse=True)
+    def emulated(self) -> None:
+        have("arm64")
+
+    def test_phones_with_16_bit_arithmetic_get_a_file_and_all_others_another(self, variant: Kind, store: Store) -> None:
+        made = plan.make(variant("float16"), Android(providers=("webgpu",)), store, quiet)
+
+        found = [(each.provider, each.style, each.format) for each in rows(made)]
+        assert found == [("webgpu", UNFUSED, ONNX), ("cpu", FIXED, ORT), ("cpu", UNFUSED, ONNX)]
+        webgpu, native, others = made.choices
+        assert native.reason == "computes in 16 bits, on ARMv8.2 cores with FP16: phones since about 2018"
+        assert native.compiled.processor == FP16
+        assert native.compiled.settings == FP16_SETTINGS
+        assert others.reason == "phones without 16-bit arithmetic: the runtime computes in 32 bits there"
+        assert others.compiled.processor == ""
+        assert webgpu.compiled == others.compiled
+        assert made.notes == ()
+
+    def test_the_cpus_file_that_others_open_too_is_the_same_with_format_ort(self, variant: Kind, store: Store) -> None:
+        target = Android(providers=("xnnpack",), format="ort")
+        xnnpack, cpu = plan.make(variant("float16"), target, store, quiet).choices
+        assert Arm64().unsupported() == ""
+        assert xnnpack.compiled.sha256 == cpu.compiled.sha256
+        assert xnnpack.compiled.settings == cpu.compiled.settings == FP16_SETTINGS
