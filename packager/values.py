@@ -270,6 +270,10 @@ class Parity:
     def max_abs_error(self) -> float:
         return max((output.max_abs_error for output in self.outputs), default=0.0)
 
+    @property
+    def max_rel_error(self) -> float:
+        return max((output.max_rel_error for output in self.outputs), default=0.0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Left:

@@ -21,7 +21,7 @@ from packager.cli.options import (
 if TYPE_CHECKING:
     from packager.console import Console
     from packager.pipeline import Examination
-    from packager.values import Choice, Left, Partition, Plan
+    from packager.values import Choice, Compiled, KernelProof, Left, Parity, Partition, Plan
 
 
 @click.command(short_help="Show the plan for each provider and prove it.")
@@ -83,7 +83,8 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     files = "1 file" if len(plan.files) == 1 else f"{len(plan.files)} files"
     console.result(f"{plan.model.name} on {plan.target}: {files}, {total}")
     rows = [
-        [_provider(choice), _file(choice), size(choice.compiled.size_bytes), choice.reason] for choice in plan.choices
+        [_provider(choice), _name(choice.compiled), size(choice.compiled.size_bytes), choice.reason]
+        for choice in plan.choices
     ]
     console.table("", ["provider", "opens", "adds", "because"], rows)
     mine = [each for each in found.report.partitions if (each.model, each.target) == (plan.model.name, plan.target)]
@@ -93,16 +94,18 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
             ["provider", "nodes", "partitions", "multiply-adds", "stays on the CPU", "says"],
             [_split(each) for each in mine],
         )
-    for line in _proofs(plan, found):
-        console.result(line)
+    console.table(
+        "",
+        ["file", "for", "kernels", "numbers, as shares of the largest"],
+        [_proven(each, plan, found) for each in plan.files],
+    )
 
 
 def _provider(choice: "Choice") -> str:
     return f"{choice.provider} ({', '.join(choice.soc_models)})" if choice.soc_models else choice.provider
 
 
-def _file(choice: "Choice") -> str:
-    compiled = choice.compiled
+def _name(compiled: "Compiled") -> str:
     name = f"{compiled.style} .{compiled.format}"
     return f"{name} {compiled.processor} {compiled.sha256[:8]}".replace("  ", " ")
 
@@ -134,25 +137,23 @@ def _left(left: "Left") -> str:
     return f"{left.count} {left.operator}{f': {reason}' if reason else ''}"
 
 
-def _proofs(plan: "Plan", found: "Examination") -> list[str]:
-    lines = []
-    for compiled in plan.files:
-        where = f"{compiled.style} .{compiled.format} ({compiled.variant.name})"
-        for proof in found.report.kernels:
-            if proof.sha256 == compiled.sha256 and proof.model == plan.model.name:
-                said = (
-                    f"not proven: {proof.skipped}"
-                    if proof.skipped
-                    else f"all {proof.node_count} nodes have kernels: {proof.by}"
-                )
-                lines.append(f"{where}: {said}")
-        for parity in found.report.parities:
-            if parity.sha256 == compiled.sha256 and parity.model == plan.model.name:
-                said = (
-                    f"not compared on {parity.runner}: {parity.skipped}"
-                    if parity.skipped
-                    else f"equals {parity.against} on {parity.runner} within {parity.tolerance:g}; "
-                    f"worst error {parity.max_abs_error:.2g} ({parity.samples})"
-                )
-                lines.append(f"{where}: {said}")
-    return lines
+def _proven(compiled: "Compiled", plan: "Plan", found: "Examination") -> list[str]:
+    """Whom the file is for, that it has kernels, and how far its numbers are from the original's."""
+    key = plan.model.name, compiled.sha256
+    users = [_provider(choice) for choice in plan.choices if choice.compiled.sha256 == compiled.sha256]
+    kernels = [_kernels(each) for each in found.report.kernels if (each.model, each.sha256) == key]
+    numbers = [_numbers(each) for each in found.report.parities if (each.model, each.sha256) == key]
+    return [_name(compiled), ", ".join(dict.fromkeys(users)), "\n".join(kernels), "\n".join(numbers)]
+
+
+def _kernels(proof: "KernelProof") -> str:
+    return f"not proven: {proof.skipped}" if proof.skipped else f"all {proof.node_count} nodes: {proof.by}"
+
+
+def _numbers(parity: "Parity") -> str:
+    if parity.skipped:
+        return f"not compared on {parity.runner}: {parity.skipped}"
+    return (
+        f"on {parity.runner} within {parity.max_rel_error:.2g} of {parity.against} "
+        f"({parity.tolerance:g} allowed; {parity.samples})"
+    )
