@@ -1,12 +1,13 @@
-"""The models that the measurements run on, made here: `python -m benchmarks.models [FOLDER]`.
+"""The models that the measurements run on, made here: `python -m benchmarks.models [FOLDER [NAME...]]`.
 
-The graphs are those that exporters write for MobileNetV2 (arXiv:1801.04381) and BERT-base (arXiv:1810.04805);
-the weights are seeded random numbers, the same bytes on every machine.
+The graphs are those that exporters write for MobileNetV2 (arXiv:1801.04381), EfficientNet-lite0 (arXiv:1905.11946
+without squeeze and excitation), BERT-base (arXiv:1810.04805) and the 6-layer MiniLM (arXiv:2002.10957); the weights
+are seeded random numbers, the same bytes on every machine.
 """
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod, sqrt
 from pathlib import Path
@@ -19,19 +20,49 @@ GENERATION = 1
 
 OPSET, IR_VERSION = 17, 8
 MOBILENET, BERT = "mobilenetv2.onnx", "bert-base.onnx"
+MINILM, EFFICIENTNET = "minilm-l6.onnx", "efficientnet-lite0.onnx"
 
-# (expansion, channels, repeats, stride): table 2 of the paper.
-MOBILENET_STAGES = (
-    (1, 16, 1, 1),
-    (6, 24, 2, 2),
-    (6, 32, 3, 2),
-    (6, 64, 4, 2),
-    (6, 96, 3, 1),
-    (6, 160, 3, 2),
-    (6, 320, 1, 1),
+Stage = tuple[int, int, int, int, int]
+"""expansion, channels, repeats, stride, kernel"""
+
+# Table 2 of the paper.
+MOBILENET_STAGES: tuple[Stage, ...] = (
+    (1, 16, 1, 1, 3),
+    (6, 24, 2, 2, 3),
+    (6, 32, 3, 2, 3),
+    (6, 64, 4, 2, 3),
+    (6, 96, 3, 1, 3),
+    (6, 160, 3, 2, 3),
+    (6, 320, 1, 1, 3),
+)
+# Table 1 of the paper.
+EFFICIENTNET_STAGES: tuple[Stage, ...] = (
+    (1, 16, 1, 1, 3),
+    (6, 24, 2, 2, 3),
+    (6, 40, 2, 2, 5),
+    (6, 80, 3, 2, 3),
+    (6, 112, 3, 1, 5),
+    (6, 192, 4, 2, 5),
+    (6, 320, 1, 1, 3),
 )
 
-LAYERS, HIDDEN, HEADS, INNER, VOCABULARY, POSITIONS = 12, 768, 12, 3072, 30522, 512
+VOCABULARY, POSITIONS = 30522, 512
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """How large a BERT is."""
+
+    name: str
+    seed: int
+    layers: int
+    hidden: int
+    heads: int
+    inner: int
+
+
+BERT_BASE = Encoder(name="bert-base", seed=2_000_000, layers=12, hidden=768, heads=12, inner=3072)
+MINILM_L6 = Encoder(name="minilm-l6", seed=3_000_000, layers=6, hidden=384, heads=12, inner=1536)
 
 
 @dataclass
@@ -78,16 +109,16 @@ class Graph:
         )
 
 
-def made(folder: Path) -> tuple[Path, Path]:
-    """The MobileNetV2 and the BERT-base file in `folder`, written now if they are not there yet."""
+def made(folder: Path, names: Sequence[str] = (MOBILENET, BERT)) -> tuple[Path, ...]:
+    """The files `names` in `folder`, each written now if it is not there yet."""
     folder = folder / f"models-{GENERATION}"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, make in ((MOBILENET, mobilenet), (BERT, bert)):
+    for name in names:
         if not (folder / name).exists():
             with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                file.write(make().SerializeToString(deterministic=True))
+                file.write(MAKERS[name]().SerializeToString(deterministic=True))
             Path(file.name).replace(folder / name)
-    return folder / MOBILENET, folder / BERT
+    return tuple(folder / name for name in names)
 
 
 def default_folder() -> Path:
@@ -96,14 +127,24 @@ def default_folder() -> Path:
 
 def mobilenet() -> Any:
     """MobileNetV2 for 1000 classes with BatchNorm folded into Conv: 3.5 M parameters, 14 MB."""
+    return _classifier("mobilenetv2", 1_000_000, MOBILENET_STAGES)
+
+
+def efficientnet() -> Any:
+    """EfficientNet-lite0 for 1000 classes with BatchNorm folded into Conv: 4.6 M parameters, 19 MB."""
+    return _classifier("efficientnet-lite0", 4_000_000, EFFICIENTNET_STAGES)
+
+
+def _classifier(name: str, seed: int, stages: Sequence[Stage]) -> Any:
+    """Inverted residual blocks with ReLU6 between a first convolution and a fully connected layer."""
     import numpy as np
     from onnx import TensorProto, helper
 
-    graph = Graph(seed=1_000_000)
+    graph = Graph(seed=seed)
     bounds = [graph.constant("clip_min", np.float32(0)), graph.constant("clip_max", np.float32(6))]
     value, channels = _convolution(graph, "features.0", "input", 3, 32, bounds, kernel=3, stride=2), 32
     block = 0
-    for expansion, wide, repeats, stride in MOBILENET_STAGES:
+    for expansion, wide, repeats, stride, kernel in stages:
         for repeat in range(repeats):
             block += 1
             value = _inverted_residual(
@@ -115,9 +156,10 @@ def mobilenet() -> Any:
                 bounds,
                 expansion=expansion,
                 stride=stride if repeat == 0 else 1,
+                kernel=kernel,
             )
             channels = wide
-    value = _convolution(graph, "features.18", value, channels, 1280, bounds)
+    value = _convolution(graph, f"features.{block + 1}", value, channels, 1280, bounds)
     value = graph.add("Flatten", [graph.add("GlobalAveragePool", [value])], axis=1)
     head = [
         graph.weight("classifier.weight", (1000, 1280), sqrt(3 / 1280)),
@@ -125,19 +167,28 @@ def mobilenet() -> Any:
     ]
     graph.add("Gemm", [value, *head], "logits", transB=1)
     return graph.model(
-        "mobilenetv2",
+        name,
         [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, 224, 224])],
         [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 1000])],
     )
 
 
 def _inverted_residual(
-    graph: Graph, name: str, value: str, channels: int, wide: int, bounds: list[str], *, expansion: int, stride: int
+    graph: Graph,
+    name: str,
+    value: str,
+    channels: int,
+    wide: int,
+    bounds: list[str],
+    *,
+    expansion: int,
+    stride: int,
+    kernel: int,
 ) -> str:
     inner = channels * expansion
     hidden = _convolution(graph, f"{name}.expand", value, channels, inner, bounds) if expansion > 1 else value
     hidden = _convolution(
-        graph, f"{name}.depthwise", hidden, inner, inner, bounds, kernel=3, stride=stride, group=inner
+        graph, f"{name}.depthwise", hidden, inner, inner, bounds, kernel=kernel, stride=stride, group=inner
     )
     hidden = _convolution(graph, f"{name}.project", hidden, inner, wide, [])
     return graph.add("Add", [value, hidden]) if stride == 1 and channels == wide else hidden
@@ -174,46 +225,49 @@ def _convolution(
     return graph.add("Clip", [value, *bounds]) if bounds else value
 
 
-def bert() -> Any:
-    """BERT-base encoder with pooler, dynamic batch and sequence: 109 M parameters, 438 MB."""
+def bert(size: Encoder = BERT_BASE) -> Any:
+    """BERT encoder with pooler, dynamic batch and sequence; BERT-base has 109 M parameters, 438 MB."""
     from onnx import TensorProto, helper
 
-    graph = Graph(seed=2_000_000)
-    _constants(graph)
-    hidden = _embeddings(graph)
+    graph, hidden_size = Graph(seed=size.seed), size.hidden
+    _constants(graph, size)
+    hidden = _embeddings(graph, hidden_size)
     mask = graph.add("Cast", [graph.add("Unsqueeze", ["attention_mask", "axes_1_2"])], to=TensorProto.FLOAT)
     mask = graph.add("Mul", [graph.add("Sub", ["one", mask]), "lowest"])
-    for layer in range(LAYERS):
+    for layer in range(size.layers):
         name = f"encoder.layer.{layer}"
-        attended = _dense(
-            graph, f"{name}.attention.output", _attention(graph, f"{name}.attention", hidden, mask), HIDDEN, HIDDEN
-        )
-        hidden = _layer_norm(graph, f"{name}.attention.norm", graph.add("Add", [attended, hidden]))
-        inner = _gelu(graph, _dense(graph, f"{name}.intermediate", hidden, HIDDEN, INNER))
-        output = _dense(graph, f"{name}.output", inner, INNER, HIDDEN)
-        hidden = _layer_norm(
-            graph,
-            f"{name}.norm",
-            graph.add("Add", [output, hidden]),
-            output="last_hidden_state" if layer == LAYERS - 1 else "",
-        )
+        attended = _attention(graph, f"{name}.attention", hidden, mask, hidden_size)
+        attended = _dense(graph, f"{name}.attention.output", attended, hidden_size, hidden_size)
+        hidden = _layer_norm(graph, f"{name}.attention.norm", graph.add("Add", [attended, hidden]), hidden_size)
+        inner = _gelu(graph, _dense(graph, f"{name}.intermediate", hidden, hidden_size, size.inner))
+        output = _dense(graph, f"{name}.output", inner, size.inner, hidden_size)
+        last = "last_hidden_state" if layer == size.layers - 1 else ""
+        hidden = _layer_norm(graph, f"{name}.norm", graph.add("Add", [output, hidden]), hidden_size, output=last)
     first = graph.add("Gather", [hidden, "zero"], axis=1)
-    pooler = [graph.weight("pooler.weight", (HIDDEN, HIDDEN), 0.035), graph.weight("pooler.bias", (HIDDEN,), 0.01)]
+    pooler = [
+        graph.weight("pooler.weight", (hidden_size, hidden_size), 0.035),
+        graph.weight("pooler.bias", (hidden_size,), 0.01),
+    ]
     graph.add("Tanh", [graph.add("Gemm", [first, *pooler], transB=1)], "pooler_output")
     return graph.model(
-        "bert-base",
+        size.name,
         [
             helper.make_tensor_value_info(each, TensorProto.INT64, ["batch", "sequence"])
             for each in ("input_ids", "attention_mask", "token_type_ids")
         ],
         [
-            helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "sequence", HIDDEN]),
-            helper.make_tensor_value_info("pooler_output", TensorProto.FLOAT, ["batch", HIDDEN]),
+            helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "sequence", hidden_size]),
+            helper.make_tensor_value_info("pooler_output", TensorProto.FLOAT, ["batch", hidden_size]),
         ],
     )
 
 
-def _constants(graph: Graph) -> None:
+def minilm() -> Any:
+    """The same at the size of MiniLM with 6 layers: 23 M parameters, 91 MB."""
+    return bert(MINILM_L6)
+
+
+def _constants(graph: Graph, size: Encoder) -> None:
     import numpy as np
 
     for name, value in (
@@ -222,8 +276,8 @@ def _constants(graph: Graph) -> None:
         ("first", 1),
         ("ones", [1]),
         ("axes_1_2", [1, 2]),
-        ("split", [0, 0, HEADS, HIDDEN // HEADS]),
-        ("merged", [0, 0, HIDDEN]),
+        ("split", [0, 0, size.heads, size.hidden // size.heads]),
+        ("merged", [0, 0, size.hidden]),
         ("position_ids", [list(range(POSITIONS))]),
     ):
         graph.constant(name, np.asarray(value, np.int64))
@@ -231,28 +285,28 @@ def _constants(graph: Graph) -> None:
         ("one", 1.0),
         ("half", 0.5),
         ("root_two", sqrt(2)),
-        ("root_size", sqrt(HIDDEN // HEADS)),
+        ("root_size", sqrt(size.hidden // size.heads)),
         ("lowest", np.finfo(np.float32).min),
     ):
         graph.constant(name, np.float32(number))
 
 
-def _embeddings(graph: Graph) -> str:
+def _embeddings(graph: Graph, width: int) -> str:
     length = graph.add(
         "Unsqueeze", [graph.add("Gather", [graph.add("Shape", ["input_ids"]), "first"], axis=0), "zeros"]
     )
     positions = graph.add("Slice", ["position_ids", "zeros", length, "ones", "ones"])
-    words = graph.add("Gather", [graph.weight("embeddings.word.weight", (VOCABULARY, HIDDEN), 0.035), "input_ids"])
-    types = graph.add("Gather", [graph.weight("embeddings.type.weight", (2, HIDDEN), 0.035), "token_type_ids"])
-    places = graph.add("Gather", [graph.weight("embeddings.position.weight", (POSITIONS, HIDDEN), 0.035), positions])
-    return _layer_norm(graph, "embeddings.norm", graph.add("Add", [graph.add("Add", [words, types]), places]))
+    words = graph.add("Gather", [graph.weight("embeddings.word.weight", (VOCABULARY, width), 0.035), "input_ids"])
+    types = graph.add("Gather", [graph.weight("embeddings.type.weight", (2, width), 0.035), "token_type_ids"])
+    places = graph.add("Gather", [graph.weight("embeddings.position.weight", (POSITIONS, width), 0.035), positions])
+    return _layer_norm(graph, "embeddings.norm", graph.add("Add", [graph.add("Add", [words, types]), places]), width)
 
 
-def _attention(graph: Graph, name: str, hidden: str, mask: str) -> str:
+def _attention(graph: Graph, name: str, hidden: str, mask: str, width: int) -> str:
     query, key, value = (
         graph.add(
             "Transpose",
-            [graph.add("Reshape", [_dense(graph, f"{name}.{part}", hidden, HIDDEN, HIDDEN), "split"])],
+            [graph.add("Reshape", [_dense(graph, f"{name}.{part}", hidden, width, width), "split"])],
             perm=order,
         )
         for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3]))
@@ -273,11 +327,20 @@ def _gelu(graph: Graph, value: str) -> str:
     return graph.add("Mul", [graph.add("Mul", [value, raised]), "half"])
 
 
-def _layer_norm(graph: Graph, name: str, value: str, output: str = "") -> str:
-    parts = [graph.weight(f"{name}.weight", (HIDDEN,), 0.1, centre=1.0), graph.weight(f"{name}.bias", (HIDDEN,), 0.01)]
+def _layer_norm(graph: Graph, name: str, value: str, width: int, output: str = "") -> str:
+    parts = [graph.weight(f"{name}.weight", (width,), 0.1, centre=1.0), graph.weight(f"{name}.bias", (width,), 0.01)]
     return graph.add("LayerNormalization", [value, *parts], output, axis=-1, epsilon=1e-12)
 
 
+MAKERS: Mapping[str, Callable[[], Any]] = {
+    MOBILENET: mobilenet,
+    BERT: bert,
+    MINILM: minilm,
+    EFFICIENTNET: efficientnet,
+}
+
+
 if __name__ == "__main__":
-    for path in made(Path(sys.argv[1]) if len(sys.argv) > 1 else default_folder()):
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else default_folder()
+    for path in made(chosen, sys.argv[2:] or (MOBILENET, BERT)):
         print(path)

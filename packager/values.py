@@ -295,6 +295,8 @@ class Partition:
     provider: str
     sha256: str
     """of the file"""
+    soc_models: tuple[str, ...] = ()
+    """chips that the file was compiled for; empty for any"""
     taken_count: int = 0
     """nodes of the file that the provider runs"""
     node_count: int = 0

@@ -101,8 +101,8 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     )
 
 
-def _provider(choice: "Choice") -> str:
-    return f"{choice.provider} ({', '.join(choice.soc_models)})" if choice.soc_models else choice.provider
+def _provider(each: "Choice | Partition") -> str:
+    return f"{each.provider} ({', '.join(each.soc_models)})" if each.soc_models else each.provider
 
 
 def _name(compiled: "Compiled") -> str:
@@ -116,13 +116,13 @@ LEFT_SHOWN = 3
 
 def _split(each: "Partition") -> list[str]:
     if each.skipped:
-        return [each.provider, "", "", "", "", f"not examined: {each.skipped}"]
+        return [_provider(each), "", "", "", "", f"not examined: {each.skipped}"]
     if each.refusal:
-        return [each.provider, "does not start", "", "", "everything", f"{each.by}: {each.refusal}"]
+        return [_provider(each), "does not start", "", "", "everything", f"{each.by}: {each.refusal}"]
     left = [_left(one) for one in each.left]
     more = [f"and {len(left) - LEFT_SHOWN} more kinds"] if len(left) > LEFT_SHOWN else []
     return [
-        each.provider,
+        _provider(each),
         f"{each.taken_count} of {each.node_count}",
         str(each.partition_count),
         "none in it" if each.share is None else f"{each.share:.1%}",

@@ -223,6 +223,7 @@ def _context(plan: Plan, choice: Choice) -> Partition:
         target=plan.target,
         provider=choice.provider,
         sha256=choice.compiled.sha256,
+        soc_models=choice.soc_models,
         taken_count=len(pieces),
         node_count=len(graph.nodes),
         partition_count=len(pieces),

@@ -149,6 +149,7 @@ def partition_entry(partition: Partition) -> dict[str, object]:
         "target": partition.target,
         "provider": partition.provider,
         "sha256": partition.sha256,
+        "chips": list(partition.soc_models),
     }
     if partition.skipped:
         return {**entry, "skipped": partition.skipped}
