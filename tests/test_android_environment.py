@@ -11,12 +11,12 @@ import onnx
 import pytest
 
 from packager import tools
-from packager.environments import android_probe, ensure
+from packager.environments import android_probe
 from packager.environments.android import Android, ProbeJob
 from packager.environments.android_probe import places
 from packager.errors import ModelError, ToolError
 from tests.onnx_text import onnx_model
-from tests.toolchain.require import require
+from tests.toolchain.environments import have
 
 CONVOLUTION = "(float[1,3,8,8] x) => (float[1,2,8,8] y) { a = Conv <pads = [1,1,1,1]> (x, w) y = Relu (a) }"
 THEN_EINSUM = (
@@ -27,11 +27,7 @@ THEN_EINSUM = (
 
 @pytest.fixture(scope="module")
 def android() -> Android:
-    require(not Android().unsupported(), Android().unsupported())
-    try:
-        ensure(Android())
-    except ToolError as error:
-        require(False, f"{error.message} ({error.hint})")
+    have("android")
     return Android()
 
 

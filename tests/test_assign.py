@@ -17,7 +17,7 @@ from packager.errors import ModelError, ToolError
 from packager.partition import measured
 from packager.partition.measured import Assignment, measure
 from tests.onnx_text import onnx_model, saved, weight
-from tests.test_environments import have
+from tests.toolchain.environments import have
 from tests.toolchain.require import require
 
 CHILD = measured.CHILD

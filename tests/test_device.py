@@ -13,7 +13,7 @@ from packager.store import Store
 from packager.targets.android import Android
 from packager.values import Partition
 from tests.onnx_text import loaded, onnx_model
-from tests.test_environments import have
+from tests.toolchain.environments import have
 
 pytestmark = pytest.mark.android
 

@@ -26,6 +26,7 @@ from packager.environments.environment import (
 from packager.errors import ConfigError, ToolError
 from packager.setup import environments_to_install, examine_environments
 from packager.store import ABANDONED_AFTER_S
+from tests.toolchain.environments import have
 from tests.toolchain.require import require
 
 LOCKS = (runtime.LOCK, qnn.LOCK, webgpu.LOCK)
@@ -240,16 +241,6 @@ def test_every_locked_package_has_a_version_and_hashes_for_every_python(lock: Pa
 def test_plug_ins_are_asked_in_the_converters_version() -> None:
     for lock in (qnn.LOCK, webgpu.LOCK):
         assert f"onnxruntime=={version('onnxruntime')} " in lock.read_text()
-
-
-def have(name: str) -> None:
-    """The environment `name`, installed; or the end of the test where it cannot be had."""
-    environment = ENVIRONMENTS[name]()
-    require(not environment.unsupported(), environment.unsupported())
-    try:
-        environment.install()
-    except ToolError as error:
-        require(False, f"{error.message} ({error.hint})")
 
 
 def python(name: str, program: str) -> str:

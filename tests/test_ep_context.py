@@ -14,7 +14,7 @@ from packager.errors import ConfigError, ModelError, ToolError
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from tests.onnx_text import onnx_model, saved
 from tests.test_assign import convolutions, quantized
-from tests.test_environments import have
+from tests.toolchain.environments import have
 
 RUN = """
 import json, sys, numpy, onnxruntime, onnxruntime_qnn as qnn

@@ -17,7 +17,7 @@ from packager.partition.kernels import explained, graph_of, prove
 from packager.store import Store
 from packager.values import Compiled, Style, Variant
 from tests.onnx_text import linear, loaded, onnx_model, weight
-from tests.test_environments import have
+from tests.toolchain.environments import have
 
 NO_KERNEL = "(float16[2] x, float16[2] s) => (float16[2] y) { [first] r = Neg (x) [second] y = Gelu (r) }"
 BFLOAT16 = "(bfloat16[2] x) => (bfloat16[2] y) { [only] y = Relu (x) }"

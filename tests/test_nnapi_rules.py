@@ -27,7 +27,7 @@ from packager.partition.rules import Prediction
 from tests.nnapi_cases import CONTRIBUTED, FATAL, PARTITIONS, QUANTIZED, SINGLE, Case, case
 from tests.onnx_text import saved
 from tests.toolchain import models
-from tests.toolchain.require import require
+from tests.toolchain.environments import have
 
 CASES = [*SINGLE, *QUANTIZED, *CONTRIBUTED]
 LEVELS = (27, 28, 29, 31)
@@ -82,10 +82,7 @@ def disagreements(graph: Graph, predicted: Prediction, taken: Taken) -> list[str
 
 @pytest.fixture(scope="session")
 def android() -> None:
-    reason = Android().unsupported()
-    require(not reason, reason)
-    if Android().missing():
-        Android().install()
+    have("android")
 
 
 @pytest.mark.parametrize("each", CASES, ids=range(len(CASES)))

@@ -13,7 +13,7 @@ from packager.partition.report import Gates, partitions, refuse_poor
 from packager.store import Store
 from packager.values import Choice, Compiled, Format, Left, Partition, Plan, Style, Variant
 from tests.onnx_text import loaded, onnx_model, saved, weight
-from tests.test_environments import have
+from tests.toolchain.environments import have
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y, float[1,16,8,8] z) {
     [first] c = Conv <pads = [1,1,1,1]> (x, w)

@@ -21,7 +21,7 @@ from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.values import Choice, Format, Plan, Style, Variant
 from tests.onnx_text import loaded, onnx_model, weight
-from tests.test_environments import have
+from tests.toolchain.environments import have
 
 ALL_ANDROID = ("qnn", "nnapi", "xnnpack", "webgpu")
 

@@ -17,27 +17,17 @@ that fails here because the tool's half no longer holds has been mended there: w
 12  nothing says whether an older runtime, the one that ships, loads the file
 13  a provider that is not there is replaced by the CPU with no more than a warning
 14  --target_platform amd64 bakes in a layout that phones have no kernels for
-15  XNNPACK cannot open a file of the style Runtime
-16  the runtime that ships refuses the records in a quantized file of the style Runtime
-17  the key that makes x86 compute int8 exactly makes int8 models of ONNX unloadable
-18  a 16-bit file with pooling does not load, on the very processor that wrote it
-19  ONNX Runtime leaves a database of events in the user's cache folder
-20  XNNPACK takes few convolutions of a file of the style Fixed
 
-ONNX Runtime's usability checker, which is wrong about CoreML, has its tests in test_coreml_rules.py.
+Traps 15 to 20, of providers and processors, are in test_provider_traps.py. ONNX Runtime's usability checker, which is
+wrong about CoreML, has its tests in test_coreml_rules.py.
 """
 
-import json
 import os
-import platform
 import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy
 import onnx
@@ -45,62 +35,45 @@ import onnxruntime
 import pytest
 
 from packager import models, plan, tools
-from packager.environments import ENVIRONMENTS, Environment
-from packager.environments.android import Android, ProbeJob
-from packager.environments.arm64 import Arm64
+from packager.environments import ENVIRONMENTS
 from packager.errors import ModelError
 from packager.models import opsets
-from packager.ortformat import session
-from packager.ortformat.compile import FP16, FP16_CPU, compile_unfused, compile_variant
-from packager.ortformat.converter import REPLAY_ENTRY, SESSION_ENTRIES, is_onnxruntime_error, session_options
+from packager.ortformat.compile import FP16, compile_variant
+from packager.ortformat.converter import REPLAY_ENTRY
 from packager.ortformat.operators import operator_config
 from packager.ortformat.reader import read_graph
 from packager.partition import kernels
 from packager.partition.measured import CHILD
-from packager.runners import Runnable, cpu
 from packager.store import Store
 from packager.targets.android import Android as AndroidTarget
-from packager.values import Compiled, Format, Style, Variant
-from tests.caches import empty_cache
-from tests.conftest import fetched
-from tests.onnx_text import linear, loaded, onnx_model, saved, weight
+from packager.values import Compiled, Format, Style
+from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_canonical import FILTERS, MIXED
-from tests.test_environments import have
-from tests.toolchain import models as real
+from tests.toolchain import ort_tool
+from tests.toolchain.environments import have
+from tests.toolchain.ort_tool import (
+    ON_X86,
+    PHONE,
+    TARGETS,
+    Ours,
+    Tool,
+    converted,
+    job,
+    opened,
+    operators,
+    refusal,
+    refusals,
+    run_tool,
+    source,
+)
 
-ON_X86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the trap is one of x86 processors")
+pytestmark = pytest.mark.tool
 
-CONVOLUTIONS = """(float[1,8,16,16] x) => (float[1,8,16,16] y) {
-    c = Conv <pads = [1,1,1,1]> (x, w)
-    r = Relu (c)
-    d = Conv <pads = [1,1,1,1]> (r, w)
-    s = Sigmoid (d)
-    e = Conv <pads = [1,1,1,1]> (s, w)
-    y = Add (e, x)
-}"""
-SIGNED = """(int8[1,3,16,16] x) => (int8[1,4,16,16] y) {
-    d = DequantizeLinear (x, s, z)
-    f = DequantizeLinear (w, s, z)
-    c = Conv <pads = [1,1,1,1]> (d, f)
-    y = QuantizeLinear (c, s, z)
-}"""
-QUANTIZED_MATMUL = """(float[4,32] x) => (float[4,16] y) {
-    q = QuantizeLinear (x, s, z)
-    d = DequantizeLinear (q, s, z)
-    f = DequantizeLinear (w, s, z)
-    m = MatMul (d, f)
-    r = QuantizeLinear (m, s, z)
-    y = DequantizeLinear (r, s, z)
-}"""
 INT4 = """(float[1,64] x) => (float[1,64] y) {
     f = DequantizeLinear <axis = 0, block_size = 32> (w, s)
     y = MatMul (x, f)
 }"""
 HALF = "(float16[1,64] x) => (float16[1,64] y) { a = MatMul (x, w) y = Relu (a) }"
-POOLING = """(float16[1,4,8,8] x) => (float16[1,4,8,8] y) {
-    c = Conv <pads = [1,1,1,1]> (x, w)
-    y = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (c)
-}"""
 BFLOAT = "(float[2] x) => (float[2] y) { a = Cast <to = 16> (x) [middle] b = Relu (a) y = Cast <to = 1> (b) }"
 NEW_OPERATOR = "(float[4] x) => (float[4] y) { y = com.microsoft.ScaledSiLU <alpha = 1.5> (x) }"
 """ONNX Runtime has it since 1.31."""
@@ -127,12 +100,6 @@ DOUBLED_IN_BRANCHES = """(bool c, float[2] x, string[2] words) => (float[2] y, s
 TWICE = '<domain: "own", opset_import: ["" : 17]> twice (v) => (w) { w = Add (v, v) }'
 
 
-def integers(*shape: int) -> Mapping[str, Any]:
-    """Signed 8-bit weights with their scale and zero point."""
-    numbers = numpy.random.default_rng(0).integers(-127, 127, shape)
-    return {"w": numbers.astype("int8"), "s": numpy.array(0.05, numpy.float32), "z": numpy.array(0, "int8")}
-
-
 def int4() -> onnx.ModelProto:
     scales = {"s": numpy.full((2, 64), 0.01, numpy.float32)}
     model = onnx_model(INT4, opsets={"": 21}, ir_version=10, weights=scales)
@@ -154,70 +121,26 @@ def declared(*, ir_version: int, opset: int) -> onnx.ModelProto:
 
 
 MODELS: Mapping[str, onnx.ModelProto] = {
+    **ort_tool.MODELS,
     "mixed": onnx_model(MIXED, weights={"filters": FILTERS}),
-    "convolutions": onnx_model(CONVOLUTIONS, weights={"w": weight(8, 8, 3, 3)}),
-    "signed": onnx_model(SIGNED, weights=integers(4, 3, 3, 3)),
-    "matmul": onnx_model(QUANTIZED_MATMUL, weights=integers(32, 16)),
     "int4": int4(),
     "half": onnx_model(HALF, weights={"w": weight(64, 64).astype(numpy.float16)}),
     "branches": branches(),
     "new": onnx_model(NEW_OPERATOR, opsets={"": 17, "com.microsoft": 1}),
 }
-PHONE = Arm64(runtime="shipped", cpu=FP16_CPU)
-"""The runtime that ships, on a core with 16-bit arithmetic."""
 COPIES = 4
 """of the model `mixed`, under other names"""
 
 
-def run_tool(*arguments: str | Path, **variables: str) -> str:
-    """What ONNX Runtime's own converter prints; it must succeed."""
-    command = [sys.executable, "-m", "onnxruntime.tools.convert_onnx_models_to_ort", *map(str, arguments)]
-    environment = {**os.environ, **tools.QUIET, **variables}
-    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
-
-
-@dataclass(frozen=True)
-class Tool:
-    """What the tool has made of MODELS, in a folder each: `arm` and `amd64` as target platform, `default` for none."""
-
-    folder: Path
-
-    def fixed(self, name: str, target: str = "arm") -> Path:
-        return self.folder / target / f"{name}.ort"
-
-    def runtime(self, name: str, target: str = "arm") -> Path:
-        return self.folder / target / f"{name}.with_runtime_opt.ort"
-
-
 @pytest.fixture(scope="module")
 def tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
-    folder = tmp_path_factory.mktemp("tool")
-    for name, model in MODELS.items():
-        saved(folder / "source" / f"{name}.onnx", model)
-    for number in range(COPIES):
-        saved(folder / "source" / f"copy-{number}.onnx", MODELS["mixed"])
-    for target, arguments in (
-        ("arm", ["--target_platform", "arm"]),
-        ("amd64", ["--target_platform", "amd64", "--optimization_style", "Fixed"]),
-        ("default", ["--optimization_style", "Fixed"]),
-    ):
-        run_tool(folder / "source", "--output_dir", folder / target, *arguments)
-    return Tool(folder)
-
-
-Ours = Callable[..., Compiled]
+    copies = {f"copy-{number}": MODELS["mixed"] for number in range(COPIES)}
+    return converted({**MODELS, **copies}, tmp_path_factory.mktemp("tool"), *TARGETS)
 
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory: pytest.TempPathFactory) -> Ours:
-    """What mobpack makes of one of MODELS."""
-    folder = tmp_path_factory.mktemp("ours")
-
-    def ours(name: str, *, style: Style = Style.FIXED, processor: str = "") -> Compiled:
-        variant = source(folder / name, MODELS[name])
-        return compile_variant(variant, Store(folder / "store"), style=style, processor=processor)
-
-    return ours
+    return Ours(MODELS, tmp_path_factory.mktemp("ours"))
 
 
 @pytest.fixture(scope="module")
@@ -227,36 +150,8 @@ def again(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     return compile_variant(source(folder, MODELS["mixed"]), Store(folder / "store"))
 
 
-def source(folder: Path, model: onnx.ModelProto) -> Variant:
-    described = loaded(folder, model)
-    return Variant(model=described, name="source", graph=described.graph, quantizer="none")
-
-
-def operators(path: Path) -> Counter[str]:
-    return Counter(node.operator for node in read_graph(path).all_nodes())
-
-
 def weight_types(path: Path) -> set[str]:
     return {value.element for value in read_graph(path).values.values() if value.is_constant}
-
-
-def opened(path: Path, entries: Mapping[str, str], folder: Path) -> Counter[str]:
-    """The operators that run once the CPU has opened an ORT-format file with `entries`."""
-    options = session_options({"session.save_model_format": "ORT", **entries})
-    options.optimized_model_filepath = str(folder / "opened.ort")
-    onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return operators(folder / "opened.ort")
-
-
-def refusal(path: Path, entries: Mapping[str, str]) -> str:
-    """What ONNX Runtime says against a file; empty when it opens it."""
-    try:
-        onnxruntime.InferenceSession(path, session_options(dict(entries)), providers=["CPUExecutionProvider"])
-    except Exception as error:
-        if not is_onnxruntime_error(error):
-            raise
-        return str(error)
-    return ""
 
 
 def test_1_the_same_model_has_the_same_bytes(tool: Tool, ours: Ours, again: Compiled) -> None:
@@ -411,36 +306,6 @@ def test_12_a_file_is_opened_in_the_runtime_that_ships(tool: Tool, ours: Ours, t
         kernels.prove(ours("new"), tmp_path)
 
 
-LOADS = """
-import json, sys
-import onnxruntime
-said = []
-for path, entries in json.loads(sys.argv[1]):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    for key, value in entries.items():
-        options.add_session_config_entry(key, value)
-    try:
-        onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        said.append(str(error))
-    else:
-        said.append("")
-print(json.dumps(said))
-"""
-
-
-def refusals(
-    environment: Environment, files: Sequence[tuple[Path, Mapping[str, str]]]
-) -> list[str]:
-    """What the ONNX Runtime of `environment` says against each file with its entries; empty where it opens it."""
-    asked = json.dumps([(str(path), dict(entries)) for path, entries in files])
-    variables = {**environment.variables(), **tools.QUIET}
-    said = tools.run([*environment.command(), "-c", LOADS, asked], what="opening files", environment=variables)
-    found: list[str] = json.loads(said)
-    return found
-
-
 def test_13_a_provider_that_is_not_there_is_never_replaced_by_the_cpu(tool: Tool, tmp_path: Path) -> None:
     """ONNX Runtime's Python warns that there is no such provider, and runs the model on the CPU."""
     path = tool.fixed("convolutions")
@@ -449,12 +314,6 @@ def test_13_a_provider_that_is_not_there_is_never_replaced_by_the_cpu(tool: Tool
     assert running.get_providers() == ["CPUExecutionProvider"]
     answer = tools.run_job([CHILD], job(path, "coreml"), tmp_path, crash="", hint="")
     assert answer["error"] == "this ONNX Runtime has no provider CoreMLExecutionProvider"
-
-
-def job(path: Path, provider: str, entries: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Has `assign.py` open a model."""
-    options = {"provider": provider, "provider_options": {}, "entries": dict(entries or {})}
-    return {"task": "load", "model": str(path), "data_folder": None, "optimize": True, **options}
 
 
 @ON_X86
@@ -473,207 +332,3 @@ def test_14_a_file_with_the_layout_of_x86_does_not_load_on_arm(tool: Tool, ours:
     theirs, mine = refusals(PHONE, [(tool.fixed("convolutions", "amd64"), {}), (ours("convolutions").path, {})])
     assert "nchwc" in theirs
     assert mine == ""
-
-
-@pytest.fixture(scope="module")
-def android() -> Android:
-    have("android")
-    return Android()
-
-
-@pytest.mark.android
-@pytest.mark.environments
-def test_15_xnnpack_opens_onnx_over_the_weights_of_the_cpus_file(
-    android: Android, tool: Tool, ours: Ours, tmp_path: Path
-) -> None:
-    """The style Runtime, which the tool advises for providers, is one that XNNPACK cannot open, ours in ORT format
-    included: so the plan gives it ONNX."""
-    for path in (tool.runtime("convolutions"), ours("convolutions", style=Style.UNFUSED).path):
-        with pytest.raises(ModelError, match=r"Schema was not found for fused node\. Domain:com\.ms\.internal\.nhwc"):
-            android.probe(path, ProbeJob(provider="xnnpack"))
-    variant = source(tmp_path, MODELS["convolutions"])
-    target = AndroidTarget(providers=("xnnpack",))
-    xnnpack, cpu_choice = plan.make(variant, target, Store(tmp_path / "store"), lambda what: None).choices
-    assert xnnpack.compiled.format is Format.ONNX
-    assert [tools.sha256_of(file) for file in xnnpack.compiled.data_files] == [cpu_choice.compiled.sha256]
-    assert convolutions_of_xnnpack(android, xnnpack.compiled.path) == 3
-
-
-def convolutions_of_xnnpack(android: Android, path: Path) -> int:
-    """How many convolutions of a file XNNPACK takes."""
-    subgraphs = android.probe(path, ProbeJob(provider="xnnpack"))["subgraphs"]
-    taken = [each for each in subgraphs if each["provider"] == "XnnpackExecutionProvider"]
-    return sum(node["op"] == "Conv" for each in taken for node in each["nodes"])
-
-
-def test_16_records_that_cannot_be_replayed_are_left_out(tool: Tool, ours: Ours, tmp_path: Path) -> None:
-    """The tool records what ONNX Runtime refuses to replay, where the app asks it to."""
-    said = refusal(tool.runtime("matmul"), {REPLAY_ENTRY: "1"})
-    assert "Not enough produced nodes in the runtime optimization record" in said
-    compiled = ours("matmul", style=Style.UNFUSED)
-    assert compiled.disabled_optimizers == ("QDQSelectorActionTransformer",)
-    assert opened(compiled.path, compiled.settings, tmp_path)["MatMul"] == 1
-
-
-@pytest.mark.environments
-def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: Tool, ours: Ours) -> None:
-    """The tool's file is of no use to apps."""
-    have("runtime")
-    compiled = ours("matmul", style=Style.UNFUSED)
-    files = [(tool.runtime("matmul"), {}), (compiled.path, {}), (compiled.path, compiled.settings)]
-    theirs, *mine = refusals(ENVIRONMENTS["runtime"](), files)
-    assert "Not enough produced nodes" in theirs
-    assert mine == ["", ""]
-
-
-@pytest.fixture(scope="module")
-def old_x86(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Starts a program on an x86 core without instructions for 8-bit products: Intel's Haswell, of 2013."""
-    folder = tmp_path_factory.mktemp("qemu")
-    member = "./usr/bin/qemu-x86_64"
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", fetched("arm64-qemu")], stdout=subprocess.PIPE) as package:
-        subprocess.run(["tar", "-x", "-C", folder, member], stdin=package.stdout, check=True)
-    return (str(folder / member), "-cpu", "Haswell-v4")
-
-
-@ON_X86
-@pytest.mark.environments
-def test_17_an_int8_model_runs_on_old_x86(
-    old_x86: Sequence[str], ours: Ours, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With both keys for numbers as on ARM, ONNX Runtime rewrites an int8 ONNX model into what it has no kernel for.
-
-    The tool sets no such key, nor checks any numbers. Our runner leaves the key away for ONNX that is optimized when
-    it is loaded, and sets it for .ort, whose operators are final.
-    """
-    model = saved(tmp_path / "m.onnx", MODELS["signed"])
-    command = (*old_x86, sys.executable, "-P")
-    asked = job(model, "cpu", cpu.SESSION_ENTRIES)
-    answer = tools.run_job([CHILD], asked, tmp_path, crash="", hint="", command=command)
-    assert "Failed to find kernel for com.microsoft.QLinearConv" in answer["error"]
-
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nexec {" ".join(old_x86)} "{sys.executable}" "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
-    fused = ours("signed").path
-    sample = tmp_path / "sample.npz"
-    numpy.savez(sample, x=numpy.random.default_rng(1).integers(-128, 127, (1, 3, 16, 16)).astype("int8"))
-    monkeypatch.setattr(sys, "executable", str(python))
-    results = []
-    for path in (model, fused):
-        (outcome,) = cpu.Cpu().run(Runnable(path=path), (sample,), tmp_path)
-        assert outcome.outputs is not None, outcome.error
-        results.append(numpy.load(outcome.outputs)["0"])
-    assert numpy.array_equal(*results)
-
-
-@pytest.mark.environments
-def test_18_a_16_bit_file_with_pooling_loads(tmp_path: Path) -> None:
-    """On an ARM core ONNX Runtime, asked as the tool asks it, gives pooling a layout that it then cannot read."""
-    have("arm64")
-    variant = source(tmp_path, onnx_model(POOLING, weights={"w": weight(4, 4, 3, 3).astype(numpy.float16)}))
-    raw = tmp_path / "raw.ort"
-    asked = {
-        "graph": str(variant.model.path),
-        "data_folder": "",
-        "output": str(raw),
-        "entries": SESSION_ENTRIES,
-        "level": "all",
-        "disabled_optimizers": ["NchwcTransformer"],
-        "provider": "CPUExecutionProvider",
-    }
-    core = Arm64(cpu=FP16_CPU)
-    program, variables = [Path(session.__file__)], core.variables()
-    answer = tools.run_job(program, asked, tmp_path, crash="", hint="", environment=variables, command=core.command())
-    assert answer == {"ok": {}}
-    compiled = compile_variant(variant, Store(tmp_path / "store"), processor=FP16)
-    assert operators(compiled.path) == Counter(Conv=1, MaxPool=1)
-    files = [(raw, {}), (compiled.path, {}), (compiled.path, compiled.settings)]
-    theirs, without, mine = refusals(PHONE, files)
-    assert "No opset import for domain 'com.ms.internal.nhwc'" in theirs
-    assert "com.ms.internal.nhwc" in without, "the optimizer runs again when the file is loaded"
-    assert mine == ""
-
-
-CONVERTED = """
-import sys
-from pathlib import Path
-from packager import models
-from packager.ortformat.compile import compile_variant
-from packager.ortformat.reader import read_graph
-from packager.store import Store
-from packager.values import Variant
-model = models.hashed(models.load(Path(sys.argv[1]), "m"))
-variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
-read_graph(compile_variant(variant, Store(Path(sys.argv[2]))).path)
-"""
-
-
-def home(folder: Path) -> dict[str, str]:
-    """The environment of a user whose home, cache and temporary folder are new, and who never heard of telemetry."""
-    places = {name: folder / name for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
-    for place in places.values():
-        place.mkdir(parents=True)
-    kept = {name: value for name, value in os.environ.items() if name not in tools.QUIET}
-    return {**kept, **{name: str(place) for name, place in places.items()}}
-
-
-def left_behind(folder: Path) -> list[str]:
-    """Files in the folders of `home`, without mobpack's own."""
-    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
-    return sorted(path.as_posix() for path in files if "mobpack" not in path.parts)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has other ways")
-def test_19_no_events_are_kept(tmp_path: Path) -> None:
-    """The tool, as everything that imports onnxruntime, starts a database of events."""
-    model = saved(tmp_path / "source" / "m.onnx", linear())
-    module = ["-m", "onnxruntime.tools.convert_onnx_models_to_ort", str(model)]
-    subprocess.run([sys.executable, *module], check=True, capture_output=True, env=home(tmp_path / "tool"))
-    assert [name for name in left_behind(tmp_path / "tool") if name.endswith("onnxruntime.db")]
-    program = ["-c", CONVERTED, str(model), str(tmp_path / "store")]
-    subprocess.run([sys.executable, *program], check=True, capture_output=True, env=home(tmp_path / "ours"))
-    assert list((tmp_path / "store").rglob("*.ort"))
-    assert left_behind(tmp_path / "ours") == []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has other ways")
-@pytest.mark.environments
-def test_19_no_part_of_mobpack_check_keeps_events(tmp_path: Path) -> None:
-    """It starts ONNX Runtime of both versions, to convert, to compare and to prove."""
-    have("runtime")
-    model = saved(tmp_path / "source" / "m.onnx", linear())
-    variables = home(tmp_path / "ours")
-    empty_cache(Path(variables["XDG_CACHE_HOME"]))
-    command = [sys.executable, "-m", "packager.cli", "check", str(model), "--target", "android"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=variables)
-    assert "all 1 nodes have kernels" in done.stderr + done.stdout
-    assert left_behind(tmp_path / "ours") == []
-
-
-@pytest.mark.android
-@pytest.mark.environments
-def test_20_xnnpack_takes_every_convolution(android: Android, tool: Tool, tmp_path: Path) -> None:
-    """The tool's fused nodes are not XNNPACK's: two of three convolutions stay on the CPU."""
-    assert convolutions_of_xnnpack(android, tool.fixed("convolutions")) == 1
-    variant = source(tmp_path, MODELS["convolutions"])
-    store = Store(tmp_path / "store")
-    unfused = compile_unfused(variant, store, compile_variant(variant, store))
-    assert convolutions_of_xnnpack(android, unfused.path) == 3
-
-
-@pytest.mark.android
-@pytest.mark.environments
-def test_20_xnnpack_takes_every_convolution_of_a_real_model(android: Android, tmp_path: Path) -> None:
-    """Of the page orientation model's 32 it leaves 4 in the tool's file."""
-    fetched("model-orientation")
-    model = onnx.load(real.orientation())
-    for value in (*model.graph.input, *model.graph.output):
-        value.type.tensor_type.shape.dim[0].dim_value = 1
-    variant = source(tmp_path, model)
-    run_tool(variant.model.path, "--optimization_style", "Fixed", "--target_platform", "arm")
-    fixed = variant.model.path.with_suffix(".ort")
-    store = Store(tmp_path / "store")
-    unfused = compile_unfused(variant, store, compile_variant(variant, store))
-    assert convolutions_of_xnnpack(android, fixed) == 28
-    assert convolutions_of_xnnpack(android, unfused.path) == 32

@@ -1,0 +1,276 @@
+"""Traps of ONNX Runtime with providers, processors and users' folders: how to read this is in test_traps.py.
+
+15  XNNPACK cannot open a file of the style Runtime
+16  the runtime that ships refuses the records in a quantized file of the style Runtime
+17  the key that makes x86 compute int8 exactly makes int8 models of ONNX unloadable
+18  a 16-bit file with pooling does not load, on the very processor that wrote it
+19  ONNX Runtime leaves a database of events in the user's cache folder
+20  XNNPACK takes few convolutions of a file of the style Fixed
+"""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy
+import onnx
+import pytest
+
+from packager import plan, tools
+from packager.environments import ENVIRONMENTS
+from packager.environments.android import Android, ProbeJob
+from packager.environments.arm64 import Arm64
+from packager.errors import ModelError
+from packager.ortformat import session
+from packager.ortformat.compile import FP16, FP16_CPU, compile_unfused, compile_variant
+from packager.ortformat.converter import REPLAY_ENTRY, SESSION_ENTRIES
+from packager.partition.measured import CHILD
+from packager.runners import Runnable, cpu
+from packager.store import Store
+from packager.targets.android import Android as AndroidTarget
+from packager.values import Format, Style
+from tests.caches import empty_cache
+from tests.conftest import fetched
+from tests.onnx_text import linear, onnx_model, saved, weight
+from tests.toolchain import models as real
+from tests.toolchain.environments import have
+from tests.toolchain.ort_tool import (
+    MODELS,
+    ON_X86,
+    PHONE,
+    Ours,
+    Tool,
+    converted,
+    job,
+    opened,
+    operators,
+    refusal,
+    refusals,
+    run_tool,
+    source,
+)
+
+pytestmark = pytest.mark.tool
+
+POOLING = """(float16[1,4,8,8] x) => (float16[1,4,8,8] y) {
+    c = Conv <pads = [1,1,1,1]> (x, w)
+    y = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (c)
+}"""
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory: pytest.TempPathFactory) -> Tool:
+    asked = {name: MODELS[name] for name in ("convolutions", "matmul")}
+    return converted(asked, tmp_path_factory.mktemp("tool"), "arm")
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> Ours:
+    return Ours(MODELS, tmp_path_factory.mktemp("ours"))
+
+
+@pytest.fixture(scope="module")
+def android() -> Android:
+    have("android")
+    return Android()
+
+
+@pytest.mark.android
+@pytest.mark.environments
+def test_15_xnnpack_opens_onnx_over_the_weights_of_the_cpus_file(
+    android: Android, tool: Tool, ours: Ours, tmp_path: Path
+) -> None:
+    """The style Runtime, which the tool advises for providers, is one that XNNPACK cannot open, ours in ORT format
+    included: so the plan gives it ONNX."""
+    for path in (tool.runtime("convolutions"), ours("convolutions", style=Style.UNFUSED).path):
+        with pytest.raises(ModelError, match=r"Schema was not found for fused node\. Domain:com\.ms\.internal\.nhwc"):
+            android.probe(path, ProbeJob(provider="xnnpack"))
+    variant = source(tmp_path, MODELS["convolutions"])
+    target = AndroidTarget(providers=("xnnpack",))
+    xnnpack, cpu_choice = plan.make(variant, target, Store(tmp_path / "store"), lambda what: None).choices
+    assert xnnpack.compiled.format is Format.ONNX
+    assert [tools.sha256_of(file) for file in xnnpack.compiled.data_files] == [cpu_choice.compiled.sha256]
+    assert convolutions_of_xnnpack(android, xnnpack.compiled.path) == 3
+
+
+def convolutions_of_xnnpack(android: Android, path: Path) -> int:
+    """How many convolutions of a file XNNPACK takes."""
+    subgraphs = android.probe(path, ProbeJob(provider="xnnpack"))["subgraphs"]
+    taken = [each for each in subgraphs if each["provider"] == "XnnpackExecutionProvider"]
+    return sum(node["op"] == "Conv" for each in taken for node in each["nodes"])
+
+
+def test_16_records_that_cannot_be_replayed_are_left_out(tool: Tool, ours: Ours, tmp_path: Path) -> None:
+    """The tool records what ONNX Runtime refuses to replay, where the app asks it to."""
+    said = refusal(tool.runtime("matmul"), {REPLAY_ENTRY: "1"})
+    assert "Not enough produced nodes in the runtime optimization record" in said
+    compiled = ours("matmul", style=Style.UNFUSED)
+    assert compiled.disabled_optimizers == ("QDQSelectorActionTransformer",)
+    assert opened(compiled.path, compiled.settings, tmp_path)["MatMul"] == 1
+
+
+@pytest.mark.environments
+def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: Tool, ours: Ours) -> None:
+    """The tool's file is of no use to apps."""
+    have("runtime")
+    compiled = ours("matmul", style=Style.UNFUSED)
+    files = [(tool.runtime("matmul"), {}), (compiled.path, {}), (compiled.path, compiled.settings)]
+    theirs, *mine = refusals(ENVIRONMENTS["runtime"](), files)
+    assert "Not enough produced nodes" in theirs
+    assert mine == ["", ""]
+
+
+@pytest.fixture(scope="module")
+def old_x86(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Starts a program on an x86 core without instructions for 8-bit products: Intel's Haswell, of 2013."""
+    folder = tmp_path_factory.mktemp("qemu")
+    member = "./usr/bin/qemu-x86_64"
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", fetched("arm64-qemu")], stdout=subprocess.PIPE) as package:
+        subprocess.run(["tar", "-x", "-C", folder, member], stdin=package.stdout, check=True)
+    return (str(folder / member), "-cpu", "Haswell-v4")
+
+
+@ON_X86
+@pytest.mark.environments
+def test_17_an_int8_model_runs_on_old_x86(
+    old_x86: Sequence[str], ours: Ours, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With both keys for numbers as on ARM, ONNX Runtime rewrites an int8 ONNX model into what it has no kernel for.
+
+    The tool sets no such key, nor checks any numbers. Our runner leaves the key away for ONNX that is optimized when
+    it is loaded, and sets it for .ort, whose operators are final.
+    """
+    model = saved(tmp_path / "m.onnx", MODELS["signed"])
+    command = (*old_x86, sys.executable, "-P")
+    asked = job(model, "cpu", cpu.SESSION_ENTRIES)
+    answer = tools.run_job([CHILD], asked, tmp_path, crash="", hint="", command=command)
+    assert "Failed to find kernel for com.microsoft.QLinearConv" in answer["error"]
+
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {" ".join(old_x86)} "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    fused = ours("signed").path
+    sample = tmp_path / "sample.npz"
+    numpy.savez(sample, x=numpy.random.default_rng(1).integers(-128, 127, (1, 3, 16, 16)).astype("int8"))
+    monkeypatch.setattr(sys, "executable", str(python))
+    results = []
+    for path in (model, fused):
+        (outcome,) = cpu.Cpu().run(Runnable(path=path), (sample,), tmp_path)
+        assert outcome.outputs is not None, outcome.error
+        results.append(numpy.load(outcome.outputs)["0"])
+    assert numpy.array_equal(*results)
+
+
+@pytest.mark.environments
+def test_18_a_16_bit_file_with_pooling_loads(tmp_path: Path) -> None:
+    """On an ARM core ONNX Runtime, asked as the tool asks it, gives pooling a layout that it then cannot read."""
+    have("arm64")
+    variant = source(tmp_path, onnx_model(POOLING, weights={"w": weight(4, 4, 3, 3).astype(numpy.float16)}))
+    raw = tmp_path / "raw.ort"
+    asked = {
+        "graph": str(variant.model.path),
+        "data_folder": "",
+        "output": str(raw),
+        "entries": SESSION_ENTRIES,
+        "level": "all",
+        "disabled_optimizers": ["NchwcTransformer"],
+        "provider": "CPUExecutionProvider",
+    }
+    core = Arm64(cpu=FP16_CPU)
+    program, variables = [Path(session.__file__)], core.variables()
+    answer = tools.run_job(program, asked, tmp_path, crash="", hint="", environment=variables, command=core.command())
+    assert answer == {"ok": {}}
+    compiled = compile_variant(variant, Store(tmp_path / "store"), processor=FP16)
+    assert operators(compiled.path) == Counter(Conv=1, MaxPool=1)
+    files = [(raw, {}), (compiled.path, {}), (compiled.path, compiled.settings)]
+    theirs, without, mine = refusals(PHONE, files)
+    assert "No opset import for domain 'com.ms.internal.nhwc'" in theirs
+    assert "com.ms.internal.nhwc" in without, "the optimizer runs again when the file is loaded"
+    assert mine == ""
+
+
+CONVERTED = """
+import sys
+from pathlib import Path
+from packager import models
+from packager.ortformat.compile import compile_variant
+from packager.ortformat.reader import read_graph
+from packager.store import Store
+from packager.values import Variant
+model = models.hashed(models.load(Path(sys.argv[1]), "m"))
+variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
+read_graph(compile_variant(variant, Store(Path(sys.argv[2]))).path)
+"""
+
+
+def home(folder: Path) -> dict[str, str]:
+    """The environment of a user whose home, cache and temporary folder are new, and who never heard of telemetry."""
+    places = {name: folder / name for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
+    for place in places.values():
+        place.mkdir(parents=True)
+    kept = {name: value for name, value in os.environ.items() if name not in tools.QUIET}
+    return {**kept, **{name: str(place) for name, place in places.items()}}
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Files in the folders of `home`, without mobpack's own."""
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    return sorted(path.as_posix() for path in files if "mobpack" not in path.parts)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has other ways")
+def test_19_no_events_are_kept(tmp_path: Path) -> None:
+    """The tool, as everything that imports onnxruntime, starts a database of events."""
+    model = saved(tmp_path / "source" / "m.onnx", linear())
+    module = ["-m", "onnxruntime.tools.convert_onnx_models_to_ort", str(model)]
+    subprocess.run([sys.executable, *module], check=True, capture_output=True, env=home(tmp_path / "tool"))
+    assert [name for name in left_behind(tmp_path / "tool") if name.endswith("onnxruntime.db")]
+    program = ["-c", CONVERTED, str(model), str(tmp_path / "store")]
+    subprocess.run([sys.executable, *program], check=True, capture_output=True, env=home(tmp_path / "ours"))
+    assert list((tmp_path / "store").rglob("*.ort"))
+    assert left_behind(tmp_path / "ours") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has other ways")
+@pytest.mark.environments
+def test_19_no_part_of_mobpack_check_keeps_events(tmp_path: Path) -> None:
+    """It starts ONNX Runtime of both versions, to convert, to compare and to prove."""
+    have("runtime")
+    model = saved(tmp_path / "source" / "m.onnx", linear())
+    variables = home(tmp_path / "ours")
+    empty_cache(Path(variables["XDG_CACHE_HOME"]))
+    command = [sys.executable, "-m", "packager.cli", "check", str(model), "--target", "android"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=variables)
+    assert "all 1 nodes: loaded" in done.stdout
+    assert left_behind(tmp_path / "ours") == []
+
+
+@pytest.mark.android
+@pytest.mark.environments
+def test_20_xnnpack_takes_every_convolution(android: Android, tool: Tool, tmp_path: Path) -> None:
+    """The tool's fused nodes are not XNNPACK's: two of three convolutions stay on the CPU."""
+    assert convolutions_of_xnnpack(android, tool.fixed("convolutions")) == 1
+    variant = source(tmp_path, MODELS["convolutions"])
+    store = Store(tmp_path / "store")
+    unfused = compile_unfused(variant, store, compile_variant(variant, store))
+    assert convolutions_of_xnnpack(android, unfused.path) == 3
+
+
+@pytest.mark.android
+@pytest.mark.environments
+def test_20_xnnpack_takes_every_convolution_of_a_real_model(android: Android, tmp_path: Path) -> None:
+    """Of the page orientation model's 32 it leaves 4 in the tool's file."""
+    fetched("model-orientation")
+    model = onnx.load(real.orientation())
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = 1
+    variant = source(tmp_path, model)
+    run_tool(variant.model.path, "--optimization_style", "Fixed", "--target_platform", "arm")
+    fixed = variant.model.path.with_suffix(".ort")
+    store = Store(tmp_path / "store")
+    unfused = compile_unfused(variant, store, compile_variant(variant, store))
+    assert convolutions_of_xnnpack(android, fixed) == 28
+    assert convolutions_of_xnnpack(android, unfused.path) == 32
