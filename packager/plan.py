@@ -83,7 +83,7 @@ class Planner:
         yield Choice(provider=provider, compiled=compiled, reason=because or reason)
         if compiled.processor and self.target.format != "ort":
             others = "phones without 16-bit arithmetic: the runtime computes in 32 bits there"
-            unfused = compile_unfused(variant, self.store, compiled)
+            unfused = self._shared(variant, compiled)
             yield Choice(provider=provider, compiled=unfused, reason=others)
 
     def notes(self, provider: str) -> Iterator[str]:
@@ -139,8 +139,7 @@ class Planner:
             return self._ort(variant, Style.UNFUSED, processor), meaning
         has_same_weights = variant is self.variant or variant.quantizer == "unsigned"
         fixed = self._ort(self.variant, Style.FIXED, processor) if has_same_weights else None
-        self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
-        return compile_unfused(variant, self.store, fixed), ""
+        return self._shared(variant, fixed), ""
 
     def _instead(self, variant: Variant, wish: Wish, refusal: OrtFormatError) -> tuple[Compiled, str]:
         """The file for a graph that ORT format cannot hold as wished, and why it is that one."""
@@ -153,19 +152,32 @@ class Planner:
         return self._ort(variant, Style.FIXED, FP16 if is_native else ""), because
 
     def _ort(self, variant: Variant, style: Style, processor: str = "") -> Compiled:
-        known = self._refusals.get((variant.name, style))
-        if known:
-            raise known
-        self.announce(f"convert {variant.model.name} ({variant.name}, {style})")
-        try:
-            return compile_variant(variant, self.store, style=style, processor=processor)
-        except OrtFormatError as refusal:
-            self._refusals[variant.name, style] = refusal
-            raise
+        key = variant.name, style, processor
+        if key not in self._attempts:
+            self.announce(f"convert {variant.model.name} ({variant.name}, {style})")
+            try:
+                self._attempts[key] = compile_variant(variant, self.store, style=style, processor=processor)
+            except OrtFormatError as refusal:
+                self._attempts[key] = refusal
+        made = self._attempts[key]
+        if isinstance(made, OrtFormatError):
+            raise made
+        return made
 
     @cached_property
-    def _refusals(self) -> dict[tuple[str, Style], OrtFormatError]:
-        """What was tried in vain: the next provider need not try again."""
+    def _attempts(self) -> dict[tuple[str, Style, str], Compiled | OrtFormatError]:
+        """What was made in ORT format, or tried in vain: the next provider need not try again."""
+        return {}
+
+    def _shared(self, variant: Variant, fixed: Compiled | None) -> Compiled:
+        if variant.name not in self._unfused:
+            self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
+            self._unfused[variant.name] = compile_unfused(variant, self.store, fixed)
+        return self._unfused[variant.name]
+
+    @cached_property
+    def _unfused(self) -> dict[str, Compiled]:
+        """Unfused ONNX files by variant."""
         return {}
 
     def _plain(self, variant: Variant) -> Compiled:

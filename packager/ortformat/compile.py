@@ -93,8 +93,14 @@ def _inputs(variant: Variant) -> list[str]:
 def _made(store: Store, step: str, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
     """The result of `make`, made again when a stored file is no longer the one that was written: what ships is never
     taken on trust."""
-    folder = store.results(step, inputs, make)
-    if not _is_whole(folder):
+    made_now: list[Path] = []
+
+    def make_now(folder: Path) -> None:
+        made_now.append(folder)
+        make(folder)
+
+    folder = store.results(step, inputs, make_now)
+    if not made_now and not _is_whole(folder):
         shutil.rmtree(folder)
         folder = store.results(step, inputs, make)
     described = _described(folder)
@@ -120,9 +126,12 @@ def _is_whole(folder: Path) -> bool:
         return False
 
 
-def _describe(folder: Path, names: Sequence[str], **facts: object) -> None:
-    """Writes what `_made` reads: the files, the model first, and what else is known of them."""
-    files = {name: tools.sha256_of(folder / name) for name in names}
+def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **facts: object) -> None:
+    """Writes what `_made` reads: the files, the model first, and what else is known of them.
+
+    `known` are sha256 by name, of files that need not be read again.
+    """
+    files = {name: known.get(name) or tools.sha256_of(folder / name) for name in names}
     (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8")
 
 
@@ -159,7 +168,7 @@ def compile_plain(variant: Variant, store: Store) -> Compiled:
 
     def make(folder: Path) -> None:
         path, data = write_external(variant.graph, models.data_folder(variant.model.path), folder, "model")
-        _describe(folder, [path.name, *(file.name for file in data)])
+        _describe(folder, [path.name, *(file.name for file in data)], {})
 
     made = _made(store, "plain", _inputs(variant), make)
     return Compiled(
@@ -190,7 +199,7 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
             graph.write_bytes(variant.graph)
             data_folder = models.data_folder(variant.model.path)
             compile_context(graph, data_folder, numbers[chip], folder / "model.onnx", scratch)
-        _describe(folder, ["model.onnx"])
+        _describe(folder, ["model.onnx"], {})
 
     made = _made(store, "context", [*_inputs(variant), numbers[chip]], make)
     return Compiled(
@@ -246,6 +255,7 @@ def _convert(
     _describe(
         folder,
         [name, *done["files"]],
+        {SHARED: fixed.sha256} if fixed else {},
         operators=done["operators"],
         disabled_optimizers=done["disabled_optimizers"],
     )

@@ -4,11 +4,12 @@ Most tensors are the same bytes in a graph that was fused for the CPU and in one
 ONNX tensor is a file, an offset and a length, and the file may as well be the `.ort` beside it.
 """
 
-import hashlib
 import mmap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from packager.ortformat.canonical import flatbuffer_classes
 from packager.walk import all_graphs, all_nodes
@@ -35,15 +36,19 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
         tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
     ]
     rest = output.with_suffix(".weights")
-    known = {} if ort_file is None else _tensors_of(ort_file)
     left_over = []
-    for tensor in tensors:
-        file, offset, length = _place(tensor, onnx_file.parent)
-        digest = _digest(file, offset, length)
-        if ort_file and digest in known:
-            _refer(tensor, ort_file.name, known[digest], length)
-        else:
-            left_over.append((tensor, file, offset, length))
+    with ExitStack() as opened:
+        weights = opened.enter_context(_weights_of(ort_file)) if ort_file else None
+        sources: dict[Path, BinaryIO] = {}
+        for tensor in tensors:
+            file, offset, length = _place(tensor, onnx_file.parent)
+            if file not in sources:
+                sources[file] = opened.enter_context(file.open("rb"))
+            found = weights.find(sources[file], offset, length) if weights else None
+            if ort_file and found is not None:
+                _refer(tensor, ort_file.name, found, length)
+            else:
+                left_over.append((tensor, file, offset, length))
     _write_rest(left_over, rest)
     _rename_inserted(proto)
     _sort_opsets(proto)
@@ -69,17 +74,44 @@ def _take_in_parameters(proto: "ModelProto", folder: Path) -> None:
             del tensor.external_data[:]
 
 
-def _tensors_of(ort_file: Path) -> Mapping[bytes, int]:
-    """Digest of a tensor's bytes -> where they lie in the ORT-format file."""
+@dataclass(frozen=True)
+class _Weights:
+    """The large tensors of an ORT-format file."""
+
+    file: BinaryIO
+    offsets: Mapping[int, list[int]]
+    """length in bytes -> where tensors of it lie"""
+
+    def find(self, source: BinaryIO, offset: int, length: int) -> int | None:
+        """Where the bytes of `source` lie in the file, too."""
+        places = self.offsets.get(length, ())
+        return next((place for place in places if _are_same(self.file, place, source, offset, length)), None)
+
+
+@contextmanager
+def _weights_of(ort_file: Path) -> Iterator[_Weights]:
     fbs = flatbuffer_classes()
-    found: dict[bytes, int] = {}
-    with ort_file.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        session = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0)
-        places = list(_raw_data(session.Model().Graph()))
-        del session
-        for offset, length in places:
-            found.setdefault(hashlib.sha256(memoryview(content)[offset : offset + length]).digest(), offset)
-    return found
+    offsets: dict[int, list[int]] = {}
+    with ort_file.open("rb") as file:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            session = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0)
+            for offset, length in _raw_data(session.Model().Graph()):
+                offsets.setdefault(length, []).append(offset)
+            del session
+        yield _Weights(file, offsets)
+
+
+def _are_same(one: BinaryIO, start: int, other: BinaryIO, begin: int, length: int) -> bool:
+    """Read, not mapped: what is mapped counts as memory. Most tensors differ at once, so the first look is short."""
+    at, step = 0, LARGE_BYTES
+    while at < length:
+        size = min(step, length - at)
+        one.seek(start + at)
+        other.seek(begin + at)
+        if one.read(size) != other.read(size):
+            return False
+        at, step = at + size, PIECE_BYTES
+    return True
 
 
 def _raw_data(graph: Any) -> "list[tuple[int, int]]":
@@ -100,16 +132,6 @@ RAW_DATA_FIELD = 4
 def _place(tensor: "TensorProto", folder: Path) -> tuple[Path, int, int]:
     entries = {entry.key: entry.value for entry in tensor.external_data}
     return folder / entries["location"], int(entries.get("offset", 0)), int(entries["length"])
-
-
-def _digest(file: Path, offset: int, length: int) -> bytes:
-    digest = hashlib.sha256()
-    with file.open("rb") as content:
-        content.seek(offset)
-        while length > 0 and (piece := content.read(min(length, PIECE_BYTES))):
-            digest.update(piece)
-            length -= len(piece)
-    return digest.digest()
 
 
 def _refer(tensor: "TensorProto", location: str, offset: int, length: int) -> None:
