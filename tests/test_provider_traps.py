@@ -207,11 +207,12 @@ read_graph(compile_variant(variant, Store(Path(sys.argv[2]))).path)
 
 
 def home(folder: Path) -> dict[str, str]:
-    """The environment of a user whose home, cache and temporary folder are new, and who never heard of telemetry."""
+    """The environment of a user whose home, cache and temporary folder are new, and who never heard of telemetry. It
+    is off by itself where CI is set."""
     places = {name: folder / name for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
     for place in places.values():
         place.mkdir(parents=True)
-    kept = {name: value for name, value in os.environ.items() if name not in tools.QUIET}
+    kept = {name: value for name, value in os.environ.items() if name not in {*tools.QUIET, "CI"}}
     return {**kept, **{name: str(place) for name, place in places.items()}}
 
 
