@@ -90,6 +90,8 @@ def test_a_refused_build_leaves_the_output_folder_as_it_was(
             "opset 9 (of x) is under development",
         ),
         ("1 : FAIL : proto.cc:1609 Validate Initializer 'w': count (4)", "Initializer 'w': count (4)"),
+        ("1 : FAIL : /a/b.cc:45 onnxruntime::A::A(int) !path.empty() was false. No path. Set it.", "No path. Set it."),
+        ("/a/b.cc:45 onnxruntime::A::A(int) !path.empty() was false. ", "!path.empty() was false."),
         ("a text of its own", "a text of its own"),
         ("/a/b.cc:1 onnxruntime::cut(int", "(int"),
     ],

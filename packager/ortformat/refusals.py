@@ -4,6 +4,8 @@ import re
 
 PLACE = re.compile(r"\S+\.(?:cc|cpp|h):\d+ ")
 STATUS = re.compile(r"(?:\[ONNXRuntimeError\] : )?\b\d+ : [A-Z_]+ : ")
+CONDITION = re.compile(r"^\S.*? was false\. (?=\S)")
+"""What ORT_ENFORCE puts before the message: the expression in its source that did not hold."""
 BEHIND_SIGNATURE = re.compile(r"(?:::<lambda\([^>]*\)>|::operator\b|\(\)| const\b| \[with [^\]]*\])*\s*")
 
 HINTS = (
@@ -27,7 +29,7 @@ def explain(error: str) -> str:
     """ONNX Runtime's message without its status, source locations and C++ signatures."""
     text = STATUS.sub("", error)
     while found := PLACE.search(text):
-        text = text[: found.start()] + _without_function(text[found.end() :])
+        text = text[: found.start()] + CONDITION.sub("", _without_function(text[found.end() :]))
     return " ".join(text.replace("[ONNXRuntimeError] :", "").split())
 
 
