@@ -172,7 +172,8 @@ class Planner:
     def _shared(self, variant: Variant, fixed: Compiled | None) -> Compiled:
         if variant.name not in self._unfused:
             self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
-            self._unfused[variant.name] = compile_unfused(variant, self.store, fixed)
+            inside = any(self.wish(provider).wants_parameters_inside for provider in self.target.providers)
+            self._unfused[variant.name] = compile_unfused(variant, self.store, fixed, has_parameters_inside=inside)
         return self._unfused[variant.name]
 
     @cached_property

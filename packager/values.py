@@ -145,6 +145,8 @@ class Wish:
     """a variant with quantized activations must have the quantization taken out first"""
     wants_unsigned: bool = False
     """int8 activations must be written as uint8 ones first"""
+    wants_parameters_inside: bool = False
+    """it does not find scales, zero points and biases that lie in another file than the graph"""
     wants_one_file: bool = False
     """it may not find weights that lie in another file"""
     refuses_ort: str = ""

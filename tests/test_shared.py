@@ -222,13 +222,27 @@ def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_domains(t
     assert len(contents) == 1
 
 
-def test_integer_biases_stay_in_the_graph(ort: Path, tmp_path: Path) -> None:
+def test_parameters_of_quantized_operators_go_into_the_graph_where_asked(ort: Path, tmp_path: Path) -> None:
     """NNAPI's provider does not find them anywhere else."""
-    bias = numpy.arange(300, dtype=numpy.int32)
-    graph = "(float[300] x) => (float[300] y) { f = DequantizeLinear (b, s) y = Add (x, f) }"
-    weights = {"b": bias, "s": numpy.array(0.5, numpy.float32)}
-    output = ort.parent / "bias.onnx"
-    assert share(external(tmp_path, weights, graph), ort, output) is None
-    found = {tensor.name: tensor for tensor in onnx.load(output, load_external_data=False).graph.initializer}
-    assert found["b"].raw_data == bias.tobytes()
-    assert not found["b"].external_data
+    graph = "(float[300] x) => (float[300] y) { f = DequantizeLinear <axis = 0> (b, s) y = Add (x, f) }"
+    weights: dict[str, NDArray[Any]] = {"b": numpy.arange(300, dtype=numpy.int32), "s": numpy.full(300, 0.5, numpy.float32)}
+    source = external(tmp_path, weights, graph)
+    inside, outside = ort.parent / "inside.onnx", ort.parent / "outside.onnx"
+    assert share(source, ort, inside, has_parameters_inside=True) is None
+    assert share(source, ort, outside) == outside.with_suffix(".weights")
+    found = {tensor.name: tensor for tensor in onnx.load(inside, load_external_data=False).graph.initializer}
+    for name, array in weights.items():
+        assert found[name].raw_data == array.tobytes()
+        assert not found[name].external_data
+
+
+def test_weights_and_parameters_of_blocks_stay_out_of_the_graph(ort: Path, tmp_path: Path) -> None:
+    """They are as many as weights are."""
+    graph = """(float[64, 64] x) => (float[64, 64] y) {
+        f = DequantizeLinear <axis = 0, block_size = 2> (b, s) y = Add (x, f) }"""
+    weights: dict[str, NDArray[Any]] = {"b": numpy.ones((64, 64), numpy.int8), "s": numpy.full((32, 64), 0.5, numpy.float32)}
+    output = ort.parent / "blocks.onnx"
+    source = external(tmp_path, weights, graph, opsets={"": 21})
+    assert share(source, ort, output, has_parameters_inside=True) is not None
+    for tensor in onnx.load(output, load_external_data=False).graph.initializer:
+        assert tensor.data_location == tensor.EXTERNAL

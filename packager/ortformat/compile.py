@@ -135,10 +135,13 @@ def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **fa
     (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8")
 
 
-def compile_unfused(variant: Variant, store: Store, fixed: Compiled | None) -> Compiled:
+def compile_unfused(
+    variant: Variant, store: Store, fixed: Compiled | None, *, has_parameters_inside: bool = False
+) -> Compiled:
     """`variant` after basic rewrites alone, as ONNX over the weights of `fixed`: it adds little more than the graph.
 
-    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own.
+    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own. With parameters inside,
+    scales, zero points and biases of quantized operators are in the graph (Wish.wants_parameters_inside).
     Raises ModelError when ONNX Runtime refuses the graph or cannot load what it wrote.
     """
 
@@ -146,9 +149,18 @@ def compile_unfused(variant: Variant, store: Store, fixed: Compiled | None) -> C
         if fixed:
             link_or_copy(fixed.path, folder / SHARED)
         processor = fixed.processor if fixed else ""
-        _convert(variant, folder, store, style=Style.UNFUSED, processor=processor, fixed=fixed, name="model.onnx")
+        _convert(
+            variant,
+            folder,
+            store,
+            name="model.onnx",
+            style=Style.UNFUSED,
+            processor=processor,
+            fixed=fixed,
+            has_parameters_inside=has_parameters_inside,
+        )
 
-    made = _made(store, "unfused", [*_inputs(variant), fixed and fixed.sha256], make)
+    made = _made(store, "unfused", [*_inputs(variant), fixed and fixed.sha256, has_parameters_inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))
     return Compiled(
         variant=variant,
@@ -222,6 +234,7 @@ def _convert(
     style: Style,
     processor: str = "",
     fixed: Compiled | None = None,
+    has_parameters_inside: bool = False,
 ) -> None:
     """Writes the file `name` and `result.json`, which says what is in it, to `folder`."""
     output = folder / name
@@ -236,6 +249,7 @@ def _convert(
             source_bytes=variant.model.size_bytes,
             is_unfused=style is Style.UNFUSED,
             shared=str(folder / SHARED) if fixed else "",
+            has_parameters_inside=has_parameters_inside,
             disabled_optimizers=list(fixed.disabled_optimizers) if fixed else [],
             raw=str(_saved_on_arm(variant, graph, scratch, output, style)) if processor == FP16 else "",
         )

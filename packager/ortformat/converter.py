@@ -61,6 +61,8 @@ class Job:
     """basic rewrites instead of all: as ONNX, or as ORT format with the fusions as records, by the name of `output`"""
     shared: str = ""
     """the CPU's ORT-format file, beside `output`: an unfused ONNX file takes its weights from it where it can"""
+    has_parameters_inside: bool = False
+    """scales, zero points and biases stay in the graph of such a file"""
     disabled_optimizers: list[str] = field(default_factory=list)
     """those that were left out for `shared`"""
     raw: str = ""
@@ -102,7 +104,8 @@ def _write_unfused(job: Job) -> Result:
     from packager.ortformat.shared import share
 
     output, shared = Path(job.output), Path(job.shared) if job.shared else None
-    rest = share(Path(job.raw) if job.raw else _save_basic(job), shared, output)
+    raw = Path(job.raw) if job.raw else _save_basic(job)
+    rest = share(raw, shared, output, has_parameters_inside=job.has_parameters_inside)
     onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
     files = [file.name for file in (shared, rest) if file]
     return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)

@@ -22,16 +22,20 @@ LARGE_BYTES = 1024
 PIECE_BYTES = 1 << 20
 
 
-def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
+def share(
+    onnx_file: Path, ort_file: Path | None, output: Path, *, has_parameters_inside: bool = False
+) -> Path | None:
     """Writes the ONNX file again to `output`, its external data taken from `ort_file` wherever the bytes are there.
 
     `ort_file`, if any, must lie beside `output`. What it does not have goes to a file `<stem>.weights` there, which is
-    returned; None when there is nothing left over.
+    returned; None when there is nothing left over. With parameters inside, those of quantized operators go into the
+    graph.
     """
     import onnx
 
     proto = onnx.load(onnx_file, load_external_data=False)
-    _take_in_parameters(proto, onnx_file.parent)
+    if has_parameters_inside:
+        _take_in_parameters(proto, onnx_file.parent)
     tensors = [
         tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
     ]
@@ -57,8 +61,7 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path) -> Path | None:
 
 
 def _take_in_parameters(proto: "ModelProto", folder: Path) -> None:
-    """Puts scales, zero points and 32-bit biases of quantized operators into the graph: NNAPI's provider looks for them
-    without the path of the model (`model_path must not be empty`)."""
+    """Puts scales, zero points and 32-bit biases of quantized operators into the graph."""
     conversions = [node for node in all_nodes(proto) if node.op_type in ("QuantizeLinear", "DequantizeLinear")]
     converted = {node.input[0] for node in conversions}
     parameters = {name for node in conversions for name in node.input[1:]}

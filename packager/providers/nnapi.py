@@ -30,5 +30,7 @@ class Nnapi:
             style=Style.UNFUSED,
             reason="it builds its own graph and knows none of the fused nodes",
             wants_unsigned=True,  # helper.cc, IsQuantizationZeroPointSupported and IsQuantizedIOSupported
+            # It makes tensors of them without the path of the model: "model_path must not be empty".
+            wants_parameters_inside=True,
             note=note,
         )
