@@ -225,7 +225,10 @@ def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_domains(t
 def test_parameters_of_quantized_operators_go_into_the_graph_where_asked(ort: Path, tmp_path: Path) -> None:
     """NNAPI's provider does not find them anywhere else."""
     graph = "(float[300] x) => (float[300] y) { f = DequantizeLinear <axis = 0> (b, s) y = Add (x, f) }"
-    weights: dict[str, NDArray[Any]] = {"b": numpy.arange(300, dtype=numpy.int32), "s": numpy.full(300, 0.5, numpy.float32)}
+    weights: dict[str, NDArray[Any]] = {
+        "b": numpy.arange(300, dtype=numpy.int32),
+        "s": numpy.full(300, 0.5, numpy.float32),
+    }
     source = external(tmp_path, weights, graph)
     inside, outside = ort.parent / "inside.onnx", ort.parent / "outside.onnx"
     assert share(source, ort, inside, has_parameters_inside=True) is None
@@ -240,7 +243,10 @@ def test_weights_and_parameters_of_blocks_stay_out_of_the_graph(ort: Path, tmp_p
     """They are as many as weights are."""
     graph = """(float[64, 64] x) => (float[64, 64] y) {
         f = DequantizeLinear <axis = 0, block_size = 2> (b, s) y = Add (x, f) }"""
-    weights: dict[str, NDArray[Any]] = {"b": numpy.ones((64, 64), numpy.int8), "s": numpy.full((32, 64), 0.5, numpy.float32)}
+    weights: dict[str, NDArray[Any]] = {
+        "b": numpy.ones((64, 64), numpy.int8),
+        "s": numpy.full((32, 64), 0.5, numpy.float32),
+    }
     output = ort.parent / "blocks.onnx"
     source = external(tmp_path, weights, graph, opsets={"": 21})
     assert share(source, ort, output, has_parameters_inside=True) is not None
