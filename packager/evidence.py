@@ -108,7 +108,17 @@ def check_all(compiled: Sequence[Compiled], config: Config, store: Store, consol
     return tuple(parities)
 
 
+FAR = 0.25
+"""Of the largest value: more than rounding to 8 bits should move an output."""
+
+
 def _warnings(parity: Parity) -> Iterator[str]:
+    if parity.from_original is not None and parity.from_original > FAR:
+        yield (
+            f"model '{parity.model}': without its quantization ({parity.variant}) outputs differ by "
+            f"{parity.from_original:.0%} of the largest value from the quantized model: one of the two is wrong for "
+            f"these samples ({parity.samples})"
+        )
     if parity.skipped:
         yield f"runner '{parity.runner}' skipped for model '{parity.model}' ({parity.style}): {parity.skipped}"
     for output in parity.reshaped_outputs:

@@ -261,6 +261,8 @@ class Parity:
     """of the file"""
     against: str = "the original"
     """what it was compared with, in words"""
+    from_original: float | None = None
+    """max_rel_error of its float outputs beside the user's model, where that is not what it was compared with"""
     reshaped_outputs: tuple[str, ...] = ()
     """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
     unstable_outputs: tuple[str, ...] = ()

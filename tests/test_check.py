@@ -32,6 +32,11 @@ NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     y = Conv <pads = [1,1,1,1]> (e, v)
 }"""
 """Einsum cuts it in two for CoreML, whose rules need no device."""
+COARSE = """(float[64] x) => (float[64] y) <float s = {4.0}, int8 z = {0}> {
+    a = QuantizeLinear (x, s, z) b = DequantizeLinear (a, s, z) c = Neg (b)
+    d = QuantizeLinear (c, s, z) y = DequantizeLinear (d, s, z)
+}"""
+"""Quantized to a handful of numbers: without that it computes something else."""
 NOTHING = '(float[2] x) => (float[2] y) { [odd] y = Einsum <equation = "i->i"> (x) }'
 
 
@@ -56,6 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("check")
     saved(folder / "net.onnx", onnx_model(NET, weights={"w": weight(16, 3, 3, 3), "v": weight(16, 16, 3, 3)}))
     saved(folder / "nothing.onnx", onnx_model(NOTHING))
+    saved(folder / "coarse.onnx", onnx_model(COARSE))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("XDG_CACHE_HOME", str(empty_cache(folder / ".cache")))
@@ -139,7 +145,7 @@ def test_steps_are_told_on_standard_error(checked: Answer) -> None:
 
 
 def test_nothing_is_packaged(checked: Answer, folder: Path) -> None:
-    assert sorted(path.name for path in folder.iterdir()) == [".cache", "net.onnx", "nothing.onnx"]
+    assert sorted(path.name for path in folder.iterdir()) == [".cache", "coarse.onnx", "net.onnx", "nothing.onnx"]
 
 
 def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
@@ -296,6 +302,13 @@ def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(
     strict = mobpack(*arguments, "--strict")
     assert (strict.code, strict.out) == (3, "")
     assert f"mobpack: error: --strict: 1 warning(s), the first: {warning}" in strict.err
+
+
+def test_a_float_graph_that_is_far_from_the_quantized_model_is_warned_of(mobpack: Mobpack) -> None:
+    answer = mobpack("check", "coarse.onnx", "-t", "ios")
+    assert answer.code == 0
+    assert re.search(r"without its quantization \(source-float\) outputs differ by \d\d% of the largest", answer.err)
+    assert re.search(r"of the float graph in it, which is 0\.\d+ from the original", proofs(answer.out)[0][2])
 
 
 def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mobpack) -> None:

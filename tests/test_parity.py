@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy
+import onnx
 import pytest
 
 from packager import parity
 from packager.errors import ConfigError, ModelError, ParityError
+from packager.ortformat.compile import compile_variant
 from packager.parity import ParitySettings
+from packager.quantizers.dequantized import Dequantized
 from packager.runners import RUNNERS, Outcome, Runnable
-from packager.values import Compiled, Parity
-from tests.onnx_text import compiled, linear, onnx_model
+from packager.store import Store
+from packager.values import Compiled, Parity, Variant
+from tests.onnx_text import compiled, linear, loaded, onnx_model
 
 SETTINGS = ParitySettings(runners=("cpu",), require=("cpu",), samples=None, random_samples=2, seed=0, tolerance=1e-3)
 
@@ -161,3 +165,46 @@ def test_a_runner_that_is_required_and_cannot_run_fails_the_check(
     monkeypatch.setitem(RUNNERS, Lunar.NAME, Lunar)
     with pytest.raises(ParityError, match="runner 'lunar' is required and cannot run: no moon rocket"):
         parity.check(line, replace(SETTINGS, runners=("lunar",), require=("lunar",)), tmp_path)
+
+
+QUANTIZED = """(float[1, 64] x) => (float[1, 64] y)
+    <float s = {0.02}, int8 z = {0}, uint8 u = {0}, float t = {0.2}, int8[64] weights = {WEIGHTS}> {
+        a = QuantizeLinear (x, s, z)
+        b = DequantizeLinear (a, s, z)
+        w = DequantizeLinear (weights, s, z)
+        c = Mul (b, w)
+        d = Relu (c)
+        e = QuantizeLinear (d, t, u)
+        y = DequantizeLinear (e, t, u)
+    }"""
+
+
+def without_quantization(folder: Path, *, is_broken: bool) -> Compiled:
+    weights = ", ".join(str(number % 200 - 100) for number in range(0, 64 * 37, 37))
+    model = loaded(folder, onnx_model(QUANTIZED.replace("WEIGHTS", weights)))
+    graph = onnx.load_model_from_string(Dequantized().quantize(model.graph, folder))
+    for node in graph.graph.node:
+        if is_broken and node.op_type == "Relu":
+            node.op_type = "Abs"
+    variant = Variant(model=model, name="float", graph=graph.SerializeToString(), quantizer=Dequantized.NAME)
+    return compile_variant(variant, Store(folder / "store"))
+
+
+def test_a_float_graph_is_compared_with_itself_and_measured_beside_the_quantized_model(tmp_path: Path) -> None:
+    (result,) = parity.check(without_quantization(tmp_path, is_broken=False), SETTINGS, tmp_path)
+    assert result.against == "the float graph in it"
+    assert result.max_rel_error < 1e-6
+    assert result.from_original is not None
+    assert 0 < result.from_original < 0.2
+
+
+def test_a_float_graph_that_lost_something_is_far_from_the_quantized_model(tmp_path: Path) -> None:
+    (result,) = parity.check(without_quantization(tmp_path, is_broken=True), SETTINGS, tmp_path)
+    assert result.max_rel_error < 1e-6, "the comparison with itself does not see it"
+    assert result.from_original is not None
+    assert result.from_original > 0.5
+
+
+def test_other_files_have_no_distance_but_their_error(line: Compiled, tmp_path: Path) -> None:
+    (result,) = parity.check(line, SETTINGS, tmp_path)
+    assert result.from_original is None

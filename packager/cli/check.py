@@ -153,7 +153,8 @@ def _kernels(proof: "KernelProof") -> str:
 def _numbers(parity: "Parity") -> str:
     if parity.skipped:
         return f"not compared on {parity.runner}: {parity.skipped}"
+    rounding = "" if parity.from_original is None else f", which is {parity.from_original:.2g} from the original"
     return (
-        f"on {parity.runner} within {parity.max_rel_error:.2g} of {parity.against} "
+        f"on {parity.runner} within {parity.max_rel_error:.2g} of {parity.against}{rounding} "
         f"({parity.tolerance:g} allowed; {parity.samples})"
     )

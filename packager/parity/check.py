@@ -11,7 +11,9 @@ from packager.parity import samples
 from packager.parity.metrics import Difference, difference
 from packager.parity.settings import ParitySettings
 from packager.runners import RUNNERS, Outcome, Runnable, Runner
-from packager.values import Compiled, Model, OutputError, Parity, Style, TensorSpec
+from packager.values import Compiled, ElementType, Model, OutputError, Parity, Style, TensorSpec
+
+FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 
 if TYPE_CHECKING:
     import numpy
@@ -35,14 +37,44 @@ def check(compiled: Compiled, settings: ParitySettings, folder: Path) -> tuple[P
     """
     reference = _reference(original_of(compiled), settings, folder)
     names = dict.fromkeys((*settings.runners, *settings.require))
-    return tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
+    found = tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
+    if not is_unrounded(compiled):
+        return found
+    distance = _from_original(compiled.variant.model, reference, folder)
+    return tuple(each if each.skipped else replace(each, from_original=distance) for each in found)
+
+
+def is_unrounded(compiled: Compiled) -> bool:
+    """Whether the quantization was taken out: its numbers differ by the rounding that is gone, however right it is."""
+    return compiled.variant.quantizer == "dequantized"
 
 
 def original_of(compiled: Compiled) -> Model:
-    """What the file is compared with: the user's model, but for a file that had the quantization taken out the float
-    graph that this left. From the user's model it differs by the rounding that is gone, however right it is."""
+    """What the file is compared with: the user's model, or the float graph that was made of it."""
     model = compiled.variant.model
-    return replace(model, graph=compiled.variant.graph) if compiled.variant.quantizer == "dequantized" else model
+    return replace(model, graph=compiled.variant.graph) if is_unrounded(compiled) else model
+
+
+def _from_original(model: Model, reference: Reference, folder: Path) -> float:
+    """How far the outcomes of `reference` are from those of the user's model on the same samples."""
+    outcomes = _run_original(model, reference.samples, folder / "quantized")
+    if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
+        raise ParityError(
+            f"model '{model.name}' fails on a sample that runs on the float graph made of it: {refused}",
+            hint="give inputs that it takes with [parity] samples",
+        )
+    distances = [
+        _difference(before, after, index)
+        for before, after in zip(outcomes, reference.outcomes, strict=True)
+        for index, spec in enumerate(model.signature.outputs)
+        if spec.element in FLOATS and index not in reference.unstable
+    ]
+    if incomparable := next((each.reason for each in distances if each.reason), ""):
+        raise ParityError(
+            f"the float graph that was made of model '{model.name}' does not compute the same: {incomparable}",
+            hint="report this model: taking the quantization out broke it",
+        )
+    return max((each.max_rel_error for each in distances), default=0.0)
 
 
 def _reference(model: Model, settings: ParitySettings, folder: Path) -> Reference:
@@ -111,7 +143,7 @@ def _check_runner(
     return Parity(
         model=compiled.variant.model.name,
         variant=compiled.variant.name,
-        against="the float graph in it" if compiled.variant.quantizer == "dequantized" else "the original",
+        against="the float graph in it" if is_unrounded(compiled) else "the original",
         style=compiled.style,
         sha256=compiled.sha256,
         runner=runner.NAME,

@@ -195,6 +195,7 @@ def parity_entry(parity: Parity) -> dict[str, object]:
     return {
         **entry,
         "against": parity.against,
+        **({} if parity.from_original is None else {"from-original": rounded(parity.from_original)}),
         "samples": parity.samples,
         "tolerance": parity.tolerance,
         "outputs": [
