@@ -1,5 +1,6 @@
 """qnn: ONNX Runtime with Qualcomm's provider, whose neural processor is simulated on x86_64."""
 
+import ctypes.util
 import os
 import platform
 import sys
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from packager import tools
 from packager.environments.environment import (
     folder_for,
     install_locked,
@@ -22,8 +24,12 @@ from packager.errors import ToolError
 LOCK = Path(__file__).with_name("qnn.txt")
 GLIBC = (2, 35)
 """the oldest that the wheel runs with: its tag is manylinux_2_35"""
+LIBATOMIC = "qnn-libatomic1"
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
 TRY = """
-import onnxruntime, onnxruntime_qnn
+import ctypes, onnxruntime, onnxruntime_qnn
+from pathlib import Path
+ctypes.CDLL(str(Path(onnxruntime_qnn.get_library_path()).with_name("libQnnSystem.so")))
 onnxruntime.register_execution_provider_library(onnxruntime_qnn.get_ep_name(), onnxruntime_qnn.get_library_path())
 """
 
@@ -54,7 +60,7 @@ class Qnn:
         return isolated_command()
 
     def variables(self) -> Mapping[str, str]:
-        return isolated_variables(_folder())
+        return _variables(_folder())
 
 
 def _glibc() -> tuple[int, ...]:
@@ -67,9 +73,21 @@ def _glibc() -> tuple[int, ...]:
 
 
 def _folder() -> Path:
-    return folder_for(Qnn.NAME, LOCK.read_text(encoding="utf-8"))
+    parts = [] if _has_libatomic() else [tools.pin(LIBATOMIC).sha256]
+    return folder_for(Qnn.NAME, [LOCK.read_text(encoding="utf-8"), parts])
+
+
+def _has_libatomic() -> bool:
+    """Debian's smallest systems come without it; Qualcomm's compiler then takes nothing and says nothing."""
+    return ctypes.util.find_library("atomic") is not None
+
+
+def _variables(folder: Path) -> dict[str, str]:
+    return {**isolated_variables(folder / "site"), "LD_LIBRARY_PATH": str(folder / LIBRARIES)}
 
 
 def _make(folder: Path) -> None:
-    install_locked(LOCK, folder)
-    try_out(Qnn.NAME, TRY, isolated_variables(folder))
+    install_locked(LOCK, folder / "site")
+    if not _has_libatomic():
+        tools.run(["dpkg-deb", "--extract", tools.fetch(LIBATOMIC), folder], what="unpacking libatomic1")
+    try_out(Qnn.NAME, TRY, _variables(folder))
