@@ -83,7 +83,7 @@ class Planner:
         yield Choice(provider=provider, compiled=compiled, reason=because or reason)
         if compiled.processor and self.target.format != "ort":
             others = "phones without 16-bit arithmetic: the runtime computes in 32 bits there"
-            unfused = self._shared(variant, compiled)
+            unfused = self._unfused(variant, compiled)
             yield Choice(provider=provider, compiled=unfused, reason=others)
 
     def notes(self, provider: str) -> Iterator[str]:
@@ -136,10 +136,12 @@ class Planner:
                 return self._ort(variant, Style.FIXED, processor), because
             return self._ort(variant, Style.UNFUSED, processor), ""
         if wish.wants_one_file:
-            return self._ort(variant, Style.UNFUSED, processor), meaning
+            # ORT format would hold the casts to 32 bits that its writer inserts.
+            is_ort = self.traits.numbers is not Numbers.FLOAT16
+            return self._ort(variant, Style.UNFUSED) if is_ort else self._whole(variant, processor), ""
         has_same_weights = variant is self.variant or variant.quantizer == "unsigned"
         fixed = self._ort(self.variant, Style.FIXED, processor) if has_same_weights else None
-        return self._shared(variant, fixed), ""
+        return self._unfused(variant, fixed), ""
 
     def _instead(self, variant: Variant, wish: Wish, refusal: OrtFormatError) -> tuple[Compiled, str]:
         """The file for a graph that ORT format cannot hold as wished, and why it is that one."""
@@ -169,17 +171,29 @@ class Planner:
         """What was made in ORT format, or tried in vain: the next provider need not try again."""
         return {}
 
-    def _shared(self, variant: Variant, fixed: Compiled | None) -> Compiled:
-        if variant.name not in self._unfused:
+    def _unfused(self, variant: Variant, fixed: Compiled | None) -> Compiled:
+        """As ONNX over the weights of `fixed`."""
+        wants_parameters = any(self.wish(provider).wants_parameters_inside for provider in self.target.providers)
+        if variant.name not in self._graphs:
             self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
-            inside = any(self.wish(provider).wants_parameters_inside for provider in self.target.providers)
-            self._unfused[variant.name] = compile_unfused(variant, self.store, fixed, has_parameters_inside=inside)
-        return self._unfused[variant.name]
+            self._graphs[variant.name] = compile_unfused(
+                variant,
+                self.store,
+                fixed,
+                processor=fixed.processor if fixed else "",
+                inside="parameters" if wants_parameters else "nothing",
+            )
+        return self._graphs[variant.name]
 
     @cached_property
-    def _unfused(self) -> dict[str, Compiled]:
+    def _graphs(self) -> dict[str, Compiled]:
         """Unfused ONNX files by variant."""
         return {}
+
+    def _whole(self, variant: Variant, processor: str) -> Compiled:
+        """As ONNX with its weights inside."""
+        self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
+        return compile_unfused(variant, self.store, None, processor=processor, inside="weights")
 
     def _plain(self, variant: Variant) -> Compiled:
         self.announce(f"write {variant.model.name} ({variant.name}) as ONNX")

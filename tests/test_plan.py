@@ -447,3 +447,14 @@ class TestFloat16OnArm:
         assert Arm64().unsupported() == ""
         assert xnnpack.compiled.sha256 == cpu.compiled.sha256
         assert xnnpack.compiled.settings == cpu.compiled.settings == FP16_SETTINGS
+
+    def test_providers_get_a_graph_without_the_casts_that_the_cpu_needs(self, store: Store, tmp_path: Path) -> None:
+        graph = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = HardSigmoid (a) }"
+        model = loaded(tmp_path, onnx_model(graph, weights={"w": weight(64, 32).astype(numpy.float16)}))
+        coreml, native, others = plan.make(plan.variant_of(model, "source", "none"), Ios(), store, quiet).choices
+
+        assert (coreml.provider, coreml.compiled.data_files, coreml.compiled.processor) == ("coreml", (), "")
+        for unfused in (coreml, others):
+            nodes = onnx.load(unfused.compiled.path, load_external_data=False).graph.node
+            assert [node.op_type for node in nodes] == ["MatMul", "HardSigmoid"]
+        assert [node.op for node in read_graph(native.compiled.path).nodes].count("Cast") == 2

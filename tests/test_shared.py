@@ -1,6 +1,5 @@
 """Two graphs of a model and its weights once: an ONNX file whose external data lie in the ORT-format file beside it."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -196,22 +195,6 @@ def test_weights_of_branches_are_taken_from_the_ort_file_too(ort: Path, tmp_path
     assert content(ort.parent, place) == V.tobytes()
 
 
-def test_casts_that_onnx_runtime_inserted_get_names_that_no_runtime_gives_again(tmp_path: Path) -> None:
-    graph = """(float16[2] x) => (float16[2] y) {
-        InsertedPrecisionFreeCast_x = Cast <to = 1> (x)
-        InsertedPrecisionFreeCast_r = Relu (InsertedPrecisionFreeCast_x)
-        y = Cast <to = 10> (InsertedPrecisionFreeCast_r)
-    }"""
-    model = onnx.shape_inference.infer_shapes(onnx_model(graph))
-    output = tmp_path / "cast.onnx"
-    share(saved(tmp_path / "basic.onnx", model), None, output)
-    text = onnx.printer.to_text(onnx.load(output))
-    assert "InsertedPrecisionFreeCast" not in text
-    assert re.search(r"Cast_r\s*=\s*Relu\s*\(Cast_x\)", text)
-    assert len(onnx.load(output).graph.value_info) == 2
-    onnx.checker.check_model(onnx.load(output), full_check=True)
-
-
 def test_the_same_graph_gives_the_same_bytes_whatever_the_order_of_its_domains(tmp_path: Path) -> None:
     contents = set()
     for index, opsets in enumerate(({"": 17, "com.microsoft": 1, "acme": 2}, {"acme": 2, "com.microsoft": 1, "": 17})):
@@ -231,7 +214,7 @@ def test_parameters_of_quantized_operators_go_into_the_graph_where_asked(ort: Pa
     }
     source = external(tmp_path, weights, graph)
     inside, outside = ort.parent / "inside.onnx", ort.parent / "outside.onnx"
-    assert share(source, ort, inside, has_parameters_inside=True) is None
+    assert share(source, ort, inside, inside="parameters") is None
     assert share(source, ort, outside) == outside.with_suffix(".weights")
     found = {tensor.name: tensor for tensor in onnx.load(inside, load_external_data=False).graph.initializer}
     for name, array in weights.items():
@@ -249,6 +232,6 @@ def test_weights_and_parameters_of_blocks_stay_out_of_the_graph(ort: Path, tmp_p
     }
     output = ort.parent / "blocks.onnx"
     source = external(tmp_path, weights, graph, opsets={"": 21})
-    assert share(source, ort, output, has_parameters_inside=True) is not None
+    assert share(source, ort, output, inside="parameters") is not None
     for tensor in onnx.load(output, load_external_data=False).graph.initializer:
         assert tensor.data_location == tensor.EXTERNAL

@@ -18,6 +18,7 @@ from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from packager.ortformat.external import write_external
 from packager.ortformat.refusals import explain, hint_for
+from packager.ortformat.shared import Inside
 from packager.store import Store, key_of
 from packager.values import Compiled, Format, Style, Variant
 
@@ -136,19 +137,18 @@ def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **fa
 
 
 def compile_unfused(
-    variant: Variant, store: Store, fixed: Compiled | None, *, has_parameters_inside: bool = False
+    variant: Variant, store: Store, fixed: Compiled | None, *, processor: str = "", inside: Inside = "nothing"
 ) -> Compiled:
     """`variant` after basic rewrites alone, as ONNX over the weights of `fixed`: it adds little more than the graph.
 
-    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own. With parameters inside,
-    scales, zero points and biases of quantized operators are in the graph (Wish.wants_parameters_inside).
+    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own. What is to be `inside` is in
+    the graph itself. For `processor` FP16 an ARM core does the rewriting, as for `fixed`.
     Raises ModelError when ONNX Runtime refuses the graph or cannot load what it wrote.
     """
 
     def make(folder: Path) -> None:
         if fixed:
             link_or_copy(fixed.path, folder / SHARED)
-        processor = fixed.processor if fixed else ""
         _convert(
             variant,
             folder,
@@ -157,10 +157,10 @@ def compile_unfused(
             style=Style.UNFUSED,
             processor=processor,
             fixed=fixed,
-            has_parameters_inside=has_parameters_inside,
+            inside=inside,
         )
 
-    made = _made(store, "unfused", [*_inputs(variant), fixed and fixed.sha256, has_parameters_inside], make)
+    made = _made(store, "unfused", [*_inputs(variant), fixed and fixed.sha256, processor, inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))
     return Compiled(
         variant=variant,
@@ -234,7 +234,7 @@ def _convert(
     style: Style,
     processor: str = "",
     fixed: Compiled | None = None,
-    has_parameters_inside: bool = False,
+    inside: Inside = "nothing",
 ) -> None:
     """Writes the file `name` and `result.json`, which says what is in it, to `folder`."""
     output = folder / name
@@ -249,7 +249,7 @@ def _convert(
             source_bytes=variant.model.size_bytes,
             is_unfused=style is Style.UNFUSED,
             shared=str(folder / SHARED) if fixed else "",
-            has_parameters_inside=has_parameters_inside,
+            inside=inside,
             disabled_optimizers=list(fixed.disabled_optimizers) if fixed else [],
             raw=str(_saved_on_arm(variant, graph, scratch, output, style)) if processor == FP16 else "",
         )

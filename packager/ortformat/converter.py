@@ -12,7 +12,7 @@ import shutil
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 SESSION_ENTRIES = {
     "session.save_model_format": "ORT",
@@ -61,8 +61,8 @@ class Job:
     """basic rewrites instead of all: as ONNX, or as ORT format with the fusions as records, by the name of `output`"""
     shared: str = ""
     """the CPU's ORT-format file, beside `output`: an unfused ONNX file takes its weights from it where it can"""
-    has_parameters_inside: bool = False
-    """scales, zero points and biases stay in the graph of such a file"""
+    inside: Literal["nothing", "parameters", "weights"] = "nothing"
+    """what is in the graph of such a file itself (shared.Inside)"""
     disabled_optimizers: list[str] = field(default_factory=list)
     """those that were left out for `shared`"""
     raw: str = ""
@@ -101,12 +101,21 @@ def _write_unfused(job: Job) -> Result:
     """The graph after basic rewrites, as ONNX over the weights of the CPU's file, or over its own."""
     import onnxruntime
 
+    from packager.ortformat import inserted_casts
     from packager.ortformat.shared import share
 
     output, shared = Path(job.output), Path(job.shared) if job.shared else None
     raw = Path(job.raw) if job.raw else _save_basic(job)
-    rest = share(raw, shared, output, has_parameters_inside=job.has_parameters_inside)
-    onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
+    clean = raw.with_name("clean.onnx")
+    sources = [clean, raw] if inserted_casts.remove(raw, clean) else [raw]
+    for source in sources:
+        rest = share(source, shared, output, inside=job.inside)
+        try:
+            onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
+            break
+        except Exception as error:  # a cast that was merged with one of the model's cannot be taken out alone
+            if source is raw or not is_onnxruntime_error(error):
+                raise
     files = [file.name for file in (shared, rest) if file]
     return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
 

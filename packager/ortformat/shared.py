@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from packager.ortformat import inserted_casts
 from packager.ortformat.canonical import flatbuffer_classes
 from packager.walk import all_graphs, all_nodes
 
@@ -22,20 +23,20 @@ LARGE_BYTES = 1024
 PIECE_BYTES = 1 << 20
 
 
-def share(
-    onnx_file: Path, ort_file: Path | None, output: Path, *, has_parameters_inside: bool = False
-) -> Path | None:
+Inside = Literal["nothing", "parameters", "weights"]
+"""What is in the graph itself, however large: scales, zero points and biases of quantized operators, or everything."""
+
+
+def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Inside = "nothing") -> Path | None:
     """Writes the ONNX file again to `output`, its external data taken from `ort_file` wherever the bytes are there.
 
     `ort_file`, if any, must lie beside `output`. What it does not have goes to a file `<stem>.weights` there, which is
-    returned; None when there is nothing left over. With parameters inside, those of quantized operators go into the
-    graph.
+    returned; None when there is nothing left over. What is to be `inside` goes into the graph.
     """
     import onnx
 
     proto = onnx.load(onnx_file, load_external_data=False)
-    if has_parameters_inside:
-        _take_in_parameters(proto, onnx_file.parent)
+    _take_in(proto, onnx_file.parent, inside)
     tensors = [
         tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
     ]
@@ -54,21 +55,21 @@ def share(
             else:
                 left_over.append((tensor, file, offset, length))
     _write_rest(left_over, rest)
-    _rename_inserted(proto)
+    inserted_casts.rename(proto)
     _sort_opsets(proto)
     output.write_bytes(proto.SerializeToString(deterministic=True))
     return rest if left_over else None
 
 
-def _take_in_parameters(proto: "ModelProto", folder: Path) -> None:
-    """Puts scales, zero points and 32-bit biases of quantized operators into the graph."""
+def _take_in(proto: "ModelProto", folder: Path, inside: Inside) -> None:
     conversions = [node for node in all_nodes(proto) if node.op_type in ("QuantizeLinear", "DequantizeLinear")]
     converted = {node.input[0] for node in conversions}
     parameters = {name for node in conversions for name in node.input[1:]}
     for tensor in (each for graph in all_graphs(proto) for each in graph.initializer):
         is_bias = tensor.name in converted and tensor.data_type == tensor.INT32
         is_parameter = tensor.name in parameters and len(tensor.dims) <= 1  # those of blocks are many
-        if tensor.data_location == tensor.EXTERNAL and (is_bias or is_parameter):
+        is_asked = inside == "weights" or (inside == "parameters" and (is_bias or is_parameter))
+        if tensor.data_location == tensor.EXTERNAL and is_asked:
             file, offset, length = _place(tensor, folder)
             with file.open("rb") as content:
                 content.seek(offset)
@@ -155,20 +156,6 @@ def _write_rest(tensors: "list[tuple[TensorProto, Path, int, int]]", path: Path)
                 while length > 0 and (piece := content.read(min(length, PIECE_BYTES))):
                     out.write(piece)
                     length -= len(piece)
-
-
-INSERTED = "InsertedPrecisionFreeCast_"
-"""How ONNX Runtime names what it casts for kernels that it does not have in 16 bits (insert_cast_transformer.cc)."""
-
-
-def _rename_inserted(proto: "ModelProto") -> None:
-    """Gives such values names of their own: a runtime that inserts casts, too, would define the same name twice."""
-    for node in all_nodes(proto):
-        for names in (node.input, node.output):
-            names[:] = [name.replace(INSERTED, "Cast_") for name in names]
-    for graph in all_graphs(proto):
-        for value in graph.value_info:
-            value.name = value.name.replace(INSERTED, "Cast_")
 
 
 def _sort_opsets(proto: "ModelProto") -> None:
