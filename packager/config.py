@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = "mobpack.toml"
 SOURCE = "source"
+SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
+"""what pydantic calls the forms of a shape; nobody wrote these into a file"""
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 """`group:artifact:version`, in a Maven repository"""
@@ -213,7 +215,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         # As JSON, because strict JSON takes a list for a tuple and text for a path, but never text for a number.
         config = Config.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
-        raise _config_error(error.errors()[0]) from error
+        raise _config_error(error.errors()[0], has_settings=bool(settings)) from error
     _check_model_names(config)
     return _absolute(config, folder)
 
@@ -270,9 +272,9 @@ def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
     return table.model_copy(update={"android": android, "config": config})
 
 
-def _config_error(detail: "ErrorDetails") -> ConfigError:
+def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     """The first pydantic error in the words of mobpack.toml."""
-    location = [str(part) for part in detail["loc"] if part not in ("int", "tuple[constrained-int, ...]")]
+    location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
     where, key = ".".join(location[:-1]) or "top level", location[-1]
     if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         hint = nearest(key, _keys_at(location[:-1]), cutoff=0.5)
@@ -282,9 +284,10 @@ def _config_error(detail: "ErrorDetails") -> ConfigError:
     if detail["type"] == "value_error":
         message, _, hint = str(detail["ctx"]["error"]).partition("|")
         return ConfigError(f"{'.'.join(location)}: {message}", hint=hint)
-    return ConfigError(
-        f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=f"correct it in {FILE_NAME}"
-    )
+    hint = f"correct it in {FILE_NAME}"
+    if has_settings:
+        hint += """ or in --set, whose values are TOML: --set 'target.android.providers=["xnnpack"]'"""
+    return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=hint)
 
 
 def _keys_at(location: Sequence[str]) -> list[str]:

@@ -97,11 +97,14 @@ class Examination:
 
 
 def check(config: Config, request: Request, console: Console) -> Examination:
-    """Plans every target of `request` and proves what a build would ship, without packaging anything."""
+    """Plans every target of `request` and proves what a build would ship, without packaging anything.
+
+    Nothing is judged yet: `judge` does that, once the user has seen what was found.
+    """
     store = Store(tools.cache_folder() / "store")
     runtime = choose_runtime(config, request.targets, store, console)
     plans = plan_all(config, request.targets, store, console, runtime)
-    report = examine(plans, config, request, store, console, runtime)
+    report = evidence.gather(plans, config, store, console, runtime)
     return Examination(plans=plans, report=report, warnings=tuple(console.warnings))
 
 
@@ -165,9 +168,14 @@ def examine(
 ) -> Report:
     """The evidence for `plans`, once the gates and --strict have let it pass."""
     report = evidence.gather(plans, config, store, console, runtime)
+    judge(report, request, console)
+    return report
+
+
+def judge(report: Report, request: Request, console: Console) -> None:
+    """Raises GateError for what is beyond the gates of `request`, ModelError for warnings with --strict."""
     refuse_poor(report.partitions, request.gates)
     refuse_warnings(console, strict=request.strict)
-    return report
 
 
 def load_model(name: str, table: ModelTable, console: Console) -> Model:

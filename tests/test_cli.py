@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import onnxruntime
@@ -17,6 +18,7 @@ from packager import __version__, config, tools
 from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.errors import ConfigError
+from packager.targets.android.target import KNOWN
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
@@ -98,6 +100,24 @@ def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
             2,
             "target.android: unknown key 'min_sdk'",
             "did you mean 'min-sdk'?",
+        ),
+        (
+            ["runtime", "recipe", "--target", "android"],
+            2,
+            "mobpack: error: no operator configuration in dist/android",
+            "run mobpack build --target android first",
+        ),
+        (
+            ["runtime", "recipe", "--target", "ios"],
+            2,
+            "mobpack: error: no operator configuration in dist/ios",
+            "name one with --operators: mobpack convert writes it",
+        ),
+        (
+            ["runtime", "recipe", "--target", "windows"],
+            2,
+            "mobpack: error: no recipe for target 'windows'",
+            "known: android, ios",
         ),
         (
             ["inspect", "m.onnx", "--shape", "bach=1"],
@@ -218,6 +238,29 @@ def test_every_commented_key_of_the_file_is_one_that_build_accepts(mobpack: Mobp
     (tmp_path / "mobpack.toml").write_text(keys.sub("", text), encoding="utf-8")
     found = config.load(tmp_path / "mobpack.toml")
     assert found.model["m"].shapes == {"batch": 1, "x": (1, 1), "ids": (1,)}
+
+
+@pytest.mark.parametrize("cause", [KeyboardInterrupt(), None], ids=["ctrl-c", "a fault"])
+def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_import_error(
+    mobpack: Mobpack, monkeypatch: pytest.MonkeyPatch, cause: BaseException | None
+) -> None:
+    class Loading(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise ImportError("initialization failed") from cause
+
+    monkeypatch.setitem(sys.modules, "packager.setup", Loading("packager.setup"))
+    if cause:
+        assert mobpack("doctor") == (130, "", "mobpack: interrupted; the output folder is as it was\n")
+    else:
+        with pytest.raises(ImportError, match="initialization failed"):
+            mobpack("doctor")
+
+
+def test_init_names_every_provider_that_android_has(mobpack: Mobpack, tmp_path: Path) -> None:
+    saved(tmp_path / "m.onnx", linear())
+    mobpack("init", "m.onnx")
+    (line,) = re.findall(r"# providers = .*", (tmp_path / "mobpack.toml").read_text())
+    assert set(re.findall(r'"(\w+)"', line)) == set(KNOWN)
 
 
 def test_init_refuses_to_overwrite_unless_forced(mobpack: Mobpack, tmp_path: Path) -> None:

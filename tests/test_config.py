@@ -132,7 +132,7 @@ def test_an_unknown_key_of_the_package_is_refused(tmp_path: Path) -> None:
         ("[target.android]\nproviders = 'xnnpack'\n", ("target.android.providers", "'xnnpack'")),
         ("[target]\nandroid = 5\n", ("target.android", "5")),
         ("[model.other]\npath = 5\n", ("model.other.path", "5")),
-        ("[model.other]\npath = 'x'\nshapes = { batch = '1' }\n", ("model.other.shapes.batch", "'1'")),
+        ("[model.other]\npath = 'x'\nshapes = { batch = '1' }\n", ("model.other.shapes.batch: ", "'1'")),
         ("[model.other]\npath = 'x'\nshapes = { batch = -1 }\n", ("model.other.shapes.batch", "-1")),
         ("[model.other]\npath = 'x'\nshapes = { batch = [1, 2.5] }\n", ("model.other.shapes.batch",)),
     ],
@@ -255,6 +255,14 @@ def test_a_setting_below_a_value_is_refused(tmp_path: Path, setting: str) -> Non
 def test_a_setting_is_as_strict_as_the_file(tmp_path: Path) -> None:
     assert "parity.seed" in refused(tmp_path, settings=("parity.seed='3'",))[0]
     assert refused(tmp_path, settings=("target.android.min_sdk=26",))[1] == "did you mean 'min-sdk'?"
+
+
+def test_a_setting_of_the_wrong_type_is_answered_with_one_that_is_right(tmp_path: Path) -> None:
+    message, hint = refused(tmp_path, settings=("target.android.providers=qnn",))
+    assert message.startswith("target.android.providers: ")
+    assert hint.startswith("correct it in mobpack.toml or in --set")
+    example = hint.partition("--set '")[2].rstrip("'")
+    assert load(tmp_path, settings=(example,)).target.android == Android(providers=("xnnpack",))
 
 
 def test_a_target_of_the_command_line_is_added_on_defaults(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from packager import tools
 from packager.environments.runtime import shipped_version
-from packager.errors import ModelError
+from packager.errors import ModelError, ToolError
 from packager.models.graphs import read_graph
 from packager.ortformat.compile import FP16, compile_plain, compile_unfused, compile_variant
 from packager.partition import kernels
@@ -31,6 +31,18 @@ def variant_of(folder: Path, model: onnx.ModelProto) -> Variant:
 def plain(folder: Path, graph: str, opset: int = 20) -> Compiled:
     """An ONNX file of `graph`, for which nothing was converted."""
     return compile_plain(variant_of(folder, onnx_model(graph, opsets={"": opset})), Store(folder / "store"))
+
+
+def test_a_runtime_that_cannot_be_had_says_how_to_do_without_its_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = plain(tmp_path, "(float[2] x) => (float[2] y) { y = Relu (x) }")
+    (tmp_path / "cache" / "mobpack").mkdir(parents=True)
+    (tmp_path / "cache" / "mobpack" / "environments").write_text("not a folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(ToolError, match="cannot make") as error:
+        prove(compiled, tmp_path)
+    assert error.value.hint.endswith('; kernels = "skip" in [check] does without this proof')
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import onnx
 import pytest
 
 from packager.errors import ConfigError, ToolError
-from packager.release.ort_package import Component, PackageVariant, validate, write_ort_package
+from packager.ortformat.compile import FP16
+from packager.ortformat.ep_context import COMPATIBILITY
+from packager.release.ort_package import Component, PackageVariant, component, validate, write_ort_package
 from packager.release.ort_package_check import (
     RUNTIME,
     RefusedError,
@@ -22,6 +25,7 @@ from packager.release.ort_package_check import (
     words,
 )
 from packager.tools import sha256_of
+from packager.values import Choice, Compiled, Plan, Style
 from tests.onnx_text import compiled, linear, onnx_model, saved
 
 QNN, XNNPACK, CPU = "QNNExecutionProvider", "XnnpackExecutionProvider", "CPUExecutionProvider"
@@ -150,6 +154,44 @@ def test_a_component_without_a_variant_for_the_cpu_is_listed_and_not_opened(othe
     write_ort_package(tmp_path / "p", of_one(variant("qnn", QNN, other)))
     (component,) = validate(tmp_path / "p").components
     assert (component.providers, component.selected, component.inputs) == ({"qnn": QNN}, "", ())
+
+
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    return compiled(tmp_path_factory.mktemp("fixed"), linear())
+
+
+def planned(*choices: Choice) -> Plan:
+    return Plan(model=choices[0].compiled.variant.model, target="android", choices=choices)
+
+
+def test_a_file_for_some_processors_gives_way_to_the_one_for_all(fixed: Compiled) -> None:
+    """Nothing in a package says which processor a variant is for: the first would open on every phone."""
+    native = Choice(provider="cpu", compiled=replace(fixed, processor=FP16), reason="")
+    (only,) = component(planned(native, Choice(provider="cpu", compiled=fixed, reason=""))).variants
+    assert (only.name, only.files) == ("cpu", (fixed.path,))
+
+
+def test_a_model_that_only_some_processors_run_makes_no_package(fixed: Compiled) -> None:
+    native = Choice(provider="cpu", compiled=replace(fixed, processor=FP16), reason="")
+    with pytest.raises(ConfigError, match="an ORT package cannot say that a file is for processors with FP16") as error:
+        component(planned(native))
+    assert 'float16 = "onnx"' in error.value.hint
+
+
+def test_a_file_for_a_chip_says_which_one_in_its_providers_words(fixed: Compiled, tmp_path: Path) -> None:
+    """Without them ONNX Runtime would open it on every phone with that provider."""
+    model = onnx_model("(float[2] in) => (float[2] out) { out = Relu (in) }")
+    model.metadata_props.add(key=COMPATIBILITY, value="v2:6:SM8650")
+    chip = replace(fixed, path=saved(tmp_path / "model.onnx", model), style=Style.CONTEXT)
+    for_chip = Choice(provider="qnn", compiled=chip, reason="", soc_models=("SM8650",))
+    made = component(planned(for_chip, Choice(provider="qnn", compiled=fixed, reason="")))
+    assert [(each.name, each.compatibility) for each in made.variants] == [("qnn-sm8650", "v2:6:SM8650"), ("qnn", "")]
+
+    write_ort_package(tmp_path / "package", [made])
+    document = json.loads((tmp_path / "package" / made.name / "component.json").read_text())
+    assert document["variants"]["qnn-sm8650"]["compatibility_string"] == "v2:6:SM8650"
+    assert "compatibility_string" not in document["variants"]["qnn"]
 
 
 def test_external_data_of_two_graphs_is_stored_once_and_found(runtime: Runtime, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from packager.environments import ENVIRONMENTS
+from packager.environments import ENVIRONMENTS, android
 from packager.errors import GateError
 from packager.ortformat.compile import compile_plain
 from packager.partition.report import Gates, partitions, refuse_poor
@@ -125,6 +125,17 @@ def test_rules_stand_in_for_nnapi_where_androids_library_is_not_installed(
     assert "NNAPI" in found.by
 
 
+def test_nodes_that_nnapi_leaves_for_their_dynamic_shapes_are_one_kind_whatever_the_shapes(
+    no_environments: None, tmp_path: Path
+) -> None:
+    graph = "(float[N,8] x, float[N,4] y) => (float[N,8] a, float[N,4] b) { a = Relu (x) b = Relu (y) }"
+    compiled = written(tmp_path, graph)
+    (found,) = partitions(plan_of(compiled, "nnapi"), tmp_path)
+    assert [(left.operator, left.count, left.reason) for left in found.left] == [
+        ("Relu", 2, "Relu: input 0 has a dynamic shape")
+    ]
+
+
 def test_xnnpack_has_no_rules_to_stand_in_for_it(plain: Compiled, no_environments: None, tmp_path: Path) -> None:
     (found,) = partitions(plan_of(plain, "xnnpack"), tmp_path)
     assert found.skipped == ENVIRONMENTS["android"]().missing()
@@ -138,6 +149,16 @@ def test_xnnpack_is_asked_for_android_only(plain: Compiled, tmp_path: Path) -> N
 def test_nothing_is_asked_that_no_machine_can_say(plain: Compiled, tmp_path: Path, ort: Compiled) -> None:
     (found,) = partitions(plan_of(ort, "xnnpack"), tmp_path)
     assert found.skipped == "ONNX Runtime records nothing about ORT-format files"
+
+
+def test_androids_library_is_not_asked_about_ort_format_even_where_it_is_installed(
+    ort: Compiled, no_environments: None, tmp_path: Path
+) -> None:
+    """The graph of such a file cannot be marked; NNAPI's rules read it, nobody knows what XNNPACK takes."""
+    android._folder().mkdir(parents=True)
+    nnapi, xnnpack = partitions(plan_of(ort, "nnapi", "xnnpack"), tmp_path)
+    assert (nnapi.skipped, nnapi.refusal, nnapi.is_measured, nnapi.taken_count) == ("", "", False, 1)
+    assert xnnpack.skipped == "ONNX Runtime records nothing about ORT-format files"
 
 
 @pytest.fixture(scope="module")

@@ -88,6 +88,22 @@ def test_a_registry_that_never_answers_is_a_tool_error_in_its_own_words(registry
     assert "check the network" in error.value.hint
 
 
+def test_npm_is_told_not_to_wait_for_a_registry_and_to_say_what_failed(registry: Path) -> None:
+    """Its own three attempts take minutes where there is no network, and `--silent` hides even a full disk."""
+    serve(registry, CONTENT.decode())
+    tools.fetch("thing")
+    assert calls(registry)[0].endswith(
+        " --ignore-scripts --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=1000"
+    )
+
+
+def test_a_full_disk_while_fetching_is_called_that(registry: Path, tmp_path: Path) -> None:
+    script(registry, "npm", 'echo "npm error nospc ENOSPC: no space left on device, write" >&2\nexit 1')
+    with pytest.raises(ToolError, match=rf"^no space left on the disk of {tmp_path}/cache/mobpack/files/") as error:
+        tools.fetch("thing")
+    assert error.value.hint == "free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk"
+
+
 def test_python_packages_are_fetched_with_this_pythons_pip_alone(
     registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,3 +214,15 @@ def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path
     faulty = program(tmp_path, "raise KeyError('ours')")
     with pytest.raises(RuntimeError, match="KeyError: 'ours'"):
         tools.run_job([faulty], {}, tmp_path, crash="", hint="")
+
+
+@pytest.mark.parametrize("missing", ["a module", "the interpreter"])
+def test_an_environment_that_lacks_a_file_is_a_tool_error_with_the_way_to_make_it_again(
+    tmp_path: Path, missing: str
+) -> None:
+    broken = program(tmp_path, "import a_module_that_is_gone")
+    command = (sys.executable,) if missing == "a module" else (str(tmp_path / "gone"),)
+    with pytest.raises(ToolError, match=r"^the environment qnn does not work: .*gone'") as error:
+        tools.run_job([broken], {}, tmp_path, crash="", hint="", command=command, owner="qnn")
+    assert error.value.hint.startswith("remove environments/qnn from mobpack's cache")
+    assert error.value.hint.endswith("mobpack doctor --install qnn")

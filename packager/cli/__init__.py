@@ -56,9 +56,17 @@ def main() -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        sys.stderr.write("mobpack: interrupted; the output folder is as it was\n")
-        sys.exit(INTERRUPTED)
+        _interrupted()
+    except ImportError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled module was being loaded: the error is its own
+            _interrupted()
+        raise
     sys.exit(0)
+
+
+def _interrupted() -> NoReturn:
+    sys.stderr.write("mobpack: interrupted; the output folder is as it was\n")
+    sys.exit(INTERRUPTED)
 
 
 def _report(error: MobpackError) -> None:

@@ -56,11 +56,12 @@ def check(
         gates=parse_gates(gates, config.check),
     )
     found = pipeline.check(config, request, console)
-    if as_json:
-        print_json(document(found))
-    else:
+    if not as_json:
         for plan in found.plans:
             show(plan, found, console)
+    pipeline.judge(found.report, request, console)
+    if as_json:
+        print_json(document(found))
 
 
 def document(found: "Examination") -> dict[str, object]:

@@ -64,7 +64,7 @@ def project_file(model: "Model", package: str, path: str) -> str:
         "",
         "[target.android]",
         _line('group = "com.example"', "Maven group and start of the Kotlin package"),
-        _line('# providers = ["xnnpack"]', 'tried in this order, CPU last: "qnn", "nnapi", "xnnpack"'),
+        _line('# providers = ["xnnpack"]', 'tried in this order, CPU last: "qnn", "nnapi", "xnnpack", "webgpu"'),
         "# min-sdk = 24",
         "",
         _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),

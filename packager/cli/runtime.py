@@ -53,10 +53,12 @@ def recipe(
     project = configuration.load(config_path) if config_path.is_file() else None
     table = project.targets().get(target) if project else None
     found = operator_configs or tuple(sorted(Path("dist", target).glob(f"*.{recipes.CONFIG}")))
-    if not found:
+    if not found and target in recipes.PROVIDER_FLAGS:
         raise ConfigError(
             f"no operator configuration in dist/{target}",
-            hint=f"run mobpack build --target {target} first, or name one with --operators",
+            hint="name one with --operators: mobpack convert writes it beside the .ort file"
+            if target == "ios"  # for which nothing is built yet
+            else f"run mobpack build --target {target} first, or name one with --operators",
         )
     made = recipes.recipe(
         target,

@@ -93,6 +93,7 @@ class Android:
                 hint="leave this provider out for this model",
                 environment=self.variables(),
                 command=self.command(),
+                owner=self.NAME,
             )
 
 

@@ -101,13 +101,14 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
                 f"a package is not the one that {lock.name} locks:\n{tools.last_lines(output)}",
                 hint="the registry serves other bytes than the lock names; do not use them",
             )
+        tools.refuse_full_disk(output, folder)
         if "No module named pip" in output:
             raise ToolError(f"{sys.executable} has no pip", hint="run: python -m ensurepip")
         shutil.rmtree(folder)
         folder.mkdir()
         time.sleep(2**attempt if attempt < INSTALL_ATTEMPTS else 0)
     raise ToolError(
-        f"cannot install {lock.name} with pip:\n{tools.last_lines(output)}",
+        f"cannot install {lock.name} with pip:\n{tools.last_lines(tools.without_retries(output))}",
         hint="check the network and the space left on the disk, then run again",
     )
 

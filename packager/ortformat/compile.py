@@ -298,6 +298,7 @@ def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, st
         hint='ship it in 32 bits: float16 = "float32" in the target\'s table',
         environment=core.variables(),
         command=core.command(),
+        owner=core.NAME,
     )
     if "error" in answer:
         raise _refused(variant, str(answer["error"]))

@@ -82,11 +82,24 @@ def compile_context(graph: Path, data_folder: Path | None, soc_model: str, outpu
         sha256=tools.sha256_of(output),
         size_bytes=output.stat().st_size,
         soc_model=soc_model,
-        compatibility=next((entry.value for entry in compiled.metadata_props if entry.key == COMPATIBILITY), ""),
+        compatibility=_compatibility(compiled),
         sdk_version=_text(contexts[0], "ep_sdk_version").removeprefix("v"),
         context_count=len(contexts),
         left=dict(sorted(Counter(node.op_type for node in compiled.graph.node if node not in contexts).items())),
     )
+
+
+def compatibility_of(path: Path) -> str:
+    """`ContextInfo.compatibility` of a file that `compile_context` wrote."""
+    from onnx import ModelProto
+
+    proto = ModelProto()
+    proto.ParseFromString(path.read_bytes())
+    return _compatibility(proto)
+
+
+def _compatibility(compiled: "ModelProto") -> str:
+    return next((entry.value for entry in compiled.metadata_props if entry.key == COMPATIBILITY), "")
 
 
 def _compiled(graph: Path, data_folder: Path | None, soc_model: str, scratch: Path) -> "ModelProto":
@@ -110,6 +123,7 @@ def _compiled(graph: Path, data_folder: Path | None, soc_model: str, scratch: Pa
         hint="leave the model's [target] without compiled contexts, and report it to ONNX Runtime",
         environment=environment.variables(),
         command=environment.command(),
+        owner=environment.NAME,
     )
     if "error" in answer:
         raise ModelError(f"QNN cannot compile the model: {answer['error']}", hint="mobpack inspect shows its nodes")

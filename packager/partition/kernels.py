@@ -11,7 +11,7 @@ from pathlib import Path
 from packager.environments import Environment, ensure
 from packager.environments.arm64 import Arm64
 from packager.environments.runtime import Runtime, shipped_version
-from packager.errors import ModelError
+from packager.errors import ModelError, ToolError
 from packager.graph import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
 from packager.ortformat.reader import read_graph as read_ort
@@ -48,7 +48,11 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
         return _proof(compiled, 0, skipped="a binary for one chip: only its own provider opens it, on that chip")
     runs_on_arm = bool(compiled.processor)
     environment: Environment = Arm64(runtime="shipped") if runs_on_arm else Runtime()
-    ensure(environment)
+    try:
+        ensure(environment)
+    except ToolError as error:
+        hint = f'{error.hint}; kernels = "skip" in [check] does without this proof'
+        raise ToolError(error.message, hint=hint) from error
     graph = graph_of(compiled)
     entries = {**ARM_ENTRIES, **compiled.settings}
     job = {

@@ -132,7 +132,7 @@ def measure(
     if not opened.get("is_usable", True):
         raise ToolError(
             f"{provider} opens no model on this machine: {explain(opened['error'])}",
-            hint=f"mobpack doctor --install {source.environment} makes its environment again",
+            hint=tools.how_to_remake(source.environment),
         )
     return assignment(
         answer,
@@ -192,6 +192,7 @@ def run_child(environment: Environment, job: Mapping[str, Any], scratch: Path) -
         hint="report it to ONNX Runtime with the model",
         environment=environment.variables(),
         command=environment.command(),
+        owner=environment.NAME,
     )
 
 

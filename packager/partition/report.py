@@ -56,7 +56,7 @@ def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
         try:
             return _measured(plan, choice, graph, scratch)
         except ToolError as error:
-            return _empty(plan, choice, graph, skipped=error.message)
+            return _empty(plan, choice, graph, skipped="; ".join(filter(None, (error.message, error.hint))))
         except ModelError as error:  # it took the process down
             return _refused(plan, choice, graph, refusal=error.message)
     if choice.provider in RULES:
@@ -70,7 +70,7 @@ def _missing(plan: Plan, choice: Choice) -> str:
         return ENVIRONMENTS[source.environment]().missing()
     if choice.provider not in ON_ANDROID:
         return f"{choice.provider} runs on no desktop"
-    if choice.compiled.format is Format.ORT and choice.provider == "xnnpack":
+    if choice.compiled.format is Format.ORT:
         return "ONNX Runtime records nothing about ORT-format files"
     return ENVIRONMENTS["android"]().missing() if plan.target == "android" else "it is asked for Android only"
 

@@ -17,8 +17,9 @@ from typing import Any
 from packager import tools
 from packager.atomic import atomic_file, copy_rest
 from packager.errors import ConfigError, ToolError
+from packager.ortformat.ep_context import compatibility_of
 from packager.providers import CPU, PROVIDERS
-from packager.values import Plan
+from packager.values import Choice, Plan, Style
 
 SCHEMA_VERSION = "1.0"
 ASSETS = "shared_assets"
@@ -57,9 +58,19 @@ class Component:
 
 
 def component(plan: Plan) -> Component:
-    """What ships of a model for one target, in the order in which its providers are tried."""
+    """What ships of a model for one target, in the order in which its providers are tried.
+
+    Raises ConfigError for a model that only some processors can run.
+    """
     variants = []
     for choice in plan.choices:
+        if choice.compiled.processor:  # a package cannot say so: it would be selected on every phone
+            if any(_is_for_all(other) for other in plan.choices if other.provider == choice.provider):
+                continue
+            raise ConfigError(
+                f"model '{plan.model.name}': an ORT package cannot say that a file is for processors with FP16 alone",
+                hint='float16 = "onnx" makes one for all; or leave out --emit ort-package',
+            )
         provider = CPU if choice.provider == CPU.NAME else PROVIDERS[choice.provider]()
         compiled = choice.compiled
         variants.append(
@@ -69,9 +80,14 @@ def component(plan: Plan) -> Component:
                 files=(compiled.path, *compiled.data_files),
                 session_options=compiled.settings,
                 provider_options=provider.options(),
+                compatibility=compatibility_of(compiled.path) if compiled.style is Style.CONTEXT else "",
             )
         )
     return Component(name=plan.model.name, variants=tuple(variants))
+
+
+def _is_for_all(choice: Choice) -> bool:
+    return not choice.compiled.processor and not choice.soc_models
 
 
 @dataclass(frozen=True, kw_only=True)

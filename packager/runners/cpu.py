@@ -47,6 +47,7 @@ class Cpu:
             folder,
             command=core.command() if core else (),
             environment=core.variables() if core else None,
+            owner=core.NAME if core else "",
             crash="ONNX Runtime crashed while running the model",
             hint="give real inputs with [parity] samples; if those crash too, the model must change",
         )

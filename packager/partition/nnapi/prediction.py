@@ -6,7 +6,7 @@ core/providers/nnapi/nnapi_builtin/.
 
 from collections.abc import Mapping, Sequence, Set
 
-from packager.graph import Graph, Node, Value
+from packager.graph import Graph, Node
 from packager.partition.groups import partitions
 from packager.partition.nnapi import quantized
 from packager.partition.nnapi.operators import RULES, Rule, level_of
@@ -92,12 +92,8 @@ def _shapes(view: View) -> str:
             if value.shape is None:
                 return f"input {index} has no known shape"
             if value.sizes is None:
-                return f"input {index} has a dynamic shape {_shape_text(value)}"
+                return f"input {index} has a dynamic shape"
     return ""
-
-
-def _shape_text(value: Value) -> str:
-    return "[" + ", ".join(str(size) if size is not None else "?" for size in value.shape or ()) + "]"
 
 
 def _form(rule: Rule, view: View) -> str:

@@ -67,7 +67,8 @@ class Android:
     """what runs the models, tried in this order; the CPU is always the last"""
     format: Literal["auto", "ort", "onnx"] = "auto"
     """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the providers; `ort`: nothing but ORT
-    format, as reduced runtimes need; `onnx`: the graph as it is, which the runtime rewrites at every load"""
+    format, as reduced runtimes need, except for `soc-models`; `onnx`: the graph as it is, which the runtime rewrites
+    at every load"""
     prepacking: Literal["auto", "on", "off"] = "auto"
     """whether the CPU packs weights when it loads: a second copy and ten times the loading time, for runs that are some
     15 % faster; `auto` packs unless the model ships as ONNX alone"""
