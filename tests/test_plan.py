@@ -396,9 +396,9 @@ def test_chips_without_qualcomms_compiler_are_a_tool_error(
         plan.make(variant("qdq-uint8"), Android(providers=("qnn",), soc_models=("SM8650",)), store, quiet)
 
 
-def test_chips_are_qnns_alone(variant: Kind, store: Store) -> None:
-    made = plan.make(variant("float"), Android(providers=("xnnpack",), soc_models=("SM8650",)), store, quiet)
-    assert [choice.soc_models for choice in made.choices] == [(), ()]
+def test_chips_are_qnns_alone() -> None:
+    with pytest.raises(ValueError, match=r"soc-models without provider qnn.*\|add \"qnn\" to providers"):
+        Android(providers=("xnnpack",), soc_models=("SM8650",))
 
 
 @pytest.mark.environments

@@ -125,13 +125,13 @@ def summary(made: "Release", console: "Console") -> None:
     from packager.console import size
 
     compared = [parity for parity in made.report.parities if not parity.skipped]
-    worst = f"{max((parity.max_abs_error for parity in compared), default=0.0):.2g}"
+    worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the largest"
     rows = [
         [str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst]
         for each in made.shipped
         if each.artifact.kind in PACKAGES
     ]
-    console.table("", ["artifact", "size", "sha256", "worst parity error"], rows)
+    console.table("", ["artifact", "size", "sha256", "worst error"], rows)
     for parity in compared:
         console.say(
             f"{parity.model} ({parity.variant}, {parity.style}) on {parity.runner}: equals "

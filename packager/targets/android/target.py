@@ -94,6 +94,8 @@ class Android:
                 raise ValueError(f"unknown provider '{provider}'|{_provider_hint(provider)}")
             if provider in self.providers[:index]:
                 raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
+        if self.soc_models and "qnn" not in self.providers:
+            raise ValueError('soc-models without provider qnn, which alone opens their files|add "qnn" to providers')
         oldest = tools.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
             raise ValueError(f"min-sdk {self.min_sdk} is too old|ONNX Runtime needs {oldest} or later")
