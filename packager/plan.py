@@ -118,10 +118,11 @@ class Planner:
         size = variant.model.size_bytes
         if self.target.format == "ort":
             models.refuse_too_large(variant.model)
+        beside = "; its weights lie beside it, where this provider may not find them" if wish.wants_one_file else ""
         if not models.fits_ort_format(variant.model):
-            return self._plain(variant), f"over 2 GiB ({size / 2**30:.1f} GiB): ORT format cannot hold it"
+            return self._plain(variant), f"over 2 GiB ({size / 2**30:.1f} GiB): ORT format cannot hold it{beside}"
         if self.target.format == "onnx":
-            return self._plain(variant), 'format = "onnx": the runtime rewrites the graph at every load'
+            return self._plain(variant), f'format = "onnx": the runtime rewrites the graph at every load{beside}'
         processor = meaning = ""
         if self.traits.numbers is Numbers.FLOAT16:
             how, meaning = self._float16()

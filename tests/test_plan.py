@@ -396,6 +396,13 @@ def test_chips_without_qualcomms_compiler_are_a_tool_error(
         plan.make(variant("qdq-uint8"), Android(providers=("qnn",), soc_models=("SM8650",)), store, quiet)
 
 
+def test_coreml_may_not_find_weights_that_lie_beside_the_graph(variant: Kind, store: Store) -> None:
+    coreml, cpu = plan.make(variant("float"), Ios(format="onnx"), store, quiet).choices
+    assert coreml.reason.endswith("; its weights lie beside it, where this provider may not find them")
+    assert cpu.reason == 'format = "onnx": the runtime rewrites the graph at every load'
+    assert coreml.compiled == replace(cpu.compiled, settings={})
+
+
 def test_chips_are_qnns_alone() -> None:
     with pytest.raises(ValueError, match=r"soc-models without provider qnn.*\|add \"qnn\" to providers"):
         Android(providers=("xnnpack",), soc_models=("SM8650",))
