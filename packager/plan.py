@@ -12,6 +12,7 @@ from packager.ortformat.compile import (
     FP16,
     OrtFormatError,
     compile_for_chip,
+    compile_fused,
     compile_plain,
     compile_unfused,
     compile_variant,
@@ -130,7 +131,11 @@ class Planner:
                 return self._plain(variant), meaning
             processor = FP16 if how == "native" else ""
         if wish.style is Style.FIXED:
-            return self._ort(variant, wish.style, processor), meaning
+            if self._keeper:
+                self.announce(f"write {variant.model.name} ({variant.name}, fixed)")
+                fused = compile_fused(variant, self.store, self._base(processor))
+                return fused, f"{wish.reason}, the weights in the one for {self._keeper}"
+            return self._base(processor), meaning
         if self.target.format == "ort":
             if wish.refuses_ort:
                 because = f'the CPU\'s file, because format = "ort" and {wish.refuses_ort}'
@@ -141,8 +146,19 @@ class Planner:
             is_ort = self.traits.numbers is not Numbers.FLOAT16
             return self._ort(variant, Style.UNFUSED) if is_ort else self._whole(variant, processor), ""
         has_same_weights = variant is self.variant or variant.quantizer == "unsigned"
-        fixed = self._ort(self.variant, Style.FIXED, processor) if has_same_weights else None
-        return self._unfused(variant, fixed), ""
+        return self._unfused(variant, self._base(processor) if has_same_weights else None), ""
+
+    @cached_property
+    def _keeper(self) -> str:
+        """The provider whose file keeps the weights for the other graphs, because it needs them there; empty without
+        one that opens the variant as it is in ORT format."""
+        numbers = self.traits.numbers
+        is_open = self.target.format == "auto" and numbers is not Numbers.FLOAT16 and numbers not in TAKEN_OUT
+        return next((name for name in self.target.providers if is_open and self.wish(name).wants_one_file), "")
+
+    def _base(self, processor: str) -> Compiled:
+        """The file in ORT format that keeps the weights of the variant."""
+        return self._ort(self.variant, Style.UNFUSED if self._keeper else Style.FIXED, processor)
 
     def _instead(self, variant: Variant, wish: Wish, refusal: OrtFormatError) -> tuple[Compiled, str]:
         """The file for a graph that ORT format cannot hold as wished, and why it is that one."""

@@ -121,8 +121,8 @@ def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer
     coreml, cpu = (line for line in checked.out.splitlines() if line.startswith((" coreml     unf", " cpu ")))
     assert words(coreml).startswith("coreml unfused .ort ")
     assert words(coreml).endswith(" kB it knows few of the fused nodes and none of the quantized ones")
-    assert words(cpu).startswith("cpu fixed .ort ")
-    assert words(cpu).endswith(" kB every fusion that its ARM kernels know is in the file")
+    assert words(cpu).startswith("cpu fixed .onnx ")
+    assert words(cpu).endswith(" B every fusion that its ARM kernels know is in the file, the weights in the")
 
 
 def test_what_stays_on_the_cpu_is_named_with_the_reason_and_who_says_so(checked: Answer) -> None:

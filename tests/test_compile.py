@@ -14,6 +14,7 @@ from packager.ortformat.compile import (
     REPLAY,
     RESULT,
     SHARED,
+    compile_fused,
     compile_plain,
     compile_unfused,
     compile_variant,
@@ -45,6 +46,8 @@ class Files:
     """as ONNX over the weights of `fixed`"""
     alone: Compiled
     """as ONNX with weights of its own"""
+    fused: Compiled
+    """as ONNX over the weights of `unfused`"""
     plain: Compiled
 
 
@@ -53,14 +56,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     folder = tmp_path_factory.mktemp("files")
     variant = variant_of(folder, onnx_model(NET, weights={"w": weight(16, 3, 3, 3)}))
     store = Store(folder / "store")
-    fixed = compile_variant(variant, store)
+    fixed, unfused = compile_variant(variant, store), compile_variant(variant, store, style=Style.UNFUSED)
     return Files(
         variant=variant,
         store=store,
         fixed=fixed,
-        unfused=compile_variant(variant, store, style=Style.UNFUSED),
+        unfused=unfused,
         shared=compile_unfused(variant, store, fixed),
         alone=compile_unfused(variant, store, None),
+        fused=compile_fused(variant, store, unfused),
         plain=compile_plain(variant, store),
     )
 
@@ -84,6 +88,7 @@ def nodes(compiled: Compiled) -> list[str]:
         ("unfused", Style.UNFUSED, Format.ORT, ["Conv", "Relu"]),
         ("shared", Style.UNFUSED, Format.ONNX, ["Conv", "Relu"]),
         ("alone", Style.UNFUSED, Format.ONNX, ["Conv", "Relu"]),
+        ("fused", Style.FIXED, Format.ONNX, ["FusedConv"]),
         ("plain", Style.PLAIN, Format.ONNX, ["Conv", "Relu", "Identity"]),
     ],
 )
@@ -96,7 +101,7 @@ def test_each_style_is_rewritten_as_far_as_it_says(
     assert (compiled.processor, compiled.disabled_optimizers) == ("", ())
 
 
-@pytest.mark.parametrize("name", ["fixed", "unfused", "shared", "alone", "plain"])
+@pytest.mark.parametrize("name", ["fixed", "unfused", "shared", "alone", "fused", "plain"])
 def test_every_file_computes_what_the_model_does(name: str, files: Files) -> None:
     (expected,) = run(files.variant.model.path)
     compiled: Compiled = getattr(files, name)
@@ -115,7 +120,7 @@ def run(path: Path) -> list[onnxruntime.OrtValue]:
 
 def test_an_unfused_ort_file_is_opened_with_the_replay_of_its_fusions_and_no_other_is(files: Files) -> None:
     assert files.unfused.settings == REPLAY == {"session.enable_saved_runtime_optimizations": "1"}
-    assert [each.settings for each in (files.fixed, files.shared, files.alone, files.plain)] == [{}] * 4
+    assert [each.settings for each in (files.fixed, files.shared, files.alone, files.fused, files.plain)] == [{}] * 5
 
 
 def test_operators_are_known_of_ort_files_before_and_after_the_replay(files: Files) -> None:
@@ -132,6 +137,12 @@ def test_an_unfused_graph_lies_beside_the_file_whose_weights_it_uses(files: File
     assert data == files.shared.path.with_name(SHARED)
     assert data.read_bytes() == files.fixed.path.read_bytes()
     assert files.shared.size_bytes == files.shared.path.stat().st_size < 1000
+
+
+def test_a_fused_graph_lies_beside_the_unfused_file_whose_weights_it_uses(files: Files) -> None:
+    (data,) = files.fused.data_files
+    assert data.read_bytes() == files.unfused.path.read_bytes()
+    assert files.fused.size_bytes == files.fused.path.stat().st_size < 1000
 
 
 def test_an_unfused_graph_of_a_variant_that_ships_no_ort_file_has_its_own_weights(files: Files) -> None:

@@ -194,12 +194,22 @@ def test_coreml_gets_a_graph_that_the_quantization_is_taken_out_of(variant: Kind
     assert cpu.compiled.variant == variant("qdq-int8")
 
 
-def test_coreml_gets_its_weights_in_one_file(variant: Kind, store: Store) -> None:
-    coreml, cpu = plan.make(variant("float"), Ios(), store, quiet).choices
+def test_coreml_gets_its_weights_in_one_file_and_others_find_theirs_there(variant: Kind, store: Store) -> None:
+    target = Ios(providers=("coreml", "xnnpack"))
+    coreml, xnnpack, cpu = plan.make(variant("float"), target, store, quiet).choices
     assert row(coreml) == Row("coreml", UNFUSED, ORT, REPLAY, WHY["coreml"])
     assert coreml.compiled.data_files == ()
     assert coreml.compiled.size_bytes == coreml.compiled.path.stat().st_size
-    assert row(cpu) == Row("cpu", FIXED, ORT, {}, WHY["cpu"])
+    assert row(xnnpack) == Row("xnnpack", UNFUSED, ONNX, {}, WHY["xnnpack"])
+    assert row(cpu) == Row("cpu", FIXED, ONNX, {}, f"{WHY['cpu']}, the weights in the one for coreml")
+    for other in (xnnpack, cpu):
+        (data,) = other.compiled.data_files
+        assert data.read_bytes() == coreml.compiled.path.read_bytes()
+
+
+def test_with_format_ort_the_cpu_has_a_file_of_its_own_beside_coremls(variant: Kind, store: Store) -> None:
+    coreml, cpu = plan.make(variant("float"), Ios(format="ort"), store, quiet).choices
+    assert [(each.compiled.style, each.compiled.format) for each in (coreml, cpu)] == [(UNFUSED, ORT), (FIXED, ORT)]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from packager.values import Compiled, Format, Style, Variant
 
 RESULT = "result.json"
 SHARED = "model.ort"
-"""Name under which an unfused file knows the CPU's file, whose weights it uses."""
+"""Name under which an ONNX file knows the one in ORT format whose weights it uses."""
 FP16 = "FP16"
 """Compiled.processor of files that compute in 16 bits: ARMv8.2-A with the half-precision extension."""
 NHWC = "NhwcTransformer"
@@ -146,21 +146,28 @@ def compile_unfused(
     Raises ModelError when ONNX Runtime refuses the graph or cannot load what it wrote.
     """
 
+    return _over(variant, store, fixed, style=Style.UNFUSED, processor=processor, inside=inside)
+
+
+def compile_fused(variant: Variant, store: Store, unfused: Compiled) -> Compiled:
+    """`variant` with every rewrite for ARM's CPU, as ONNX over the weights of `unfused`, its file in ORT format.
+
+    For packages in which a provider needs its weights in its own file. Raises as `compile_unfused`.
+    """
+    return _over(variant, store, unfused, style=Style.FIXED, processor="", inside="nothing")
+
+
+def _over(
+    variant: Variant, store: Store, base: Compiled | None, *, style: Style, processor: str, inside: Inside
+) -> Compiled:
     def make(folder: Path) -> None:
-        if fixed:
-            link_or_copy(fixed.path, folder / SHARED)
+        if base:
+            link_or_copy(base.path, folder / SHARED)
         _convert(
-            variant,
-            folder,
-            store,
-            name="model.onnx",
-            style=Style.UNFUSED,
-            processor=processor,
-            fixed=fixed,
-            inside=inside,
+            variant, folder, store, name="model.onnx", style=style, processor=processor, base=base, inside=inside
         )
 
-    made = _made(store, "unfused", [*_inputs(variant), fixed and fixed.sha256, processor, inside], make)
+    made = _made(store, "over", [*_inputs(variant), base and base.sha256, style, processor, inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))
     return Compiled(
         variant=variant,
@@ -169,7 +176,7 @@ def compile_unfused(
         size_bytes=sum(file.stat().st_size for file in own),
         operators={},
         disabled_optimizers=made.disabled_optimizers,
-        style=Style.UNFUSED,
+        style=style,
         format=Format.ONNX,
         data_files=made.data_files,
     )
@@ -233,7 +240,7 @@ def _convert(
     name: str,
     style: Style,
     processor: str = "",
-    fixed: Compiled | None = None,
+    base: Compiled | None = None,
     inside: Inside = "nothing",
 ) -> None:
     """Writes the file `name` and `result.json`, which says what is in it, to `folder`."""
@@ -248,9 +255,9 @@ def _convert(
             scratch=str(scratch),
             source_bytes=variant.model.size_bytes,
             is_unfused=style is Style.UNFUSED,
-            shared=str(folder / SHARED) if fixed else "",
+            shared=str(folder / SHARED) if base else "",
             inside=inside,
-            disabled_optimizers=list(fixed.disabled_optimizers) if fixed else [],
+            disabled_optimizers=list(base.disabled_optimizers) if base else [],
             raw=str(_saved_on_arm(variant, graph, scratch, output, style)) if processor == FP16 else "",
         )
         answer = tools.run_job(
@@ -269,7 +276,7 @@ def _convert(
     _describe(
         folder,
         [name, *done["files"]],
-        {SHARED: fixed.sha256} if fixed else {},
+        {SHARED: base.sha256} if base else {},
         operators=done["operators"],
         disabled_optimizers=done["disabled_optimizers"],
     )

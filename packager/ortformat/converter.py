@@ -87,8 +87,10 @@ def convert(job: Job) -> Result:
         canonicalize(Path(job.raw), output)
         refuse_unheld(output)
         return Result(operators=dict(required_operators(output)), disabled_optimizers=[])
+    if output.suffix == ".onnx":
+        return _write_onnx(job)
     if job.is_unfused:
-        return _write_unfused(job) if output.suffix == ".onnx" else _convert_unfused(job)
+        return _convert_unfused(job)
     raw, disabled = _smallest(job, {}, [])
     canonicalize(raw, output)
     raw.unlink()
@@ -97,15 +99,15 @@ def convert(job: Job) -> Result:
     return Result(operators=dict(required_operators(output)), disabled_optimizers=disabled)
 
 
-def _write_unfused(job: Job) -> Result:
-    """The graph after basic rewrites, as ONNX over the weights of the CPU's file, or over its own."""
+def _write_onnx(job: Job) -> Result:
+    """The graph after basic rewrites or all, as ONNX over the weights of a file in ORT format, or over its own."""
     import onnxruntime
 
     from packager.ortformat import inserted_casts
     from packager.ortformat.shared import share
 
     output, shared = Path(job.output), Path(job.shared) if job.shared else None
-    raw = Path(job.raw) if job.raw else _save_basic(job)
+    raw = Path(job.raw) if job.raw else _save_onnx(job)
     clean = raw.with_name("clean.onnx")
     sources = [clean, raw] if inserted_casts.remove(raw, clean) else [raw]
     for source in sources:
@@ -120,19 +122,19 @@ def _write_unfused(job: Job) -> Result:
     return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
 
 
-def _save_basic(job: Job) -> Path:
+def _save_onnx(job: Job) -> Path:
     import onnxruntime
 
-    raw = Path(job.scratch) / "basic.onnx"
+    levels, disabled = onnxruntime.GraphOptimizationLevel, job.disabled_optimizers
+    if not job.is_unfused:
+        disabled = ["NchwcTransformer", *(name for name in disabled if name in FOLDING)]
+    raw = Path(job.scratch) / "rewritten.onnx"
     folder = {"session.model_external_initializers_file_folder_path": job.data_folder}
     options = session_options({**EXTERNAL_ENTRIES, **folder})
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.graph_optimization_level = levels.ORT_ENABLE_BASIC if job.is_unfused else levels.ORT_ENABLE_ALL
     options.optimized_model_filepath = str(raw)
     onnxruntime.InferenceSession(
-        Path(job.graph).read_bytes(),
-        options,
-        providers=["CPUExecutionProvider"],
-        disabled_optimizers=job.disabled_optimizers,
+        Path(job.graph).read_bytes(), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
     )
     return raw
 
