@@ -257,7 +257,8 @@ Which nodes each provider runs of the file that the plan gives it, in how many p
 `mobpack check` says the same of your own model. The command below writes this page; it needs x86_64 Linux and the
 environments that `mobpack doctor --install all` makes."""
 TAKEN_HEAD = """\
-`adds` is what the file brings into a package beside the weights that it shares with the CPU's file. `multiply-adds` is
+`adds` is what the file brings into a package beside the weights that it shares with the CPU's file; CoreML's holds the
+weights itself, and the CPU's file shares those, unless the model is quantized or has 16 bits. `multiply-adds` is
 the share of them that the provider runs, estimated from shapes. `measured` is what the provider itself took when it
 opened the file, `predicted` what its rules say, read from ONNX Runtime's source."""
 FUSED_HEAD = """\
