@@ -139,6 +139,12 @@ def test_an_unfused_graph_lies_beside_the_file_whose_weights_it_uses(files: File
     assert files.shared.size_bytes == files.shared.path.stat().st_size < 1000
 
 
+def test_files_over_shared_weights_have_the_same_bytes_in_any_store(files: Files, tmp_path: Path) -> None:
+    other = Store(tmp_path)
+    assert compile_fused(files.variant, other, files.unfused).sha256 == files.fused.sha256
+    assert compile_unfused(files.variant, other, files.fixed).sha256 == files.shared.sha256
+
+
 def test_a_fused_graph_lies_beside_the_unfused_file_whose_weights_it_uses(files: Files) -> None:
     (data,) = files.fused.data_files
     assert data.read_bytes() == files.unfused.path.read_bytes()
