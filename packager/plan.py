@@ -17,6 +17,7 @@ from packager.ortformat.compile import (
     compile_unfused,
     compile_variant,
 )
+from packager.ortformat.external import Inside
 from packager.providers import CPU, PROVIDERS
 from packager.quantizers import QUANTIZERS
 from packager.store import Store
@@ -190,7 +191,6 @@ class Planner:
 
     def _unfused(self, variant: Variant, fixed: Compiled | None) -> Compiled:
         """As ONNX over the weights of `fixed`."""
-        wants_parameters = any(self.wish(provider).wants_parameters_inside for provider in self.target.providers)
         if variant.name not in self._graphs:
             self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
             self._graphs[variant.name] = compile_unfused(
@@ -198,9 +198,15 @@ class Planner:
                 self.store,
                 fixed,
                 processor=fixed.processor if fixed else "",
-                inside="parameters" if wants_parameters else "nothing",
+                inside=self._inside,
             )
         return self._graphs[variant.name]
+
+    @cached_property
+    def _inside(self) -> Inside:
+        """What all ONNX files have in the graph, so that providers can open the same one."""
+        wishes = map(self.wish, self.target.providers)
+        return "parameters" if any(wish.wants_parameters_inside for wish in wishes) else "nothing"
 
     @cached_property
     def _graphs(self) -> dict[str, Compiled]:
@@ -214,7 +220,7 @@ class Planner:
 
     def _plain(self, variant: Variant) -> Compiled:
         self.announce(f"write {variant.model.name} ({variant.name}) as ONNX")
-        return compile_plain(variant, self.store)
+        return compile_plain(variant, self.store, inside=self._inside)
 
     def _float16(self) -> tuple[str, str]:
         """How the 16-bit floats of the variant ship, and what that means for phones."""

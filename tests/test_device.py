@@ -1,6 +1,7 @@
 """What Android's own library takes of the files that a plan makes for it, and what it refuses."""
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -58,21 +59,22 @@ def quantized_softmax(scale: float) -> ModelProto:
         }}""")
 
 
-def split(model: ModelProto, provider: str, folder: Path) -> Partition:
+def split(model: ModelProto, provider: str, folder: Path, *, form: Literal["auto", "onnx"] = "auto") -> Partition:
     have("android")
     variant = plan.variant_of(loaded(folder, model), "source", "none")
-    made = plan.make(variant, Android(providers=(provider,)), Store(folder / "store"), lambda text: None)
+    made = plan.make(variant, Android(providers=(provider,), format=form), Store(folder / "store"), lambda text: None)
     scratch = folder / "scratch"
     scratch.mkdir()
     (found,) = partitions(made, scratch)
     return found
 
 
+@pytest.mark.parametrize("form", ["auto", "onnx"])
 @pytest.mark.parametrize("element", ["uint8", "int8"])
-def test_nnapi_takes_a_quantized_model(element: str, tmp_path: Path) -> None:
+def test_nnapi_takes_a_quantized_model(element: str, form: Literal["auto", "onnx"], tmp_path: Path) -> None:
     """It knows uint8 activations alone, and looks for scales and biases without the path of the model: they must not
     be among the weights outside the graph."""
-    found = split(quantized_convolution(element), "nnapi", tmp_path)
+    found = split(quantized_convolution(element), "nnapi", tmp_path, form=form)
     assert found.refusal == ""
     assert found.share == 1.0
 

@@ -16,9 +16,8 @@ from packager.environments.arm64 import Arm64
 from packager.errors import ConfigError, ModelError, nearest
 from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, Job
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
-from packager.ortformat.external import write_external
+from packager.ortformat.external import Inside, write_external
 from packager.ortformat.refusals import explain, hint_for
-from packager.ortformat.shared import Inside
 from packager.store import Store, key_of
 from packager.values import Compiled, Format, Style, Variant
 
@@ -182,14 +181,15 @@ def _over(
     )
 
 
-def compile_plain(variant: Variant, store: Store) -> Compiled:
+def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing") -> Compiled:
     """`variant` as ONNX with its weights in files beside it; the runtime rewrites the graph when it loads it."""
 
     def make(folder: Path) -> None:
-        path, data = write_external(variant.graph, models.data_folder(variant.model.path), folder, "model")
+        data_folder = models.data_folder(variant.model.path)
+        path, data = write_external(variant.graph, data_folder, folder, "model", inside=inside)
         _describe(folder, [path.name, *(file.name for file in data)], {})
 
-    made = _made(store, "plain", _inputs(variant), make)
+    made = _made(store, "plain", [*_inputs(variant), inside], make)
     return Compiled(
         variant=variant,
         path=made.path,

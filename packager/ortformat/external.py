@@ -7,13 +7,14 @@ are parsed, copied and stay.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from packager import walk
 from packager.errors import ModelError
 from packager.models import weights
 
 if TYPE_CHECKING:
-    from onnx import TensorProto
+    from onnx import ModelProto, TensorProto
 
 KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shapes, axes and scales, which optimizers compute with."""
@@ -30,6 +31,9 @@ ALIGNMENT_BYTES = 64
 4 bytes, the alignment of a page would be lost anyway."""
 
 PIECE_BYTES = 1 << 20
+
+Inside = Literal["nothing", "parameters", "weights"]
+"""What stays in the graph itself, however large: scales, zero points and biases of quantized operators, or all."""
 
 
 @dataclass(frozen=True)
@@ -72,21 +76,24 @@ class Shards:
         return place
 
 
-def write_external(graph: bytes, data_folder: Path, folder: Path, stem: str) -> tuple[Path, tuple[Path, ...]]:
+def write_external(
+    graph: bytes, data_folder: Path, folder: Path, stem: str, *, inside: Inside = "nothing"
+) -> tuple[Path, tuple[Path, ...]]:
     """Writes `graph` to `folder` as `<stem>.onnx` and its large weights as `<stem>-1.weights`, `<stem>-2.weights` ...
 
     `graph` is a serialized ModelProto; its external references are relative to `data_folder`. Weights are copied in
-    pieces: memory does not grow with them. The same input gives the same bytes. Raises ModelError for a tensor or a
-    graph of 2 GiB and more, and for data that ends too early.
+    pieces: memory does not grow with them. What is to be `inside` stays in the graph. The same input gives the same
+    bytes. Raises ModelError for a tensor or a graph of 2 GiB and more, and for data that ends too early.
     """
     import onnx
 
     proto = onnx.ModelProto.FromString(graph)
-    large = [tensor for tensor in proto.graph.initializer if _is_large(tensor)]
+    kept = names_inside(proto, inside)
+    large = [tensor for tensor in proto.graph.initializer if _is_large(tensor) and tensor.name not in kept]
     moving = {id(tensor) for tensor in large}
     for tensor in weights.external_tensors(proto):
         if id(tensor) not in moving:
-            _take_in(tensor, data_folder)
+            take_in(tensor, data_folder)
     shards = Shards(folder, stem)
     for tensor in large:
         _move_out(tensor, data_folder, shards)
@@ -117,7 +124,22 @@ def _move_out(tensor: "TensorProto", data_folder: Path, shards: Shards) -> None:
     tensor.data_location = tensor.EXTERNAL
 
 
-def _take_in(tensor: "TensorProto", data_folder: Path) -> None:
+def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
+    """The initializers that `inside` means."""
+    tensors = [tensor for graph in walk.all_graphs(proto) for tensor in graph.initializer]
+    conversions = [node for node in walk.all_nodes(proto) if node.op_type in ("QuantizeLinear", "DequantizeLinear")]
+    converted = {node.input[0] for node in conversions}
+    parameters = {name for node in conversions for name in node.input[1:]}
+    return {
+        tensor.name
+        for tensor in tensors
+        if inside == "weights"
+        or (inside == "parameters" and tensor.name in converted and tensor.data_type == tensor.INT32)
+        or (inside == "parameters" and tensor.name in parameters and len(tensor.dims) <= 1)  # those of blocks are many
+    }
+
+
+def take_in(tensor: "TensorProto", data_folder: Path) -> None:
     """Reads the data of `tensor` into the graph: small, or of a subgraph, where runtimes do not look for files."""
     source = _source(tensor, data_folder)
     _refuse_too_large(source.length, f"tensor '{tensor.name}'")

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from packager.ortformat import inserted_casts
 from packager.ortformat.canonical import flatbuffer_classes
-from packager.walk import all_graphs, all_nodes
+from packager.ortformat.external import Inside, names_inside, take_in
+from packager.walk import all_graphs
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 LARGE_BYTES = 1024
 """As in converter.EXTERNAL_ENTRIES. Smaller tensors stay in the graph."""
 PIECE_BYTES = 1 << 20
-
-
-Inside = Literal["nothing", "parameters", "weights"]
-"""What is in the graph itself, however large: scales, zero points and biases of quantized operators, or everything."""
 
 
 def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Inside = "nothing") -> Path | None:
@@ -36,10 +33,14 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Insid
     import onnx
 
     proto = onnx.load(onnx_file, load_external_data=False)
-    _take_in(proto, onnx_file.parent, inside)
     tensors = [
         tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
     ]
+    kept = names_inside(proto, inside)
+    for tensor in tensors:
+        if tensor.name in kept:
+            take_in(tensor, onnx_file.parent)
+    tensors = [tensor for tensor in tensors if tensor.data_location == tensor.EXTERNAL]
     rest = output.with_suffix(".weights")
     left_over = []
     with ExitStack() as opened:
@@ -59,23 +60,6 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Insid
     _sort_opsets(proto)
     output.write_bytes(proto.SerializeToString(deterministic=True))
     return rest if left_over else None
-
-
-def _take_in(proto: "ModelProto", folder: Path, inside: Inside) -> None:
-    conversions = [node for node in all_nodes(proto) if node.op_type in ("QuantizeLinear", "DequantizeLinear")]
-    converted = {node.input[0] for node in conversions}
-    parameters = {name for node in conversions for name in node.input[1:]}
-    for tensor in (each for graph in all_graphs(proto) for each in graph.initializer):
-        is_bias = tensor.name in converted and tensor.data_type == tensor.INT32
-        is_parameter = tensor.name in parameters and len(tensor.dims) <= 1  # those of blocks are many
-        is_asked = inside == "weights" or (inside == "parameters" and (is_bias or is_parameter))
-        if tensor.data_location == tensor.EXTERNAL and is_asked:
-            file, offset, length = _place(tensor, folder)
-            with file.open("rb") as content:
-                content.seek(offset)
-                tensor.raw_data = content.read(length)
-            tensor.data_location = tensor.DEFAULT
-            del tensor.external_data[:]
 
 
 @dataclass(frozen=True)
