@@ -29,8 +29,9 @@ Announce = Callable[[str], None]
 
 NO_PACKING = {"session.disable_prepacking": "1"}
 """Packing copies every matrix into memory that stays. Measured on BERT-base, 438 MB, with ONNX Runtime for Android on
-x86_64: 40 ms to load and 3 MB of private memory without, 372 ms and 329 MB with; a run of 128 tokens takes 277 ms
-without, 238 with (`python -m benchmarks.loading`). For the CPU alone: XNNPACK makes its operators when it packs; without that the first run ends the process."""
+x86_64 (`python -m benchmarks.loading`): 40 ms to load and 3 MB of private memory without, 372 ms and 329 MB with; a run
+of 128 tokens takes 277 ms without, 238 with. For the CPU alone: XNNPACK makes its operators when it packs; without that
+the first run ends the process."""
 
 TAKEN_OUT = (Numbers.QDQ, Numbers.WEIGHT_ONLY)
 """Numbers that a float graph can be made of again."""
