@@ -16,18 +16,18 @@ from packager.errors import ModelError, ToolError
 from packager.models import data_folder
 from packager.models.skeleton import read_skeleton
 from packager.ortformat import external
-from packager.ortformat.external import ALIGNMENT_BYTES, write_external
+from packager.ortformat.external import ALIGNMENT_BYTES, Inside, write_external
 from packager.store import Store
 from tests.disks import tiny_disk
 from tests.onnx_text import linear, loaded, onnx_model, saved, weight
 
 
-def written(folder: Path, model: onnx.ModelProto) -> tuple[Path, tuple[Path, ...]]:
+def written(folder: Path, model: onnx.ModelProto, inside: Inside = "nothing") -> tuple[Path, tuple[Path, ...]]:
     """The files that a build makes of `model`."""
     described = loaded(folder / "source", model)
     out = folder / "out"
     out.mkdir(parents=True)
-    return write_external(described.graph, data_folder(described.path), out, "model")
+    return write_external(described.graph, data_folder(described.path), out, "model", inside=inside)
 
 
 def references(path: Path) -> dict[str, dict[str, str]]:
@@ -56,6 +56,19 @@ def test_large_weights_leave_the_graph_and_the_numbers_stay(tmp_path: Path) -> N
 def test_small_tensors_stay_in_the_graph(tmp_path: Path) -> None:
     path, _ = written(tmp_path, linear(columns=64))
     assert set(references(path)) == {"w"}
+
+
+def test_parameters_of_quantized_operators_stay_in_the_graph_where_asked(tmp_path: Path) -> None:
+    model = onnx_model(
+        "(float[300, 4] x) => (float[300, 4] y) { f = DequantizeLinear <axis = 0> (w, s, z) y = Add (x, f) }",
+        weights={
+            "w": np.ones((300, 4), np.int8),
+            "s": np.full(300, 0.5, np.float32),
+            "z": np.zeros(300, np.int8),
+        },
+    )
+    assert set(references(written(tmp_path / "out", model)[0])) == {"w", "s"}
+    assert set(references(written(tmp_path / "in", model, inside="parameters")[0])) == {"w"}
 
 
 def test_every_tensor_starts_at_a_cache_line(tmp_path: Path) -> None:
