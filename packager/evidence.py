@@ -1,4 +1,7 @@
-"""The evidence for what ships: kernels, numbers, partitions. Each is asked once per file and kept by content."""
+"""The evidence for what ships: kernels, numbers, partitions.
+
+Kernels and numbers are kept by content. Providers are asked every time: which can be asked depends on the machine.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -12,15 +15,9 @@ from packager.partition import kernels
 from packager.partition.report import partitions
 from packager.runtimes.shipping import ChosenRuntime
 from packager.store import Store
-from packager.values import Compiled, KernelProof, Parity, Partition, Plan, Report
+from packager.values import Compiled, KernelProof, Parity, Partition, Plan, Report, distinct_files
 
 SKIPPED = 'kernels = "skip" in [check]'
-
-
-def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
-    """Every file of `plans` once."""
-    files = {(each.model.name, compiled.sha256): compiled for each in plans for compiled in each.files}
-    return list(files.values())
 
 
 def gather(

@@ -16,7 +16,7 @@ from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
 from packager.store import Store
 from packager.targets import PackagedRuntime, Target
-from packager.values import Compiled, Model, Package, Plan, Report
+from packager.values import Compiled, Model, Package, Plan, Report, distinct_files
 
 NO_GATES = Gates()
 
@@ -147,7 +147,7 @@ def plan_all(
         shipping.refuse_unrunnable(plans, runtime)
     for note in dict.fromkeys(note for each in plans for note in each.notes):
         console.warn(note)
-    for compiled in evidence.distinct_files(plans):
+    for compiled in distinct_files(plans):
         _note_size(compiled, console)
     return tuple(plans)
 
@@ -224,7 +224,7 @@ def package_target(
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(operator_config([each.operators for each in evidence.distinct_files(plans)]), encoding="utf-8")
+    config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
     shipped.append(release.described(config, staging, target=target.NAME, kind="operator-config"))
     if emit_ort_package:
         shipped += ort_package(target, plans, staging)

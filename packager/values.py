@@ -1,6 +1,6 @@
 """The values a build passes from step to step, in the order they flow. All are immutable."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -231,6 +231,12 @@ class Plan:
     @property
     def cpu(self) -> Compiled:
         return self.choices[-1].compiled
+
+
+def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
+    """Every file of `plans` once."""
+    files = {(each.model.name, compiled.sha256): compiled for each in plans for compiled in each.files}
+    return list(files.values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,7 @@ class Shards:
 
     def copy(self, source: Place) -> Place:
         if source not in self.copied:
-            self.copied[source] = self.append(_pieces(source), source.length)
+            self.copied[source] = self.append(pieces_of(source), source.length)
         return self.copied[source]
 
     def append(self, pieces: Iterator[bytes], length: int) -> Place:
@@ -116,10 +116,15 @@ def _move_out(tensor: "TensorProto", data_folder: Path, shards: Shards) -> None:
     if tensor.HasField("raw_data"):
         place = shards.append(iter([tensor.raw_data]), length)
     else:
-        place = shards.copy(_source(tensor, data_folder))
+        place = shards.copy(source_of(tensor, data_folder))
+    refer(tensor, place)
+
+
+def refer(tensor: "TensorProto", place: Place) -> None:
+    """Makes `tensor` a reference to `place`, in a file beside its model."""
     tensor.ClearField("raw_data")
     del tensor.external_data[:]
-    for key, value in (("location", place.path.name), ("offset", str(place.offset)), ("length", str(length))):
+    for key, value in (("location", place.path.name), ("offset", str(place.offset)), ("length", str(place.length))):
         tensor.external_data.add(key=key, value=value)
     tensor.data_location = tensor.EXTERNAL
 
@@ -141,20 +146,22 @@ def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
 
 def take_in(tensor: "TensorProto", data_folder: Path) -> None:
     """Reads the data of `tensor` into the graph: small, or of a subgraph, where runtimes do not look for files."""
-    source = _source(tensor, data_folder)
+    source = source_of(tensor, data_folder)
     _refuse_too_large(source.length, f"tensor '{tensor.name}'")
-    tensor.raw_data = b"".join(_pieces(source))
+    tensor.raw_data = b"".join(pieces_of(source))
     del tensor.external_data[:]
     tensor.ClearField("data_location")
 
 
-def _source(tensor: "TensorProto", data_folder: Path) -> Place:
+def source_of(tensor: "TensorProto", data_folder: Path) -> Place:
+    """Where the data of an external tensor lie."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     offset, length = int(entries.get("offset", 0)), int(entries.get("length", weights.size_of(tensor)))
     return Place(data_folder / entries["location"], offset, length)
 
 
-def _pieces(source: Place) -> Iterator[bytes]:
+def pieces_of(source: Place) -> Iterator[bytes]:
+    """The bytes that lie there. Raises ModelError when there are fewer."""
     with source.path.open("rb") as file:
         file.seek(source.offset)
         left = source.length

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from packager.ortformat import inserted_casts
 from packager.ortformat.canonical import flatbuffer_classes
-from packager.ortformat.external import Inside, names_inside, take_in
+from packager.ortformat.external import (
+    ALIGNMENT_BYTES,
+    PIECE_BYTES,
+    Inside,
+    Place,
+    names_inside,
+    pieces_of,
+    refer,
+    source_of,
+    take_in,
+)
 from packager.walk import all_graphs
 
 if TYPE_CHECKING:
@@ -21,7 +31,6 @@ if TYPE_CHECKING:
 
 LARGE_BYTES = 1024
 """As in converter.EXTERNAL_ENTRIES. Smaller tensors stay in the graph."""
-PIECE_BYTES = 1 << 20
 
 
 def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Inside = "nothing") -> Path | None:
@@ -47,14 +56,14 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Insid
         weights = opened.enter_context(_weights_of(ort_file)) if ort_file else None
         sources: dict[Path, BinaryIO] = {}
         for tensor in tensors:
-            file, offset, length = _place(tensor, onnx_file.parent)
-            if file not in sources:
-                sources[file] = opened.enter_context(file.open("rb"))
-            found = weights.find(sources[file], offset, length) if weights else None
-            if ort_file and found is not None:
-                _refer(tensor, ort_file.name, found, length)
+            source = source_of(tensor, onnx_file.parent)
+            if source.path not in sources:
+                sources[source.path] = opened.enter_context(source.path.open("rb"))
+            found = weights.find(sources[source.path], source) if weights else None
+            if found:
+                refer(tensor, found)
             else:
-                left_over.append((tensor, file, offset, length))
+                left_over.append((tensor, source))
     _write_rest(left_over, rest)
     inserted_casts.rename(proto)
     _sort_opsets(proto)
@@ -66,14 +75,17 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Insid
 class _Weights:
     """The large tensors of an ORT-format file."""
 
+    path: Path
     file: BinaryIO
     offsets: Mapping[int, list[int]]
     """length in bytes -> where tensors of it lie"""
 
-    def find(self, source: BinaryIO, offset: int, length: int) -> int | None:
-        """Where the bytes of `source` lie in the file, too."""
-        places = self.offsets.get(length, ())
-        return next((place for place in places if _are_same(self.file, place, source, offset, length)), None)
+    def find(self, file: BinaryIO, source: Place) -> Place | None:
+        """Where the bytes at `source`, of which `file` is the open file, lie in this one, too."""
+        for offset in self.offsets.get(source.length, ()):
+            if _are_same(self.file, offset, file, source.offset, source.length):
+                return Place(self.path, offset, source.length)
+        return None
 
 
 @contextmanager
@@ -86,7 +98,7 @@ def _weights_of(ort_file: Path) -> Iterator[_Weights]:
             for offset, length in _raw_data(session.Model().Graph()):
                 offsets.setdefault(length, []).append(offset)
             del session
-        yield _Weights(file, offsets)
+        yield _Weights(ort_file, file, offsets)
 
 
 def _are_same(one: BinaryIO, start: int, other: BinaryIO, begin: int, length: int) -> bool:
@@ -117,29 +129,14 @@ RAW_DATA_FIELD = 4
 """Index of `raw_data` in table Tensor of ort.fbs, after name, doc_string, dims and data_type."""
 
 
-def _place(tensor: "TensorProto", folder: Path) -> tuple[Path, int, int]:
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    return folder / entries["location"], int(entries.get("offset", 0)), int(entries["length"])
-
-
-def _refer(tensor: "TensorProto", location: str, offset: int, length: int) -> None:
-    del tensor.external_data[:]
-    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
-        tensor.external_data.add(key=key, value=value)
-
-
-def _write_rest(tensors: "list[tuple[TensorProto, Path, int, int]]", path: Path) -> None:
+def _write_rest(tensors: "list[tuple[TensorProto, Place]]", path: Path) -> None:
     if not tensors:
         return
     with path.open("wb") as out:
-        for tensor, file, offset, length in tensors:
-            out.write(bytes(-out.tell() % 64))
-            _refer(tensor, path.name, out.tell(), length)
-            with file.open("rb") as content:
-                content.seek(offset)
-                while length > 0 and (piece := content.read(min(length, PIECE_BYTES))):
-                    out.write(piece)
-                    length -= len(piece)
+        for tensor, source in tensors:
+            out.write(bytes(-out.tell() % ALIGNMENT_BYTES))
+            refer(tensor, Place(path, out.tell(), source.length))
+            out.writelines(pieces_of(source))
 
 
 def _sort_opsets(proto: "ModelProto") -> None:

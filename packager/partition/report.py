@@ -1,7 +1,7 @@
 """One Partition per provider of a plan: measured where the provider runs here, predicted by rules where not."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.environments import ENVIRONMENTS
@@ -185,13 +185,9 @@ def _partition(
 ) -> Partition:
     work = multiply_adds(graph)
     total = sum(work.values())
-    return Partition(
-        model=plan.model.name,
-        target=plan.target,
-        provider=choice.provider,
-        sha256=choice.compiled.sha256,
+    return replace(
+        _empty(plan, choice, graph),
         taken_count=sum(node.name in taken for node in graph.nodes),
-        node_count=len(graph.nodes),
         partition_count=pieces,
         share=sum(count for name, count in work.items() if name in taken) / total if total else None,
         left=_left(graph, taken, reasons),
@@ -218,14 +214,9 @@ def _context(plan: Plan, choice: Choice) -> Partition:
     graph, whole = graph_of(choice.compiled), read_onnx(choice.compiled.variant.graph)
     pieces = [node.name for node in graph.nodes if node.op == "EPContext"]
     total = sum(multiply_adds(whole).values())
-    return Partition(
-        model=plan.model.name,
-        target=plan.target,
-        provider=choice.provider,
-        sha256=choice.compiled.sha256,
-        soc_models=choice.soc_models,
+    return replace(
+        _empty(plan, choice, graph),
         taken_count=len(pieces),
-        node_count=len(graph.nodes),
         partition_count=len(pieces),
         share=1 - sum(multiply_adds(graph).values()) / total if total else None,
         left=_left(graph, frozenset(pieces), {}),
@@ -235,25 +226,18 @@ def _context(plan: Plan, choice: Choice) -> Partition:
 
 
 def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "") -> Partition:
+    share = 0.0 if multiply_adds(graph) else None
+    return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=True, refusal=refusal)
+
+
+def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Partition:
+    """Of whom, and that it takes nothing."""
     return Partition(
         model=plan.model.name,
         target=plan.target,
         provider=choice.provider,
         sha256=choice.compiled.sha256,
-        node_count=len(graph.nodes),
-        share=0.0 if multiply_adds(graph) else None,
-        by=by,
-        is_measured=True,
-        refusal=refusal,
-    )
-
-
-def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str) -> Partition:
-    return Partition(
-        model=plan.model.name,
-        target=plan.target,
-        provider=choice.provider,
-        sha256=choice.compiled.sha256,
+        soc_models=choice.soc_models,
         node_count=len(graph.nodes),
         skipped=skipped,
     )

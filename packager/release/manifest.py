@@ -18,6 +18,7 @@ from packager.values import (
     Plan,
     Report,
     TensorSpec,
+    distinct_files,
 )
 
 SCHEMA_VERSION = 1
@@ -46,13 +47,12 @@ def manifest(
 ) -> str:
     """The manifest as JSON text; the same release gives the same text."""
     models = {plan.model.name: plan.model for plan in plans}
-    compiled = {(plan.model.name, each.sha256): each for plan in plans for each in plan.files}
     document = {
         "schema-version": SCHEMA_VERSION,
         "mobpack": __version__,
         "package": {"name": package.name, "version": package.version, "license": package.license},
         "models": [_model(models[name]) for name in sorted(models)],
-        "compiled": [_compiled(each) for each in compiled.values()],
+        "compiled": [_compiled(each) for each in distinct_files(plans)],
         "plans": [plan_entry(plan) for plan in plans],
         "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
         "runtimes": dict(sorted(runtimes.items())),

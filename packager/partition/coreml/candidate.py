@@ -1,12 +1,12 @@
-"""A node as the rules of CoreML ask about it."""
+"""A node as the rules of CoreML ask about it.
+
+The rules take CoreML 7 for granted, that of iOS 17. ONNX Runtime asks the device.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from packager.graph import Graph, Node, Value
-
-COREML_VERSION = 7
-"""The version of CoreML that the rules take for granted: that of iOS 17. ONNX Runtime asks the device."""
 
 Numbers = tuple[int | float, ...]
 
