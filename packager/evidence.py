@@ -95,11 +95,13 @@ def split_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Pa
 def check_all(compiled: Sequence[Compiled], config: Config, store: Store, console: Console) -> tuple[Parity, ...]:
     """Compares every file with its original; raises ParityError when one is over tolerance."""
     parities: list[Parity] = []
-    for each in compiled:
-        settings = parity_settings(config.parity, each)
-        what = f"{each.variant.model.name} ({each.variant.name}, {each.style})"
-        with console.step(f"compare {what} with the original"):
-            parities += _checked(each, settings, store)
+    with store.scratch() as scratch:
+        references = parity.References(scratch)
+        for each in compiled:
+            settings = parity_settings(config.parity, each)
+            what = f"{each.variant.model.name} ({each.variant.name}, {each.style})"
+            with console.step(f"compare {what} with the original"):
+                parities += _checked(each, settings, store, references)
     for warning in dict.fromkeys(text for one in parities for text in _warnings(one)):
         console.warn(warning)
     return tuple(parities)
@@ -138,7 +140,9 @@ def parity_settings(table: ParityTable, compiled: Compiled) -> parity.ParitySett
     )
 
 
-def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) -> tuple[Parity, ...]:
+def _checked(
+    compiled: Compiled, settings: parity.ParitySettings, store: Store, references: parity.References
+) -> tuple[Parity, ...]:
     """The parity of `compiled`, from the store when the same files were compared before."""
     from pydantic import TypeAdapter
 
@@ -156,7 +160,7 @@ def _checked(compiled: Compiled, settings: parity.ParitySettings, store: Store) 
 
     def make(folder: Path) -> None:
         with store.scratch() as scratch:
-            results = parity.check(compiled, settings, scratch)
+            results = parity.check(compiled, settings, scratch, references)
         (folder / "parity.json").write_bytes(parities.dump_json(results))
 
     return parities.validate_json((store.results("parity", inputs, make) / "parity.json").read_bytes())

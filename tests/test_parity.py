@@ -15,6 +15,7 @@ from packager.ortformat.compile import compile_variant
 from packager.parity import ParitySettings
 from packager.quantizers.dequantized import Dequantized
 from packager.runners import RUNNERS, Outcome, Runnable
+from packager.runners.cpu import Cpu
 from packager.store import Store
 from packager.values import Compiled, Parity, Variant
 from tests.onnx_text import compiled, linear, loaded, onnx_model
@@ -208,3 +209,30 @@ def test_a_float_graph_that_lost_something_is_far_from_the_quantized_model(tmp_p
 def test_other_files_have_no_distance_but_their_error(line: Compiled, tmp_path: Path) -> None:
     (result,) = parity.check(line, SETTINGS, tmp_path)
     assert result.from_original is None
+
+
+def test_an_original_runs_once_for_all_files_that_are_compared_with_it(
+    line: Compiled, other_line: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[Path] = []
+    run = Cpu.run
+
+    def counted(self: Cpu, model: Runnable, samples: tuple[Path, ...], folder: Path) -> tuple[Outcome, ...]:
+        runs.append(model.path)
+        return run(self, model, samples, folder)
+
+    monkeypatch.setattr(Cpu, "run", counted)
+    references = parity.References(tmp_path)
+    for name, each, settings in (
+        ("first", line, SETTINGS),
+        ("again", line, replace(SETTINGS, tolerance=1.0)),
+        ("other", other_line, SETTINGS),
+        ("seed", line, replace(SETTINGS, seed=1)),
+    ):
+        (tmp_path / name).mkdir()
+        (alone,) = parity.check(each, settings, tmp_path / name)
+        (shared,) = parity.check(each, settings, tmp_path / name, references)
+        assert shared == alone
+    originals = [path for path in runs if path.name == "original.onnx"]
+    assert len([path for path in originals if path.parent.parent.parent == tmp_path]) == 3
+    assert len(originals) == 4 + 3

@@ -29,13 +29,33 @@ class Reference:
     """outputs that differ between two runs of the original: no use comparing them"""
 
 
-def check(compiled: Compiled, settings: ParitySettings, folder: Path) -> tuple[Parity, ...]:
+class References:
+    """What original models compute: each runs once, however many files are compared with it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Samples and outputs go below `folder`, which must exist as long as they are used."""
+        self.folder = folder
+        self.known: dict[tuple[object, ...], Reference] = {}
+
+    def of(self, model: Model, settings: ParitySettings) -> Reference:
+        """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
+        key = (model.name, model.sha256, model.graph, settings.samples, settings.random_samples, settings.seed)
+        if key not in self.known:
+            folder = self.folder / f"reference-{len(self.known)}"
+            folder.mkdir(exist_ok=True)
+            self.known[key] = _reference(model, settings, folder)
+        return self.known[key]
+
+
+def check(
+    compiled: Compiled, settings: ParitySettings, folder: Path, references: References | None = None
+) -> tuple[Parity, ...]:
     """One Parity per runner of `settings`; files go below `folder`, an existing scratch folder.
 
     Raises ParityError when an output is over tolerance or a required runner cannot run, ModelError when the original
     model does not run on the samples, ConfigError when given samples do not fit the model.
     """
-    reference = _reference(original_of(compiled), settings, folder)
+    reference = (references or References(folder)).of(original_of(compiled), settings)
     names = dict.fromkeys((*settings.runners, *settings.require))
     found = tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
     if not is_unrounded(compiled):
