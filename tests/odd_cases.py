@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from packager.models.opsets import max_ir_version, max_opset
-from packager.models.weights import size_of
+from packager.tensors.places import size_of
 from tests.onnx_text import onnx_model, weight
 
 Wanted = Literal["auto", "ort", "onnx"]

@@ -16,8 +16,9 @@ from packager.errors import ModelError, ToolError
 from packager.models import data_folder
 from packager.models.skeleton import read_skeleton
 from packager.ortformat import external
-from packager.ortformat.external import ALIGNMENT_BYTES, Inside, write_external
+from packager.ortformat.external import Inside, write_external
 from packager.store import Store
+from packager.tensors.places import ALIGNMENT_BYTES
 from tests.disks import tiny_disk
 from tests.onnx_text import linear, loaded, onnx_model, saved, weight
 

@@ -1,6 +1,5 @@
 """Where a model's weights lie: external references, checked before anything follows them."""
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -9,35 +8,7 @@ from typing import TYPE_CHECKING
 
 from packager import walk
 from packager.errors import ModelError
-
-BITS = {
-    "FLOAT": 32,
-    "DOUBLE": 64,
-    "FLOAT16": 16,
-    "BFLOAT16": 16,
-    "INT8": 8,
-    "INT16": 16,
-    "INT32": 32,
-    "INT64": 64,
-    "UINT8": 8,
-    "UINT16": 16,
-    "UINT32": 32,
-    "UINT64": 64,
-    "BOOL": 8,
-    "COMPLEX64": 64,
-    "COMPLEX128": 128,
-    "FLOAT8E4M3FN": 8,
-    "FLOAT8E4M3FNUZ": 8,
-    "FLOAT8E5M2": 8,
-    "FLOAT8E5M2FNUZ": 8,
-    "FLOAT8E8M0": 8,
-    "INT4": 4,
-    "UINT4": 4,
-    "FLOAT4E2M1": 4,
-    "INT2": 2,
-    "UINT2": 2,
-}
-"""Bits per element, by onnx.TensorProto.DataType name."""
+from packager.tensors.places import size_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, StringStringEntryProto, TensorProto
@@ -93,15 +64,6 @@ def check_length(tensor: "TensorProto", length: int, path: Path) -> None:
             f"{path}: tensor '{tensor.name}' of shape {list(tensor.dims)} needs {expected:,} bytes, has {length:,}",
             hint="the file is damaged: export it again",
         )
-
-
-def size_of(tensor: "TensorProto") -> int:
-    """Bytes that the shape and element type of `tensor` ask for; 0 for element types of no fixed size."""
-    from onnx import TensorProto
-
-    names = {number: name for name, number in TensorProto.DataType.items()}
-    bits: int = math.prod(tensor.dims) * BITS.get(names.get(tensor.data_type, ""), 0)
-    return (bits + 7) // 8
 
 
 def _number(entries: "Mapping[str, StringStringEntryProto]", key: str, tensor: "TensorProto", path: Path) -> int:

@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from packager import walk
-from packager.errors import ModelError
 from packager.models import weights
+from packager.tensors.places import (
+    ALIGNMENT_BYTES,
+    Place,
+    pieces_of,
+    refer,
+    refuse_too_large,
+    size_of,
+    source_of,
+    take_in,
+)
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
@@ -22,27 +31,8 @@ KEEP_INLINE_BYTES = 1024
 SHARD_BYTES = 1 << 30
 """A data file ends before it grows beyond this, unless one tensor alone is larger."""
 
-LARGEST_BYTES = 2**31 - 1
-"""of a data file, because a Java buffer maps no more; of a serialized graph, because protobuf reads no more"""
-
-ALIGNMENT_BYTES = 64
-"""A cache line, and enough for every vector load. ONNX Runtime maps a tensor from the start of the page it begins in
-(PosixEnv::MapFileIntoMemory), so none needs a page of its own; and in an .apk, whose entries start at multiples of
-4 bytes, the alignment of a page would be lost anyway."""
-
-PIECE_BYTES = 1 << 20
-
 Inside = Literal["nothing", "parameters", "weights"]
 """What stays in the graph itself, however large: scales, zero points and biases of quantized operators, or all."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the bytes of a tensor lie."""
-
-    path: Path
-    offset: int
-    length: int
 
 
 @dataclass
@@ -97,7 +87,7 @@ def write_external(
     shards = Shards(folder, stem)
     for tensor in large:
         _move_out(tensor, data_folder, shards)
-    _refuse_too_large(proto.ByteSize(), f"the graph of '{stem}', without its large weights,")
+    refuse_too_large(proto.ByteSize(), f"the graph of '{stem}', without its large weights,")
     path = folder / f"{stem}.onnx"
     path.write_bytes(proto.SerializeToString(deterministic=True))
     return path, tuple(shards.paths)
@@ -106,27 +96,18 @@ def write_external(
 def _is_large(tensor: "TensorProto") -> bool:
     """Of a kind that can be mapped, and worth it."""
     is_raw = tensor.data_location == tensor.EXTERNAL or tensor.HasField("raw_data")
-    return is_raw and weights.size_of(tensor) >= KEEP_INLINE_BYTES
+    return is_raw and size_of(tensor) >= KEEP_INLINE_BYTES
 
 
 def _move_out(tensor: "TensorProto", data_folder: Path, shards: Shards) -> None:
     """Copies the data of `tensor` to a data file and makes it a reference to there."""
-    length = weights.size_of(tensor)
-    _refuse_too_large(length, f"tensor '{tensor.name}'")
+    length = size_of(tensor)
+    refuse_too_large(length, f"tensor '{tensor.name}'")
     if tensor.HasField("raw_data"):
         place = shards.append(iter([tensor.raw_data]), length)
     else:
         place = shards.copy(source_of(tensor, data_folder))
     refer(tensor, place)
-
-
-def refer(tensor: "TensorProto", place: Place) -> None:
-    """Makes `tensor` a reference to `place`, in a file beside its model."""
-    tensor.ClearField("raw_data")
-    del tensor.external_data[:]
-    for key, value in (("location", place.path.name), ("offset", str(place.offset)), ("length", str(place.length))):
-        tensor.external_data.add(key=key, value=value)
-    tensor.data_location = tensor.EXTERNAL
 
 
 def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
@@ -142,43 +123,3 @@ def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
         or (inside == "parameters" and tensor.name in converted and tensor.data_type == tensor.INT32)
         or (inside == "parameters" and tensor.name in parameters and len(tensor.dims) <= 1)  # those of blocks are many
     }
-
-
-def take_in(tensor: "TensorProto", data_folder: Path) -> None:
-    """Reads the data of `tensor` into the graph: small, or of a subgraph, where runtimes do not look for files."""
-    source = source_of(tensor, data_folder)
-    _refuse_too_large(source.length, f"tensor '{tensor.name}'")
-    tensor.raw_data = b"".join(pieces_of(source))
-    del tensor.external_data[:]
-    tensor.ClearField("data_location")
-
-
-def source_of(tensor: "TensorProto", data_folder: Path) -> Place:
-    """Where the data of an external tensor lie."""
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    offset, length = int(entries.get("offset", 0)), int(entries.get("length", weights.size_of(tensor)))
-    return Place(data_folder / entries["location"], offset, length)
-
-
-def pieces_of(source: Place) -> Iterator[bytes]:
-    """The bytes that lie there. Raises ModelError when there are fewer."""
-    with source.path.open("rb") as file:
-        file.seek(source.offset)
-        left = source.length
-        while left:
-            piece = file.read(min(left, PIECE_BYTES))
-            if not piece:
-                raise ModelError(
-                    f"{source.path}: the last {left:,} bytes of a tensor are missing",
-                    hint="the file was changed while it was read: run again",
-                )
-            left -= len(piece)
-            yield piece
-
-
-def _refuse_too_large(size_bytes: int, what: str) -> None:
-    if size_bytes > LARGEST_BYTES:
-        raise ModelError(
-            f"{what} has {size_bytes:,} bytes: an app maps less than 2 GiB at once",
-            hint="split the tensor in the graph, or ship a variant with smaller weights",
-        )

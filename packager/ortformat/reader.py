@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value, running_order
-from packager.models.weights import BITS
 from packager.ortformat.canonical import flatbuffer_classes
+from packager.tensors.places import BITS
 from packager.values import Dimension
 
 FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 10

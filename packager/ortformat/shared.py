@@ -13,17 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from packager.ortformat import inserted_casts
 from packager.ortformat.canonical import flatbuffer_classes
-from packager.ortformat.external import (
-    ALIGNMENT_BYTES,
-    PIECE_BYTES,
-    Inside,
-    Place,
-    names_inside,
-    pieces_of,
-    refer,
-    source_of,
-    take_in,
-)
+from packager.ortformat.external import Inside, names_inside
+from packager.tensors.places import ALIGNMENT_BYTES, PIECE_BYTES, Place, pieces_of, refer, source_of, take_in
 from packager.walk import all_graphs
 
 if TYPE_CHECKING:
