@@ -18,7 +18,7 @@ from packager.runners import RUNNERS, Outcome, Runnable
 from packager.runners.cpu import Cpu
 from packager.store import Store
 from packager.values import Compiled, Parity, Variant
-from tests.onnx_text import compiled, linear, loaded, onnx_model
+from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
 
 SETTINGS = ParitySettings(runners=("cpu",), require=("cpu",), samples=None, random_samples=2, seed=0, tolerance=1e-3)
 
@@ -183,7 +183,7 @@ QUANTIZED = """(float[1, 64] x) => (float[1, 64] y)
 def without_quantization(folder: Path, *, is_broken: bool) -> Compiled:
     weights = ", ".join(str(number % 200 - 100) for number in range(0, 64 * 37, 37))
     model = loaded(folder, onnx_model(QUANTIZED.replace("WEIGHTS", weights)))
-    graph = onnx.load_model_from_string(Dequantized().quantize(model.graph, folder))
+    graph = onnx.load_model_from_string(quantized_by(Dequantized(), model.graph, folder))
     for node in graph.graph.node:
         if is_broken and node.op_type == "Relu":
             node.op_type = "Abs"

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager import models
 from packager.errors import ConfigError, ModelError, ParityError
-from packager.parity import samples
 from packager.parity.metrics import Difference, difference
 from packager.parity.settings import ParitySettings
 from packager.runners import RUNNERS, Outcome, Runnable, Runner
-from packager.values import Compiled, ElementType, Model, OutputError, Parity, Style, TensorSpec
+from packager.samples import SampleSet, given, random_candidates
+from packager.values import Compiled, ElementType, Model, OutputError, Parity, Style, TensorSpec, Variant
 
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 class Reference:
     """What the original model computes, and on what."""
 
-    samples: samples.SampleSet
+    samples: SampleSet
     outcomes: tuple[Outcome, ...]
     unstable: frozenset[int]
     """outputs that differ between two runs of the original: no use comparing them"""
@@ -37,13 +36,15 @@ class References:
         self.folder = folder
         self.known: dict[tuple[object, ...], Reference] = {}
 
-    def of(self, model: Model, settings: ParitySettings) -> Reference:
+    def of(self, original: Variant, settings: ParitySettings) -> Reference:
         """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
-        key = (model.name, model.sha256, model.graph, settings.samples, settings.random_samples, settings.seed)
+        model = original.model
+        which = (model.name, model.sha256, original.graph, original.weights)
+        key = (*which, settings.samples, settings.random_samples, settings.seed)
         if key not in self.known:
             folder = self.folder / f"reference-{len(self.known)}"
             folder.mkdir(exist_ok=True)
-            self.known[key] = _reference(model, settings, folder)
+            self.known[key] = _reference(original, settings, folder)
         return self.known[key]
 
 
@@ -58,29 +59,40 @@ def check(
     reference = (references or References(folder)).of(original_of(compiled), settings)
     names = dict.fromkeys((*settings.runners, *settings.require))
     found = tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
-    if not is_unrounded(compiled):
+    if not is_own_original(compiled.variant):
         return found
     distance = _from_original(compiled.variant.model, reference, folder)
     return tuple(each if each.skipped else replace(each, from_original=distance) for each in found)
 
 
-def is_unrounded(compiled: Compiled) -> bool:
-    """Whether the quantization was taken out: its numbers differ by the rounding that is gone, however right it is."""
-    return compiled.variant.quantizer == "dequantized"
+def is_own_original(variant: Variant) -> bool:
+    """Whether the variant has other numbers than the model: those differ by the rounding that went or came, however
+    right its file is."""
+    return variant.weights is not None or variant.quantizer == "dequantized"
 
 
-def original_of(compiled: Compiled) -> Model:
-    """What the file is compared with: the user's model, or the float graph that was made of it."""
-    model = compiled.variant.model
-    return replace(model, graph=compiled.variant.graph) if is_unrounded(compiled) else model
+def original_of(compiled: Compiled) -> Variant:
+    """What the file is compared with: the user's model, or the graph of other numbers that was made of it."""
+    variant, model = compiled.variant, compiled.variant.model
+    if is_own_original(variant):
+        return variant
+    return Variant(model=model, name="source", graph=model.graph, quantizer="none")
+
+
+def _against(variant: Variant) -> str:
+    """What `original_of` gives, in words."""
+    if not is_own_original(variant):
+        return "the original"
+    return "the float graph in it" if variant.quantizer == "dequantized" else "the quantized graph"
 
 
 def _from_original(model: Model, reference: Reference, folder: Path) -> float:
     """How far the outcomes of `reference` are from those of the user's model on the same samples."""
-    outcomes = _run_original(model, reference.samples, folder / "quantized")
+    original = Variant(model=model, name="source", graph=model.graph, quantizer="none")
+    outcomes = _run_original(original, reference.samples, folder / "quantized")
     if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ParityError(
-            f"model '{model.name}' fails on a sample that runs on the float graph made of it: {refused}",
+            f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",
             hint="give inputs that it takes with [parity] samples",
         )
     distances = [
@@ -91,25 +103,26 @@ def _from_original(model: Model, reference: Reference, folder: Path) -> float:
     ]
     if incomparable := next((each.reason for each in distances if each.reason), ""):
         raise ParityError(
-            f"the float graph that was made of model '{model.name}' does not compute the same: {incomparable}",
-            hint="report this model: taking the quantization out broke it",
+            f"the graph that was made of model '{model.name}' does not compute the same: {incomparable}",
+            hint="report this model: changing its numbers broke it",
         )
     return max((each.max_rel_error for each in distances), default=0.0)
 
 
-def _reference(model: Model, settings: ParitySettings, folder: Path) -> Reference:
-    """The first samples that the original model accepts, and its outputs on them."""
+def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
+    """The first samples that the original accepts, and its outputs on them."""
+    model = original.model
     candidates = (
-        iter([samples.given(model, settings)])
+        iter([given(model, settings.samples)])
         if settings.samples
-        else samples.random_candidates(model, settings, folder)
+        else random_candidates(model, folder, count=settings.random_samples, seed=settings.seed)
     )
     refusal = ""
     for candidate in candidates:
-        outcomes = _run_original(model, candidate, folder / "original")
+        outcomes = _run_original(original, candidate, folder / "original")
         refused = next((outcome.error for outcome in outcomes if outcome.error), "")
         if not refused:
-            unstable = _unstable_outputs(model, candidate, outcomes, folder / "again")
+            unstable = _unstable_outputs(original, candidate, outcomes, folder / "again")
             return Reference(samples=candidate, outcomes=outcomes, unstable=unstable)
         refusal = refusal or refused
     if settings.samples:
@@ -123,23 +136,21 @@ def _reference(model: Model, settings: ParitySettings, folder: Path) -> Referenc
     )
 
 
-def _run_original(model: Model, chosen: samples.SampleSet, folder: Path) -> tuple[Outcome, ...]:
+def _run_original(original: Variant, chosen: SampleSet, folder: Path) -> tuple[Outcome, ...]:
     folder.mkdir(exist_ok=True)
     graph = folder / "original.onnx"
-    graph.write_bytes(model.graph)
-    runnable = Runnable(path=graph, data_folder=models.data_folder(model.path), is_optimized=False)
+    graph.write_bytes(original.graph)
+    runnable = Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
     return RUNNERS["cpu"]().run(runnable, chosen.paths, folder)
 
 
-def _unstable_outputs(
-    model: Model, chosen: samples.SampleSet, first: Sequence[Outcome], folder: Path
-) -> frozenset[int]:
-    if not model.random_operators:
+def _unstable_outputs(original: Variant, chosen: SampleSet, first: Sequence[Outcome], folder: Path) -> frozenset[int]:
+    if not original.model.random_operators:
         return frozenset()
-    second = _run_original(model, chosen, folder)
+    second = _run_original(original, chosen, folder)
     return frozenset(
         index
-        for index in range(len(model.signature.outputs))
+        for index in range(len(original.model.signature.outputs))
         if any(_difference(a, b, index).max_abs_error for a, b in zip(first, second, strict=True))
     )
 
@@ -163,7 +174,7 @@ def _check_runner(
     return Parity(
         model=compiled.variant.model.name,
         variant=compiled.variant.name,
-        against="the float graph in it" if is_unrounded(compiled) else "the original",
+        against=_against(compiled.variant),
         style=compiled.style,
         sha256=compiled.sha256,
         runner=runner.NAME,

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from packager import names, tools
+from packager import tools
 from packager.errors import nearest
 from packager.providers import PROVIDERS
+from packager.tables import STRICT
 
 KNOWN = ("coreml", "xnnpack")
 
@@ -16,12 +17,7 @@ class Ios:
     NAME: ClassVar[str] = "ios"
     NEEDS: ClassVar[tuple[str, ...]] = ()
     IS_PACKAGED: ClassVar[bool] = False
-    __pydantic_config__: ClassVar[Mapping[str, object]] = {
-        "extra": "forbid",
-        "strict": True,
-        "alias_generator": names.kebab_case,
-        "use_attribute_docstrings": True,
-    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     variant: str = "source"
     """which variant of the models ships"""

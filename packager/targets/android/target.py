@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager import names, tools
+from packager import tools
 from packager.errors import nearest
 from packager.providers import PROVIDERS
 from packager.render import render, write_sources
 from packager.store import Store
+from packager.tables import STRICT
 from packager.targets.android import aar, files, gradle, kotlin, tensors
 from packager.targets.android.view import (
     AndroidView,
@@ -52,12 +53,7 @@ class Android:
     NAME: ClassVar[str] = "android"
     NEEDS: ClassVar[tuple[str, ...]] = ()
     IS_PACKAGED: ClassVar[bool] = True
-    __pydantic_config__: ClassVar[Mapping[str, object]] = {
-        "extra": "forbid",
-        "strict": True,
-        "alias_generator": names.kebab_case,
-        "use_attribute_docstrings": True,
-    }
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
     """Maven group; with the package's name, the package of the Kotlin classes"""
@@ -149,9 +145,7 @@ class Android:
         for name in RUNTIME_FILES:
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         inside = _inside(view)
-        texts[MANIFEST] = aar.manifest(
-            package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view)
-        )
+        texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view))
         texts[CONSUMER_RULES] = aar.consumer_rules(view.runtime.onnxruntime, inside.rules if inside else "")
         return Sources(
             texts=dict(sorted(texts.items())),

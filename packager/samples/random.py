@@ -1,13 +1,12 @@
-"""The inputs that parity is checked on: the user's own, or random ones that respect what the model expects."""
+"""Random inputs that respect what a model expects."""
 
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.errors import ConfigError, ModelError
-from packager.parity.settings import ParitySettings
+from packager.errors import ModelError
+from packager.samples.sample import SampleSet
 from packager.values import ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
@@ -20,60 +19,10 @@ CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
 WORDS = ("", "a", "mobile", "Zürich", "two words", "0")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleSet:
-    """Samples on disk, .npz keyed by input name, and where they came from."""
-
-    paths: tuple[Path, ...]
-    description: str
-
-
-def given(model: Model, settings: ParitySettings) -> SampleSet:
-    """The .npz files of `[parity] samples` that are for `model`. Raises ConfigError when they do not fit it."""
-    source = settings.samples
-    assert source is not None
-    own = source / model.name
-    paths = files(own if own.is_dir() else source)
-    if not paths:
-        raise ConfigError(
-            f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)"
-        )
-    for path in paths:
-        _check_sample(path, model)
-    return SampleSet(paths=paths, description=f"{len(paths)} given")
-
-
-def files(source: Path | None) -> tuple[Path, ...]:
-    """The .npz files that `[parity] samples` names, subfolders included, in order; ConfigError when it is not there."""
-    if source is None:
-        return ()
-    if not source.exists():
-        raise ConfigError(f"[parity] samples: not found: {source}", hint="give an .npz file or a folder of them")
-    return tuple(sorted(source.glob("**/*.npz"))) if source.is_dir() else (source,)
-
-
-def _check_sample(path: Path, model: Model) -> None:
-    import numpy
-
-    try:
-        with zipfile.ZipFile(path), numpy.load(path) as arrays:
-            names = {name for name in arrays.files if arrays[name].ndim >= 0}  # reads each: objects are refused
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise ConfigError(
-            f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)"
-        ) from error
-    wanted = {spec.name for spec in model.signature.inputs}
-    if names != wanted:
-        raise ConfigError(
-            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}; the model takes {', '.join(sorted(wanted))}",
-            hint="key the arrays by the model's input names",
-        )
-
-
-def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> Iterator[SampleSet]:
+def random_candidates(model: Model, folder: Path, *, count: int, seed: int) -> Iterator[SampleSet]:
     """Random sample sets, one for each way to choose the dynamic dimensions; the first that runs is the one to use.
 
-    The numbers depend on `settings.seed`, the input and the sample alone, so that they are the same on every machine.
+    The numbers depend on `seed`, the input and the sample alone, so that they are the same on every machine.
     """
     import numpy
 
@@ -81,11 +30,9 @@ def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> I
     inputs = model.signature.inputs
     for shapes in dict.fromkeys(candidate_shapes(inputs)):
         paths = []
-        for number in range(settings.random_samples):
+        for number in range(count):
             arrays = {
-                spec.name: _random(
-                    spec, shape, highest.get(spec.name), numpy.random.default_rng([settings.seed, number, index])
-                )
+                spec.name: _random(spec, shape, highest.get(spec.name), numpy.random.default_rng([seed, number, index]))
                 for index, (spec, shape) in enumerate(zip(inputs, shapes, strict=True))
             }
             path = folder / f"sample-{number}.npz"
@@ -96,9 +43,7 @@ def random_candidates(model: Model, settings: ParitySettings, folder: Path) -> I
             for spec, shape in zip(inputs, shapes, strict=True)
             if not spec.is_static
         ]
-        yield SampleSet(
-            paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {settings.seed}", *chosen])
-        )
+        yield SampleSet(paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {seed}", *chosen]))
 
 
 def _save(path: Path, arrays: "Mapping[str, numpy.typing.NDArray[numpy.generic]]") -> None:

@@ -1,0 +1,191 @@
+"""Samples from image files, for models that take one picture."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from packager.errors import ConfigError
+from packager.inputs import ImageSettings
+from packager.samples.fit import DTYPES, FLOATS, only_input
+from packager.samples.folder import Files, size_of
+from packager.samples.sample import Arrays, Unread, in_words
+from packager.values import Dimension, ElementType, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+    from PIL.Image import Image
+
+CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
+MODES: dict[int, Literal["L", "RGB", "RGBA"]] = {1: "L", 3: "RGB", 4: "RGBA"}
+"""Channels -> what Pillow calls such a picture."""
+
+DEEP_MODES = ("I", "F")
+"""How Pillow's names of pixels of more than 8 bits begin: it cuts them off when it converts."""
+
+CHANNELS_HINT = "set the layout (nchw or nhwc) and the colours of the images"
+REPLACE = "replace or remove it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """What an input wants to see."""
+
+    spec: TensorSpec
+    settings: ImageSettings
+    is_channels_last: bool
+    channels: int
+    size: tuple[int, int] | None
+    """height and width; None for any"""
+
+
+def unread(files: Files, inputs: tuple[TensorSpec, ...], settings: ImageSettings) -> Iterator[Unread]:
+    """The pictures, in order. Raises ConfigError when the model or the settings fit no picture, or without Pillow."""
+    picture = wanted(only_input(inputs, "images"), settings)
+    _require_pillow()
+    for path in files.paths:
+        yield Unread(label=files.label(path), read=partial(_read, path, picture))
+
+
+def _require_pillow() -> None:
+    try:
+        import PIL.Image  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("reading images needs Pillow", hint="pip install 'mobpack[images]'") from error
+
+
+def wanted(spec: TensorSpec, settings: ImageSettings) -> Picture:
+    """The picture that `spec` takes; ConfigError when it takes none, or not one of these settings."""
+    if spec.element not in (*FLOATS, ElementType.UINT8) or len(spec.shape) != 4 or not _is_one(spec.shape[0]):
+        raise ConfigError(
+            f"input '{spec.name}' ({spec.element} {in_words(spec.shape)}) takes no picture: one of 4 dimensions, "
+            "the first a batch of 1",
+            hint="save what the model takes with numpy.savez, or give module:function",
+        )
+    is_channels_last = _is_channels_last(spec, settings)
+    channels = _channels(spec, spec.shape[3 if is_channels_last else 1], settings)
+    for name, numbers in (("mean", settings.mean), ("std", settings.std)):
+        if len(numbers) not in (1, channels) or (name == "std" and 0 in numbers):
+            raise ConfigError(f"images: {name} {numbers} is not for {channels} channels", hint="one, or one for each")
+    declared = spec.shape[1:3] if is_channels_last else spec.shape[2:4]
+    return Picture(
+        spec=spec,
+        settings=settings,
+        is_channels_last=is_channels_last,
+        channels=channels,
+        size=_size(spec, declared, settings),
+    )
+
+
+def _is_one(size: Dimension) -> bool:
+    return size == 1 or not isinstance(size, int)
+
+
+def _is_channels_last(spec: TensorSpec, settings: ImageSettings) -> bool:
+    if settings.layout != "auto":
+        return settings.layout == "nhwc"
+    first, last = (spec.shape[axis] in MODES for axis in (1, 3))
+    if first == last:
+        what = "both" if first else "neither"
+        raise ConfigError(
+            f"input '{spec.name}' ({in_words(spec.shape)}): {what} of dimensions 1 and 3 can be channels",
+            hint=CHANNELS_HINT,
+        )
+    return last
+
+
+def _channels(spec: TensorSpec, declared: Dimension, settings: ImageSettings) -> int:
+    asked = CHANNELS.get(settings.colour)
+    channels = declared if isinstance(declared, int) else asked or 3
+    if channels not in MODES or asked not in (None, channels):
+        raise ConfigError(
+            f"input '{spec.name}' ({in_words(spec.shape)}) has {channels} channels: not {settings.colour}",
+            hint=CHANNELS_HINT,
+        )
+    return channels
+
+
+def _size(spec: TensorSpec, declared: tuple[Dimension, ...], settings: ImageSettings) -> tuple[int, int] | None:
+    height, width = settings.size or declared
+    fits = all(not isinstance(one, int) or one == two for one, two in zip(declared, (height, width), strict=True))
+    if not fits or not isinstance(height, int) or not isinstance(width, int):
+        if settings.size or any(isinstance(size, int) for size in declared):
+            raise ConfigError(
+                f"input '{spec.name}' ({in_words(spec.shape)}): images cannot be {in_words((height, width))}",
+                hint="set the size of the images to height and width that the model takes",
+            )
+        return None
+    return height, width
+
+
+def _read(path: Path, picture: Picture) -> Arrays:
+    import numpy
+
+    pixels = numpy.asarray(_decoded(path, picture))
+    pixels = pixels.reshape(*pixels.shape[:2], picture.channels)
+    if picture.settings.colour == "bgr":
+        pixels = pixels[:, :, ::-1]
+    numbers = _numbers(pixels, picture)
+    ordered = numbers if picture.is_channels_last else numbers.transpose(2, 0, 1)
+    return {picture.spec.name: numpy.ascontiguousarray(ordered[None])}
+
+
+def _decoded(path: Path, picture: Picture) -> "Image":
+    """The picture upright, in its channels and size; ConfigError when the file is broken, animated or a bomb."""
+    import PIL.Image
+    import PIL.ImageOps
+
+    size_of(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
+            with PIL.Image.open(path) as image:
+                _refuse_odd(image, path)
+                upright = PIL.ImageOps.exif_transpose(image).convert(MODES[picture.channels])
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        PIL.Image.DecompressionBombWarning,
+        PIL.Image.DecompressionBombError,
+    ) as error:
+        raise ConfigError(f"{path}: not an image that can be read ({error})", hint=REPLACE) from error
+    return _resized(upright, picture)
+
+
+def _refuse_odd(image: "Image", path: Path) -> None:
+    frames = getattr(image, "n_frames", 1)
+    if frames > 1:
+        raise ConfigError(f"{path}: is animated: {frames} pictures", hint="save the one to use")
+    if image.mode.startswith(DEEP_MODES):
+        raise ConfigError(
+            f"{path}: its pixels have more than 8 bits ({image.mode})",
+            hint="save it with 8 bits, or save what the model takes with numpy.savez",
+        )
+
+
+def _resized(image: "Image", picture: Picture) -> "Image":
+    import PIL.Image
+    import PIL.ImageOps
+
+    if picture.size is None or picture.size == (image.height, image.width):
+        return image
+    height, width = picture.size
+    how = PIL.Image.Resampling.BILINEAR
+    if picture.settings.resize == "crop":
+        return PIL.ImageOps.fit(image, (width, height), how)
+    return image.resize((width, height), how)
+
+
+def _numbers(pixels: "numpy.ndarray", picture: Picture) -> "numpy.ndarray":
+    """float[height, width, channels], or the pixels themselves for uint8."""
+    import numpy
+
+    if picture.spec.element is ElementType.UINT8:
+        return pixels
+    settings = picture.settings
+    scaled = pixels.astype(numpy.float32) * numpy.float32(settings.scale)
+    mean, std = (numpy.array(numbers, numpy.float32) for numbers in (settings.mean, settings.std))
+    return ((scaled - mean) / std).astype(DTYPES[picture.spec.element])

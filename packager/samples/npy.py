@@ -1,0 +1,119 @@
+"""Arrays in .npy format, read piece by piece."""
+
+import lzma
+import math
+import struct
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from packager.errors import ConfigError
+from packager.samples.sample import MAX_BYTES
+
+if TYPE_CHECKING:
+    import numpy
+
+KINDS = "fiubU"
+"""of dtypes that some input has: floats, integers, booleans, texts"""
+
+MAX_COLUMN_MAJOR_BYTES = 1 << 28
+"""A stack whose first axis is the fastest has every sample all over the file: it must be read as a whole."""
+
+DAMAGE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
+"""What torn, encrypted and made-up files make zipfile and numpy raise."""
+
+HEADER_DAMAGE = (*DAMAGE, SyntaxError, tokenize.TokenError, TypeError, MemoryError)
+"""Headers are Python literals, and numpy tries to mend those of Python 2."""
+
+HINT = "save it with numpy.savez(file, input_name=array)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Npy:
+    """An array in a file, of which the header was read."""
+
+    stream: IO[bytes]
+    where: str
+    start: int
+    """of the numbers, in bytes"""
+    shape: tuple[int, ...]
+    dtype: "numpy.dtype[numpy.generic]"
+    is_column_major: bool
+
+    @property
+    def size_bytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def whole(self) -> "numpy.ndarray":
+        """The array itself."""
+        array = self._read(0, self.shape[::-1] if self.is_column_major else self.shape)
+        return array.T if self.is_column_major else array
+
+    def pieces(self) -> "Callable[[int], numpy.ndarray]":
+        """What reads `array[number]`. Ask in order: in a packed file, going back means reading from its start."""
+        import numpy
+
+        if not self.is_column_major:
+            return lambda number: self._read(number, self.shape[1:])
+        if self.size_bytes > MAX_COLUMN_MAJOR_BYTES:
+            raise ConfigError(
+                f"{self.where}: {self.size_bytes >> 20} MiB in column-major order, of which no sample is in one piece",
+                hint="save numpy.ascontiguousarray(array)",
+            )
+        stack = self.whole()
+        return lambda number: numpy.asarray(stack[number])
+
+    def _read(self, number: int, shape: tuple[int, ...]) -> "numpy.ndarray":
+        """The array of `shape` behind `number` others."""
+        import numpy
+
+        count = math.prod(shape)
+        size_bytes = count * self.dtype.itemsize
+        if size_bytes > MAX_BYTES:
+            raise ConfigError(
+                f"{self.where}: one sample takes {size_bytes >> 20} MiB, more than the {MAX_BYTES >> 20} allowed",
+                hint="stack samples along a new first axis: they are read one at a time",
+            )
+        with damage_told(self.where):
+            self.stream.seek(self.start + number * size_bytes)
+            content = self.stream.read(size_bytes)
+        if len(content) != size_bytes:
+            raise ConfigError(f"{self.where}: ends too early", hint=HINT)
+        return numpy.frombuffer(content, self.dtype, count).reshape(shape) if count else numpy.empty(shape, self.dtype)
+
+
+def opened(stream: IO[bytes], where: str, size_bytes: int) -> Npy:
+    """The array in `stream`, which is as long as `size_bytes`; ConfigError for what is no array of numbers or texts.
+
+    The header's claims must agree with the size. Objects, which are pickles, are never loaded.
+    """
+    import numpy.lib.format as npy
+
+    with damage_told(where, HEADER_DAMAGE):
+        version = npy.read_magic(stream)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, is_column_major, dtype = read(stream)
+        start = stream.tell()
+    if dtype.kind not in KINDS:
+        words = "pickled Python objects" if dtype.hasobject else str(dtype)[:50]
+        raise ConfigError(f"{where}: holds {words}, which no input takes", hint="save plain arrays of numbers")
+    array = Npy(stream=stream, where=where, start=start, shape=shape, dtype=dtype, is_column_major=is_column_major)
+    if any(size < 0 for size in shape) or array.size_bytes != size_bytes - start:
+        raise ConfigError(
+            f"{where}: claims {array.size_bytes} bytes of numbers and holds {size_bytes - start}", hint=HINT
+        )
+    return array
+
+
+@contextmanager
+def damage_told(where: str, damage: tuple[type[Exception], ...] = DAMAGE) -> Iterator[None]:
+    """What a damaged file makes of reading it is a ConfigError that says where."""
+    try:
+        yield
+    except damage as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0][:200]
+        raise ConfigError(f"{where}: cannot be read ({reason})", hint=HINT) from error

@@ -1,0 +1,70 @@
+"""Samples of any source, read one at a time."""
+
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from packager.errors import ConfigError
+from packager.inputs import Settings
+from packager.samples import arrays, audio, folder, function, images
+from packager.samples.fit import fitted, refuse_unfeedable
+from packager.samples.sample import Sample, Unread, unreadable
+from packager.samples.source import Source, from_json, source_of, to_json
+from packager.values import Model
+
+
+def describe(
+    source: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0
+) -> dict[str, Any]:
+    """What `open_described` needs to read the samples of `source` for `model`, in plain values: JSON can hold it.
+
+    Relative paths and modules are those of `folder`, the current one when absent. The first `skip` samples are left
+    out; they count in the limit of the settings.
+    """
+    return to_json(source_of(source, model, settings, folder=folder, skip=skip))
+
+
+def open_described(description: Mapping[str, Any]) -> "Iterator[dict[str, Any]]":
+    """The samples, each a dict of input name to array of exactly the shape and type that the model declares.
+
+    Raises ConfigError for the first that does not fit.
+    """
+    for sample in read(from_json(description)):
+        if sample.errors:
+            first = sample.errors[0]
+            raise ConfigError(first.text, hint=first.hint)
+        yield dict(sample.arrays)
+
+
+def read(source: Source) -> Iterator[Sample]:
+    """The samples with what is wrong with them; ConfigError where the source itself is."""
+    refuse_unfeedable(source.inputs)
+    with closing(_unread(source)) as found:
+        for number, each in enumerate(islice(found, source.skip, source.settings.limit), source.skip):
+            yield _sample(each, number, source)
+
+
+def _unread(source: Source) -> Generator[Unread, None, None]:
+    path, settings = source.path(), source.settings
+    if path is None:
+        yield from function.unread(source.text, source.folder, is_limited=settings.limit is not None)
+        return
+    files = folder.find(path)
+    if files.kind == "arrays":
+        yield from arrays.unread(files, source.inputs)
+    elif files.kind == "images":
+        yield from images.unread(files, source.inputs, settings.image)
+    else:
+        yield from audio.unread(files, source.inputs, settings.audio)
+
+
+def _sample(each: Unread, number: int, source: Source) -> Sample:
+    where = f"sample {number} ({each.label})"
+    if each.problems:
+        return Sample(where=where, arrays={}, problems=each.problems)
+    try:
+        return fitted(each.read(), source.inputs, where)
+    except ConfigError as error:
+        return Sample(where=where, arrays={}, problems=(unreadable(error),))

@@ -1,0 +1,96 @@
+"""Where samples come from and what for: a value that another process can be told."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from packager.errors import ConfigError
+from packager.inputs import AudioSettings, ImageSettings, Settings
+from packager.values import ElementType, Model, TensorSpec
+
+FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    text: str
+    """a file, a folder or `module:function`"""
+    folder: Path
+    """where relative paths and modules are looked for"""
+    model: str
+    """its name: a folder of this name in a folder of samples is for it alone"""
+    inputs: tuple[TensorSpec, ...]
+    settings: Settings
+    skip: int = 0
+    """how many of the samples were read before"""
+
+    def path(self) -> Path | None:
+        """The file or folder it names, None for a function; ConfigError when there is neither."""
+        path = self.folder / self.text
+        try:
+            if self.text and path.exists():
+                own = path / self.model
+                return own if own.is_dir() else path
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{self.text}: cannot be read ({error})", hint="check its permissions") from error
+        if FUNCTION.fullmatch(self.text):
+            return None
+        raise ConfigError(
+            f"samples not found: {self.text or 'an empty text'}",
+            hint="give a .npz file, a folder of .npz, image or .wav files, or module:function",
+        )
+
+
+def source_of(text: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0) -> Source:
+    """`folder` is the current one when absent."""
+    return Source(
+        text=str(text),
+        folder=(folder or Path.cwd()).absolute(),
+        model=model.name,
+        inputs=model.signature.inputs,
+        settings=settings,
+        skip=skip,
+    )
+
+
+def to_json(source: Source) -> dict[str, Any]:
+    """Plain values, of which `from_json` makes an equal source."""
+    return {
+        "text": source.text,
+        "folder": str(source.folder),
+        "model": source.model,
+        "inputs": [{**asdict(spec), "element": str(spec.element), "shape": list(spec.shape)} for spec in source.inputs],
+        "image": {key: _listed(value) for key, value in asdict(source.settings.image).items()},
+        "audio": asdict(source.settings.audio),
+        "limit": source.settings.limit,
+        "skip": source.skip,
+    }
+
+
+def from_json(document: Mapping[str, Any]) -> Source:
+    return Source(
+        text=document["text"],
+        folder=Path(document["folder"]),
+        model=document["model"],
+        inputs=tuple(_spec(each) for each in document["inputs"]),
+        settings=Settings(
+            image=ImageSettings(**{key: _as_tuple(value) for key, value in document["image"].items()}),
+            audio=AudioSettings(**document["audio"]),
+            limit=document["limit"],
+        ),
+        skip=document["skip"],
+    )
+
+
+def _spec(document: Mapping[str, Any]) -> TensorSpec:
+    return TensorSpec(**{**document, "element": ElementType(document["element"]), "shape": tuple(document["shape"])})
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

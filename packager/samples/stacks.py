@@ -1,0 +1,47 @@
+"""Whether the arrays of a file are one sample, or stacks of samples along a first axis.
+
+An array of one axis more than its input is a stack. One of as many axes is a stack where the first axis of the input is
+a batch of 1, or one of any size: then each row is a sample with a batch of 1. All arrays of a file must agree.
+"""
+
+from collections.abc import Mapping
+
+from packager.samples.fit import has_shape, lacks_batch, wrong_shape
+from packager.samples.sample import Problem, in_words
+from packager.values import TensorSpec
+
+Shapes = Mapping[str, tuple[int, ...]]
+"""Input name -> shape of the array for it."""
+
+
+def stack_length(shapes: Shapes, inputs: tuple[TensorSpec, ...]) -> int | None:
+    """How many samples the stacks hold; None for one sample, or for arrays that `misfit` finds fault with."""
+    lengths = {shapes[spec.name][0] for spec in inputs if _is_stack(shapes[spec.name], spec)}
+    are_stacks = all(_is_stack(shapes[spec.name], spec) for spec in inputs)
+    return lengths.pop() if are_stacks and len(lengths) == 1 else None
+
+
+def misfit(shapes: Shapes, inputs: tuple[TensorSpec, ...], where: str) -> Problem | None:
+    """Why arrays of these shapes are neither one sample nor stacks of as many samples each."""
+    if stack_length(shapes, inputs) is not None or all(_is_single(shapes[spec.name], spec) for spec in inputs):
+        return None
+    for spec in inputs:
+        if not _is_stack(shapes[spec.name], spec) and not _is_single(shapes[spec.name], spec):
+            return wrong_shape(shapes[spec.name], spec, where)
+    listed = ", ".join(f"{spec.name} {in_words(shapes[spec.name])}" for spec in inputs)
+    return Problem(
+        severity="error",
+        text=f"{where}: the arrays do not hold the same number of samples: {listed}",
+        hint="stack all of them along a first axis of one length, or save each sample in a file of its own",
+        kind="files whose arrays disagree",
+    )
+
+
+def _is_stack(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+    if len(shape) == len(spec.shape) + 1:
+        return has_shape(shape[1:], spec)
+    return len(shape) == len(spec.shape) and bool(shape) and lacks_batch(shape[1:], spec)
+
+
+def _is_single(shape: tuple[int, ...], spec: TensorSpec) -> bool:
+    return has_shape(shape, spec) or lacks_batch(shape, spec)

@@ -1,0 +1,126 @@
+"""Recordings in .wav files: numbers of 8 to 32 bits and floats, read piece by piece.
+
+The layout of the chunks is that of Microsoft's "New Multimedia Data Types and Data Techniques", 1994.
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from packager.errors import ConfigError
+from packager.samples.folder import size_of
+
+if TYPE_CHECKING:
+    import numpy
+
+INTEGERS, FLOATS, EXTENSIBLE = 1, 3, 0xFFFE
+"""Format tags; the last stands for one that comes later."""
+
+CODES = {
+    (INTEGERS, 8): "u1",
+    (INTEGERS, 16): "<i2",
+    (INTEGERS, 24): "<i3",
+    (INTEGERS, 32): "<i4",
+    (FLOATS, 32): "<f4",
+    (FLOATS, 64): "<f8",
+}
+"""(format tag, bits) -> type of a number; numpy has all but `<i3`."""
+
+UNKNOWN_LENGTH = 0xFFFFFFFF
+"""What programs write that cannot go back to the header: the numbers go on to the end of the file."""
+
+HINT = "convert it, for example with: ffmpeg -i IN -c:a pcm_s16le OUT.wav"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wav:
+    path: Path
+    channel_count: int
+    rate_hz: int
+    code: str
+    start: int
+    """of the numbers, in bytes"""
+    frame_count: int
+    """numbers of one channel"""
+
+    @property
+    def frame_bytes(self) -> int:
+        return self.channel_count * int(self.code[-1])
+
+    def mono(self, first: int, count: int) -> "numpy.ndarray":
+        """float32[count] from -1 to 1: the mean of the channels, from frame `first` on."""
+        import numpy
+
+        with self.path.open("rb") as file:
+            file.seek(self.start + first * self.frame_bytes)
+            content = file.read(count * self.frame_bytes)
+        if len(content) != count * self.frame_bytes:
+            raise ConfigError(f"{self.path}: ends too early", hint=HINT)
+        channels = _numbers(content, self.code).reshape(count, self.channel_count)
+        mixed: numpy.ndarray = channels.mean(axis=1) if self.channel_count > 1 else channels[:, 0]
+        return mixed.astype(numpy.float32)
+
+
+def _numbers(content: bytes, code: str) -> "numpy.ndarray":
+    """From -1 to 1; floats as they are."""
+    import numpy
+
+    if code == "<i3":  # the upper three of four bytes: the scale is that of 32 bits
+        wide = numpy.zeros((len(content) // 3, 4), numpy.uint8)
+        wide[:, 1:] = numpy.frombuffer(content, numpy.uint8).reshape(-1, 3)
+        content, code = wide.tobytes(), "<i4"
+    numbers = numpy.frombuffer(content, code)
+    if code == "u1":
+        return (numbers.astype(numpy.float32) - 128) / 128
+    if code.startswith("<f"):
+        return numbers
+    return numbers.astype(numpy.float64) / 2.0 ** (8 * int(code[-1]) - 1)
+
+
+def opened(path: Path) -> Wav:
+    """The header of a file; ConfigError for what is no recording that can be read."""
+    size_bytes = size_of(path)
+    try:
+        with path.open("rb") as file:
+            return _parsed(file, path, size_bytes)
+    except (OSError, struct.error) as error:
+        raise ConfigError(f"{path}: cannot be read ({error})", hint=HINT) from error
+
+
+def _parsed(file: IO[bytes], path: Path, size_bytes: int) -> Wav:
+    name, _, kind = struct.unpack("<4sI4s", file.read(12))
+    if (name, kind) != (b"RIFF", b"WAVE"):
+        raise ConfigError(f"{path}: not a .wav file", hint=HINT)
+    layout = b""
+    while file.tell() < size_bytes:
+        name, length = struct.unpack("<4sI", file.read(8))
+        start = file.tell()
+        if name == b"fmt ":
+            layout = file.read(min(length, 40))
+        elif name == b"data":
+            rest = size_bytes - start
+            if length > rest and length != UNKNOWN_LENGTH:
+                raise ConfigError(f"{path}: is torn: {length} bytes were recorded, {rest} are there", hint=HINT)
+            return _wav(path, layout, start, min(length, rest))
+        file.seek(start + length + length % 2)
+    raise ConfigError(f"{path}: holds no sound", hint=HINT)
+
+
+def _wav(path: Path, layout: bytes, start: int, length: int) -> Wav:
+    tag, channel_count, rate_hz, _, frame_bytes, bits = struct.unpack("<HHIIHH", layout[:16])
+    if tag == EXTENSIBLE:
+        (tag,) = struct.unpack("<H", layout[24:26])
+    code = CODES.get((tag, bits))
+    if code is None:
+        raise ConfigError(f"{path}: its numbers (format {tag}, {bits} bits) are not supported", hint=HINT)
+    if not channel_count or not rate_hz or frame_bytes != channel_count * bits // 8:
+        raise ConfigError(f"{path}: its header contradicts itself", hint=HINT)
+    return Wav(
+        path=path,
+        channel_count=channel_count,
+        rate_hz=rate_hz,
+        code=code,
+        start=start,
+        frame_count=length // frame_bytes,
+    )
