@@ -1,0 +1,178 @@
+"""Watches the tensors of a graph while samples run: `python -m packager.calibration.child JOB.json`.
+
+A process of its own, because ONNX Runtime takes its process down with it on some models, and because its memory is
+given back whole. Prints JSON lines and nothing else: `{"done": samples}` as it goes, at last `{"ok": {}}` or what was
+wrong as `{"failed": class in packager.errors, "message", "hint"}`.
+"""
+
+import ctypes
+import json
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.calibration.observer import FLOATS, Observer, is_refusal
+from packager.calibration.statistics import DAMAGED, Collection, load
+from packager.errors import ConfigError, MobpackError, ModelError
+from packager.programs import Channel
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+SAVE_EVERY_S = 3.0
+MOST_OF_TIME = 0.05
+"""The part of the time that may go into saving."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    graph: str
+    """file with the serialized ModelProto"""
+    data_folder: str
+    """folder of its external data"""
+    inputs: list[str]
+    fetched: list[str]
+    has_histograms: bool
+    reader: str
+    """`module:function` that turns `description` into samples"""
+    description: dict[str, Any]
+    count: int
+    threads: int
+    unfinished: str
+    """file with the statistics so far: read first if it is there, written every few seconds"""
+    output: str
+    """file for the statistics of all samples"""
+    save_every_s: float = SAVE_EVERY_S
+
+
+@dataclass
+class Run:
+    """Samples on their way, whose extremes are entered in their order, whichever thread is done first."""
+
+    job: Job
+    collection: Collection
+    channel: Channel
+    waiting: "deque[Future[NDArray[float32]]]" = field(default_factory=deque)
+    save_at: float = 0.0
+
+    def enter_next(self) -> None:
+        self.collection.extremes.append(self.waiting.popleft().result())
+        self.channel.say({"done": len(self.collection.extremes)})
+
+    def enter_all(self) -> None:
+        while self.waiting:
+            self.enter_next()
+
+    def save_if_due(self) -> None:
+        started = time.monotonic()
+        if started >= self.save_at:
+            self.enter_all()  # histograms must not be ahead of the number of samples
+            if self.save_at:
+                self.collection.save(Path(self.job.unfinished))
+            now = time.monotonic()
+            self.save_at = now + max(self.job.save_every_s, (now - started) / MOST_OF_TIME)
+
+
+def watch(job: Job, channel: Channel) -> None:
+    """Runs the samples that are not in the unfinished statistics and writes those of all."""
+    collection = _begun(job)
+    observer = Observer(
+        session=_session(job) if job.fetched else None,
+        inputs=tuple(job.inputs),
+        fetched=tuple(job.fetched),
+        has_histograms=job.has_histograms,
+        collection=collection,
+    )
+    run = Run(job, collection, channel)
+    done = len(collection.extremes)
+    with ThreadPoolExecutor(job.threads) as pool:
+        for number, sample in enumerate(islice(_samples(job), done, None), done):
+            run.save_if_due()
+            while len(run.waiting) >= job.threads:
+                run.enter_next()
+            run.waiting.append(pool.submit(observer.observe, number, sample))
+        run.enter_all()
+    if len(collection.extremes) != job.count:
+        raise ConfigError(
+            f"{len(collection.extremes)} samples could be read, {job.count} were expected",
+            hint="leave the samples alone while they are read, and run again"
+            if collection.extremes
+            else "give at least one sample",
+        )
+    collection.save(Path(job.output))
+
+
+def _begun(job: Job) -> Collection:
+    """The statistics that an earlier process left, or empty ones."""
+    names = (*job.inputs, *job.fetched)
+    with suppress(*DAMAGED):
+        known = load(Path(job.unfinished))
+        if known.names == names:
+            return Collection(names, list(known.extremes), dict(known.histograms))
+    return Collection(names)
+
+
+def _session(job: Job) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # two samples at once make better use of two cores
+    options.enable_mem_pattern = False  # one block for all of a run cannot be given back value by value
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", job.data_folder)
+    try:
+        session = onnxruntime.InferenceSession(
+            Path(job.graph).read_bytes(), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        raise ModelError(
+            f"ONNX Runtime refuses the graph: {error}", hint="check that it runs before it is calibrated"
+        ) from error
+    _give_memory_back()
+    for value in session.get_outputs():
+        if value.type not in FLOATS:
+            raise ModelError(
+                f"tensor '{value.name}' is a {value.type}: it has no range in floating point",
+                hint="leave it out of the tensors",
+            )
+    return session
+
+
+def _give_memory_back() -> None:
+    """What loading took and freed, a second copy of the weights among it; malloc would keep it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim:  # glibc has it, musl does not
+        trim(0)
+
+
+def _samples(job: Job) -> Iterator[dict[str, Any]]:
+    module, function = job.reader.split(":")
+    samples: Iterator[dict[str, Any]] = getattr(import_module(module), function)(job.description)
+    return samples
+
+
+def main() -> int:
+    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    channel = Channel.taken_over()
+    try:
+        watch(job, channel)
+    except MobpackError as error:
+        channel.say_failure(error)
+        return 0
+    channel.say({"ok": {}})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

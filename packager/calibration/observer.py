@@ -1,0 +1,107 @@
+"""Runs samples through an ONNX Runtime session and looks at the tensors they make."""
+
+import ctypes
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packager.calibration.histogram import count
+from packager.calibration.statistics import NOTHING, Collection
+from packager.errors import ConfigError, ModelError
+
+if TYPE_CHECKING:
+    from numpy import float32, generic
+    from numpy.typing import NDArray
+
+FLOATS = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observer:
+    """One session; several threads may `observe` at once."""
+
+    session: Any
+    inputs: tuple[str, ...]
+    """graph inputs to look at"""
+    fetched: tuple[str, ...]
+    has_histograms: bool
+    collection: Collection
+    """where `observe` counts, in whatever order samples come; their least and greatest values are for the caller"""
+
+    def observe(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> "NDArray[float32]":
+        """Runs sample `number`, counts its values and returns the least and the greatest of every tensor.
+
+        Raises ConfigError when ONNX Runtime refuses the sample, ModelError for NaN or infinity.
+        """
+        import numpy
+
+        seen = [self._look(number, name, self._fed(number, name, sample)) for name in self.inputs]
+        outputs = self._run(number, sample) if self.fetched else []
+        for index, name in enumerate(self.fetched):
+            seen.append(self._look(number, name, _values_of(outputs[index])))
+            outputs[index] = None  # its memory serves the next sample
+        return numpy.array(seen, numpy.float32)
+
+    def _fed(self, number: int, name: str, sample: "Mapping[str, NDArray[generic]]") -> "NDArray[generic]":
+        if name not in sample:
+            raise ConfigError(f"sample {number} has no input '{name}'", hint="give an array for every input")
+        if sample[name].dtype.kind != "f":
+            raise ModelError(
+                f"input '{name}' is {sample[name].dtype}: it has no range in floating point",
+                hint="leave it out of the tensors",
+            )
+        return sample[name].reshape(-1)
+
+    def _run(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> list[Any]:
+        """The fetched values, left where ONNX Runtime's arena has them: fresh memory costs more than looking at it."""
+        import numpy
+        import onnxruntime
+
+        try:
+            feeds = {
+                name: onnxruntime.OrtValue.ortvalue_from_numpy(numpy.ascontiguousarray(array))
+                for name, array in sample.items()
+            }
+            outputs: list[Any] = self.session.run_with_ort_values(list(self.fetched), feeds)
+        except Exception as error:
+            if not is_refusal(error):
+                raise
+            raise ConfigError(
+                f"ONNX Runtime refuses sample {number}: {error}", hint="mend the sample, or leave it out"
+            ) from error
+        return outputs
+
+    def _look(self, number: int, name: str, values: "NDArray[generic]") -> tuple[float, float]:
+        import numpy
+
+        if not values.size:
+            return NOTHING
+        with numpy.errstate(over="ignore"):  # a double beyond float32 becomes infinite, and is refused as such
+            numbers: NDArray[float32] = values.astype(numpy.float32, copy=False)
+        low, high = float(numbers.min()), float(numbers.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            what = "NaN" if math.isnan(low) else "infinity"
+            raise ModelError(
+                f"sample {number} makes {what} in tensor '{name}'",
+                hint="leave the sample out if it is not a real one, and the tensor if it holds that by design",
+            )
+        if self.has_histograms:
+            self.collection.count(name, count(numbers, low, high, at_least=self.collection.exponent(name)))
+        return low, high
+
+
+def _values_of(value: Any) -> "NDArray[generic]":
+    """A flat view of what `value` holds, good for as long as `value` lives. OrtValue.numpy() would copy it."""
+    import numpy
+
+    dtype = numpy.dtype(FLOATS[value.data_type()])
+    size = math.prod(value.shape())
+    if not size:
+        return numpy.empty(0, dtype)
+    return numpy.frombuffer((ctypes.c_char * (size * dtype.itemsize)).from_address(value.data_ptr()), dtype)
+
+
+def is_refusal(error: Exception) -> bool:
+    """ONNX Runtime's exceptions share no base class but their module; its Python part raises two of Python's own."""
+    return type(error).__module__.startswith("onnxruntime") or isinstance(error, ValueError | RuntimeError)
