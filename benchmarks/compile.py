@@ -120,13 +120,13 @@ def theirs(model: Path, scratch: Path, styles: Sequence[str]) -> Cost:
 
 def make(file: Path, step: str) -> None:
     """What a build does for `step`, in this process and those that it starts."""
-    from packager import models, plan, tools
+    from packager import models, plan, quantization, tools
     from packager.ortformat.compile import compile_variant
     from packager.store import Store
     from packager.targets.android import Android
 
     store = Store(tools.cache_folder() / "store")
-    variant = plan.variant_of(models.hashed(models.load(file, "model")), "fp32", "none")
+    variant = quantization.own_numbers(models.hashed(models.load(file, "model")), "fp32")
     if step == "fixed":
         compile_variant(variant, store)
     else:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import models as made
-from packager import models, plan, tools
+from packager import models, plan, quantization, tools
 from packager.environments.runtime import shipped_version
 from packager.ortformat.compile import compile_variant
 from packager.partition import report
@@ -122,7 +122,7 @@ def plans(subject: Subject, folder: Path) -> Iterator[Plan]:
     store = Store(folder / "store")
     model = models.hashed(models.load(subject.file(folder), subject.name, fixed=subject.shapes))
     for target in TARGETS:
-        yield plan.make(plan.variant_of(model, "fp32", "none"), target, store, lambda text: None)
+        yield plan.make(quantization.own_numbers(model, "fp32"), target, store, lambda text: None)
 
 
 def answers(each: Plan, folder: Path) -> list[Row]:

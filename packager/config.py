@@ -4,15 +4,24 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from packager import names
 from packager.errors import ConfigError, nearest
-from packager.quantizers import QUANTIZERS
+from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.runners import RUNNERS
 from packager.targets import TARGETS, Target
 from packager.targets.android import Android
@@ -23,6 +32,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = "mobpack.toml"
 SOURCE = "source"
+QUANTIZER = "quantizer"
+"""What the variant is called that a command line describes."""
 SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
 """what pydantic calls the forms of a shape; nobody wrote these into a file"""
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
@@ -86,9 +97,21 @@ class ModelTable(Strict):
     """the model's licence text, shipped in the package"""
 
 
-class VariantTable(Strict):
-    quantizer: Annotated[str, _one_of(sorted(QUANTIZERS), "quantizer")] = "none"
-    """how the variant is made"""
+def _quantizer_named(table: object) -> str:
+    """Which quantizer's keys a `[variant.NAME]` table has."""
+    if not isinstance(table, dict):
+        return str(getattr(table, "quantizer", ""))
+    return str(table.get("quantizer", NoQuantizer.NAME))
+
+
+if TYPE_CHECKING:
+    VariantTable = Recipe
+else:
+    VariantTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in QUANTIZERS.items())],  # noqa: UP007
+        Discriminator(_quantizer_named),
+    ]
+"""The keys of the quantizer that the table names."""
 
 
 class ParityTable(Strict):
@@ -114,6 +137,8 @@ class CheckTable(Strict):
     """fail when a graph falls into more pieces on a provider: every border between them costs a copy"""
     min_share: Annotated[float, Field(ge=0, le=1)] | None = None
     """fail when a provider runs a smaller share of the multiply-adds than this, 0 to 1"""
+    gain: Literal["require", "skip"] = "require"
+    """`require` refuses a quantized variant that is neither smaller than its model nor faster, on this machine"""
     kernels: Literal["require", "skip"] = "require"
     """`require` proves in the runtime that ships that every file loads there; `skip` says that nothing was proven"""
 
@@ -168,12 +193,12 @@ class Config(Strict):
         """Target name -> its table, for those the file has."""
         return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
 
-    def quantizer_of(self, variant: str) -> str:
+    def quantizer_of(self, variant: str) -> Recipe:
         """`source` is always there: the model's own numbers. Raises ConfigError for a variant nothing defines."""
         if variant in self.variant:
-            return self.variant[variant].quantizer
+            return self.variant[variant]
         if variant == SOURCE:
-            return "none"
+            return NoQuantizer()
         raise ConfigError(f"variant '{variant}' is not defined", hint=f"add a [variant.{variant}] table to {FILE_NAME}")
 
 
@@ -200,6 +225,36 @@ def for_model(model: Path, *, targets: Sequence[str], settings: Sequence[str] = 
         "model": {names.model_name(model): {"path": str(model.absolute())}},
     }
     return from_document(document, Path.cwd(), targets=targets, settings=settings)
+
+
+def keys_of(quantizer: str) -> tuple[str, ...]:
+    """The keys of a quantizer's table; none for a name that is not known."""
+    kind: Any = QUANTIZERS.get(quantizer)
+    return tuple(names.kebab_case(key.name) for key in fields(kind)) if kind else ()
+
+
+def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:
+    """The quantizer of a `[variant.NAME]` table, with `key=value` settings applied; paths as they are.
+
+    Raises ConfigError as a file with such a table would.
+    """
+    document: dict[str, Any] = {
+        "package": {"name": "any"},
+        "model": {"any": {"path": "any.onnx"}},
+        "variant": {QUANTIZER: {**table}},
+    }
+    calibration = table.get("calibration")
+    if isinstance(calibration, str):
+        document["variant"][QUANTIZER]["calibration"] = {"samples": calibration}
+    for setting in settings:
+        apply_setting(document, f"variant.{QUANTIZER}.{setting.strip()}" if "=" in setting else setting)
+    try:
+        return from_document(document, Path.cwd(), targets=(), settings=()).variant[QUANTIZER]
+    except ConfigError as error:
+        name = table.get("quantizer", NoQuantizer.NAME)
+        message = error.message.replace(f"variant.{QUANTIZER}", f"quantizer '{name}'")
+        hint = error.hint.replace(f"add it to {FILE_NAME}", "give it as an option, or as --set KEY=VALUE")
+        raise ConfigError(message, hint=hint.replace(f"correct it in {FILE_NAME}", "correct it")) from error
 
 
 def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[str], settings: Sequence[str]) -> Config:
@@ -262,7 +317,14 @@ def _absolute(config: Config, folder: Path) -> Config:
     }
     samples = folder / config.parity.samples if config.parity.samples else None
     parity = config.parity.model_copy(update={"samples": samples})
-    return config.model_copy(update={"model": models, "parity": parity, "runtime": _in(folder, config.runtime)})
+    variants = {name: _with_absolute_samples(table, folder) for name, table in config.variant.items()}
+    changed = {"model": models, "variant": variants, "parity": parity, "runtime": _in(folder, config.runtime)}
+    return config.model_copy(update=changed)
+
+
+def _with_absolute_samples(quantizer: Recipe, folder: Path) -> Recipe:
+    calibration = getattr(quantizer, "calibration", None)
+    return quantizer if calibration is None else replace(quantizer, calibration=calibration.within(folder))  # type: ignore[type-var]
 
 
 def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
@@ -275,10 +337,16 @@ def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
 def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     """The first pydantic error in the words of mobpack.toml."""
     location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
+    kind = ""
+    if location[0] == "variant" and len(location) > 2 and location[2] in QUANTIZERS:
+        kind = location.pop(2)
     where, key = ".".join(location[:-1]) or "top level", location[-1]
     if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        hint = nearest(key, _keys_at(location[:-1]), cutoff=0.5)
+        hint = nearest(key, _keys_at(location[:-1], kind), cutoff=0.5)
         return ConfigError(f"{where}: unknown key '{key}'", hint=hint)
+    if detail["type"] == "union_tag_invalid":
+        name = str(detail["ctx"]["tag"])
+        return ConfigError(f"{where}.{key}: unknown quantizer '{name}'", hint=nearest(name, list(QUANTIZERS)))
     if detail["type"] == "missing":
         return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
     if detail["type"] == "value_error":
@@ -290,13 +358,17 @@ def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=hint)
 
 
-def _keys_at(location: Sequence[str]) -> list[str]:
-    """The keys that the table at `location` knows."""
+def _keys_at(location: Sequence[str], quantizer: str = "") -> list[str]:
+    """The keys that the table at `location` knows; of a variant, those of its `quantizer`."""
+    if quantizer:
+        kind: Any = QUANTIZERS[quantizer]
+        for part in location[2:]:
+            kind = get_type_hints(kind)[part.replace("-", "_")]
+        return [names.kebab_case(key.name) for key in fields(kind)]
     tables: dict[str, type[Strict]] = {
         "": Config,
         "package": PackageTable,
         "model": ModelTable,
-        "variant": VariantTable,
         "parity": ParityTable,
         "check": CheckTable,
         "runtime": RuntimeTable,

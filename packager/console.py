@@ -37,6 +37,24 @@ class Console:
         took = f"{time.perf_counter() - start:.1f} s"
         console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
 
+    @contextmanager
+    def progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """Like `step`, for work that knows how far it is: gives a function that takes what is done and what there is
+        in all, and shows a bar of it."""
+        if self.quiet:
+            yield lambda done, total: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = rich_console(stderr=True)
+        start = time.perf_counter()
+        columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(escape(title), total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        took = f"{time.perf_counter() - start:.1f} s"
+        console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
+
     def say(self, text: str) -> None:
         if not self.quiet:
             rich_console(stderr=True).print(text, highlight=False, markup=False)

@@ -4,6 +4,9 @@ import difflib
 from collections.abc import Iterable
 from typing import ClassVar
 
+SHOWN = 24
+"""Names that a hint lists at most."""
+
 
 class MobpackError(Exception):
     """A failure the user can mend. `message` says what is wrong and where, `hint` what to do next."""
@@ -20,7 +23,10 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """A hint for a `name` that is none of `known`: the one that was probably meant, else all of them."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names)}"
+    if close:
+        return f"did you mean '{close[0]}'?"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"known: {', '.join(names[:SHOWN])}{more}"
 
 
 class ConfigError(MobpackError):

@@ -114,8 +114,8 @@ FAR = 0.25
 def _warnings(parity: Parity) -> Iterator[str]:
     if parity.from_original is not None and parity.from_original > FAR:
         yield (
-            f"model '{parity.model}': without its quantization ({parity.variant}) outputs differ by "
-            f"{parity.from_original:.0%} of the largest value from the quantized model: one of the two is wrong for "
+            f"model '{parity.model}': with other numbers ({parity.variant}) outputs differ by "
+            f"{parity.from_original:.0%} of the largest value from the model's own: one of the two is wrong for "
             f"these samples ({parity.samples})"
         )
     if parity.skipped:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from packager import evidence, models, names, plan, release, tools
+from packager import evidence, models, names, plan, quantization, release, tools
 from packager.config import Config, ModelTable
 from packager.console import Console, size
 from packager.errors import ConfigError, ModelError
@@ -16,7 +16,7 @@ from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
 from packager.store import Store
 from packager.targets import PackagedRuntime, Target
-from packager.values import Compiled, Model, Package, Plan, Report, distinct_files
+from packager.values import Compiled, Model, Package, Plan, Report, Variant, distinct_files
 
 NO_GATES = Gates()
 
@@ -108,9 +108,7 @@ def check(config: Config, request: Request, console: Console) -> Examination:
     return Examination(plans=plans, report=report, warnings=tuple(console.warnings))
 
 
-def choose_runtime(
-    config: Config, targets: Sequence[str], store: Store, console: Console
-) -> ChosenRuntime | None:
+def choose_runtime(config: Config, targets: Sequence[str], store: Store, console: Console) -> ChosenRuntime | None:
     """The runtime of `[runtime]`, read once; None where targets have the published one.
 
     Raises ConfigError for what does not go together with it.
@@ -138,11 +136,13 @@ def plan_all(
     """A plan for every model on every target, its files made; raises an error for one that `runtime` cannot run."""
     plans = []
     for model in [load_model(name, table, console) for name, table in config.model.items()]:
+        variants: dict[str, Variant] = {}
         for name in targets:
             target = planned(config.targets()[name], runtime)
-            quantizer = config.quantizer_of(target.variant)
+            if target.variant not in variants:
+                variants[target.variant] = make_variant(model, target.variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
-                plans.append(plan.make(plan.variant_of(model, target.variant, quantizer), target, store, announce))
+                plans.append(plan.make(variants[target.variant], target, store, announce))
     if runtime:
         shipping.refuse_unrunnable(plans, runtime)
     for note in dict.fromkeys(note for each in plans for note in each.notes):
@@ -150,6 +150,13 @@ def plan_all(
     for compiled in distinct_files(plans):
         _note_size(compiled, console)
     return tuple(plans)
+
+
+def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> Variant:
+    """The variant `name`; raises GateError for one that is neither smaller nor faster than the model."""
+    made = quantization.variant(model, name, config.quantizer_of(name), store, console)
+    quantization.refuse_worthless(made, store, console, is_forced=config.check.gain == "skip")
+    return made.variant
 
 
 def planned(target: Target, runtime: ChosenRuntime | None) -> Target:
@@ -253,6 +260,10 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             "random-samples": config.parity.random_samples,
             "seed": config.parity.seed,
             "tolerance": config.parity.tolerance,
+        },
+        "variant": {
+            name: quantization.settings_of(config.quantizer_of(name))
+            for name in dict.fromkeys(config.targets()[target].variant for target in targets)
         },
         "target": {
             name: {names.kebab_case(key): value for key, value in settings_of(config.targets()[name]).items()}

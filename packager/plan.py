@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from packager import models
+from packager import models, quantization
 from packager.environments.arm64 import Arm64
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
@@ -19,10 +19,11 @@ from packager.ortformat.compile import (
 )
 from packager.ortformat.external import Inside
 from packager.providers import CPU, PROVIDERS
-from packager.quantizers import QUANTIZERS
+from packager.quantization.making import draft_of
+from packager.quantizers import REWRITES
 from packager.store import Store
 from packager.targets import Planned
-from packager.values import Choice, Compiled, Model, Numbers, Plan, Style, Traits, Variant, Wish
+from packager.values import Choice, Compiled, Numbers, Plan, Style, Traits, Variant, Wish
 
 Announce = Callable[[str], None]
 """Called with a few words before each file is made."""
@@ -35,11 +36,6 @@ the first run ends the process."""
 
 TAKEN_OUT = (Numbers.QDQ, Numbers.WEIGHT_ONLY)
 """Numbers that a float graph can be made of again."""
-
-
-def variant_of(model: Model, name: str, quantizer: str) -> Variant:
-    graph = QUANTIZERS[quantizer]().quantize(model.graph, models.data_folder(model.path))
-    return Variant(model=model, name=name, quantizer=quantizer, graph=graph)
 
 
 def make(variant: Variant, target: Planned, store: Store, announce: Announce) -> Plan:
@@ -103,6 +99,8 @@ class Planner:
 
     def _fitted(self, wish: Wish) -> tuple[Variant, str]:
         """The variant with the numbers that a provider computes with, and why."""
+        if wish.wants_float and self.variant.weights:
+            return quantization.own_numbers(self.variant.model), f"{wish.reason}; the float model it was made of"
         if wish.wants_float and self.traits.numbers in TAKEN_OUT:
             variant = self._rewritten("dequantized", "float")
             return variant, f"{wish.reason}; the quantization is taken out of the model for it"
@@ -113,16 +111,17 @@ class Planner:
         return self.variant, wish.reason
 
     def _rewritten(self, quantizer: str, suffix: str) -> Variant:
-        graph = QUANTIZERS[quantizer]().quantize(self.variant.graph, models.data_folder(self.variant.model.path))
-        return replace(self.variant, name=f"{self.variant.name}-{suffix}", quantizer=quantizer, graph=graph)
+        draft = draft_of(self.variant.graph, self.variant.data_folder)
+        REWRITES[quantizer]().quantize(draft)
+        return replace(self.variant, name=f"{self.variant.name}-{suffix}", quantizer=quantizer, graph=draft.finish())
 
     def _compile(self, variant: Variant, wish: Wish) -> tuple[Compiled, str]:
         """The file, and why it is another than the one wished for; empty when it is that one."""
-        size = variant.model.size_bytes
+        size = variant.size_bytes
         if self.target.format == "ort":
-            models.refuse_too_large(variant.model)
+            models.refuse_too_large(variant)
         beside = "; its weights lie beside it, where this provider may not find them" if wish.wants_one_file else ""
-        if not models.fits_ort_format(variant.model):
+        if not models.fits_ort_format(variant):
             return self._plain(variant), f"over 2 GiB ({size / 2**30:.1f} GiB): ORT format cannot hold it{beside}"
         if self.target.format == "onnx":
             return self._plain(variant), f'format = "onnx": the runtime rewrites the graph at every load{beside}'

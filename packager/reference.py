@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from packager.config import FILE_NAME, Config
+from packager.quantizers import QUANTIZERS
 
 TABLES = {
     "PackageTable": "package",
     "ModelTable": "model.NAME",
-    "VariantTable": "variant.NAME",
+    **{kind.__name__: f'variant.NAME] with quantizer = "{name}"' for name, kind in QUANTIZERS.items()},
+    "Calibration": "variant.NAME.calibration",
+    "ImageSettings": "variant.NAME.calibration.image",
+    "AudioSettings": "variant.NAME.calibration.audio",
     "ParityTable": "parity",
     "CheckTable": "check",
     "RuntimeTable": "runtime",
@@ -41,17 +45,25 @@ def _lines(definitions: dict[str, Any]) -> Iterator[str]:
     yield "`python -m packager.reference` makes this page from the types in `packager/config.py` and the plug-ins, and"
     yield "[mobpack.schema.json](mobpack.schema.json), which editors complete from."
     for name, table in TABLES.items():
-        yield from ("", f"## [{table}]", "", "| key | default | what it says |", "|---|---|---|")
-        required = definitions[name].get("required", [])
-        for key, entry in definitions[name]["properties"].items():
+        title = f"[{table}" if "]" in table else f"[{table}]"
+        yield from ("", f"## {title}", "", "| key | default | what it says |", "|---|---|---|")
+        table_schema = keys(definitions[name])
+        required = table_schema.get("required", [])
+        for key, entry in table_schema["properties"].items():
             description = " ".join(entry["description"].split())
             yield f"| `{key}` | {_default(entry, is_required=key in required)} | {description} |"
+
+
+def keys(definition: dict[str, Any]) -> dict[str, Any]:
+    """The part of a definition that lists keys: some tables may also be written as a text."""
+    return next((each for each in definition.get("anyOf", ()) if "properties" in each), definition)
 
 
 def _default(entry: dict[str, Any], *, is_required: bool) -> str:
     if is_required:
         return "required"
-    return "" if entry["default"] in (None, "", {}) else f"`{json.dumps(entry['default'])}`"
+    default = entry.get("default")
+    return "" if default in (None, "", {}) else f"`{json.dumps(default)}`"
 
 
 def main() -> None:

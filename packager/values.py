@@ -92,9 +92,35 @@ class Model:
     license_file: Path | None = None
 
     @property
+    def data_folder(self) -> Path:
+        """What external references in `graph` are relative to, links resolved.
+
+        Model hubs keep files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
+        """
+        return self.path.resolve().parent
+
+    @property
     def random_operators(self) -> tuple[str, ...]:
         """Its operators that draw random numbers: outputs may differ from run to run."""
         return tuple(op for op in self.operators if op.startswith(("Random", "Bernoulli", "Multinomial")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """Between which numbers a value of a graph lies, as calibration found it."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatLayer:
+    """A layer that a quantizer left in float."""
+
+    name: str
+    """of its node"""
+    operator: str
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +131,22 @@ class Variant:
     name: str
     """`source` for the model's own numbers, else as in `[variant.NAME]`"""
     graph: bytes
-    """serialized ModelProto, external references as in Model.graph"""
+    """serialized ModelProto, external references as in Model.graph, or all of them into `weights`"""
     quantizer: str
+    weights: Path | None = None
+    """the file with the weights that a quantizer wrote, in the store; None where those of the model are used"""
+    left: tuple[FloatLayer, ...] = ()
+    """what a quantizer left in float"""
+
+    @property
+    def data_folder(self) -> Path:
+        """What external references in `graph` are relative to."""
+        return self.weights.parent if self.weights else self.model.data_folder
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the graph and its weights."""
+        return len(self.graph) + self.weights.stat().st_size if self.weights else self.model.size_bytes
 
 
 class Numbers(StrEnum):

@@ -11,6 +11,8 @@ import onnx.parser
 
 from packager import models
 from packager.ortformat.compile import compile_variant
+from packager.quantization.making import draft_of
+from packager.quantizers import Quantizer
 from packager.store import Store
 from packager.values import Compiled, Model, Variant
 
@@ -64,3 +66,10 @@ def compiled(folder: Path, model: onnx.ModelProto, name: str = "m") -> Compiled:
     described = loaded(folder, model, name)
     variant = Variant(model=described, name="fp32", graph=described.graph, quantizer="none")
     return compile_variant(variant, Store(folder / "store"))
+
+
+def quantized_by(quantizer: Quantizer, graph: bytes, folder: Path) -> bytes:
+    """What `quantizer` makes of the serialized `graph`, whose external data are relative to `folder`."""
+    draft = draft_of(graph, folder)
+    quantizer.quantize(draft)
+    return draft.finish()

@@ -41,7 +41,7 @@ def test_a_minimal_file_gets_the_documented_defaults(tmp_path: Path) -> None:
         0,
     )
     assert found.targets() == {}
-    assert found.quantizer_of("source") == "none"
+    assert found.quantizer_of("source").NAME == "none"
 
 
 def test_paths_are_relative_to_the_file_not_to_the_working_folder(
@@ -236,7 +236,7 @@ def test_the_last_of_two_settings_counts(tmp_path: Path) -> None:
 def test_a_setting_can_make_a_table_that_is_not_in_the_file(tmp_path: Path) -> None:
     found = load(tmp_path, settings=("model.classifier.shapes.batch=1", "variant.mine.quantizer=none"))
     assert found.model["classifier"].shapes == {"batch": 1}
-    assert found.quantizer_of("mine") == "none"
+    assert found.quantizer_of("mine").NAME == "none"
 
 
 @pytest.mark.parametrize("setting", ["parity.seed", "=1", ".seed=1", "parity..seed=1", ""])

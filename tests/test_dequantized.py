@@ -16,7 +16,7 @@ from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.quantizers.dequantized import Dequantized
 from packager.values import Numbers
-from tests.onnx_text import onnx_model, weight
+from tests.onnx_text import onnx_model, quantized_by, weight
 
 Array = NDArray[Any]
 
@@ -26,7 +26,7 @@ STEP = 0.05
 
 def dequantized(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProto:
     """What is left of `model`, checked by ONNX, and known to compute in float."""
-    content = Dequantized().quantize(model.SerializeToString(), folder)
+    content = quantized_by(Dequantized(), model.SerializeToString(), folder)
     assert traits(read_graph(content)).numbers is Numbers.FLOAT32
     found = onnx.load_from_string(content)
     onnx.checker.check_model(found, full_check=True)
@@ -173,7 +173,7 @@ def test_float16_scales_give_float16_weights() -> None:
     graph = "(float16[2,16] x) => (float16[2,8] y) { w = DequantizeLinear (wq, s) y = MatMul (x, w) }"
     weights = {"wq": integers("int8", 16, 8), "s": numpy.array(0.03, numpy.float16)}
     model = onnx_model(graph, weights=weights, opsets={"": 19}, ir_version=9)
-    found = onnx.load_from_string(Dequantized().quantize(model.SerializeToString(), Path()))
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
     assert constants(found)["w"].dtype == numpy.float16
     expected = weights["wq"].astype(numpy.float32) * weights["s"].astype(numpy.float32)
     assert numpy.array_equal(constants(found)["w"], expected.astype(numpy.float16))
@@ -202,7 +202,7 @@ def test_other_weights_in_a_data_file_stay_there(tmp_path: Path) -> None:
         size_threshold=200,
     )
     apart = onnx.load(tmp_path / "m.onnx", load_external_data=False)
-    found = onnx.load_from_string(Dequantized().quantize(apart.SerializeToString(), tmp_path))
+    found = onnx.load_from_string(quantized_by(Dequantized(), apart.SerializeToString(), tmp_path))
     kept = {tensor.name: tensor.external_data[0].value for tensor in found.graph.initializer if tensor.external_data}
     assert kept == {"v": "w.bin"}
 
@@ -378,7 +378,7 @@ def test_what_a_branch_alone_takes_is_not_dropped() -> None:
         >
     }"""
     model = onnx_model(graph, weights={**S8, "wq": integers("int8", 1, 8)})
-    found = onnx.load_from_string(Dequantized().quantize(model.SerializeToString(), Path()))
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
     onnx.checker.check_model(found, full_check=True)
     x = (integers("int8", 1, 8, seed=3) * numpy.float32(STEP)).astype(numpy.float32)
     for condition in (True, False):
@@ -392,7 +392,7 @@ def test_quantized_values_that_the_model_gives_are_still_made() -> None:
         y = Neg (d)
     }"""
     model = onnx_model(graph, weights=S8)
-    found = onnx.load_from_string(Dequantized().quantize(model.SerializeToString(), Path()))
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
     assert operators(found) == ["QuantizeLinear", "Neg"]
     x = numpy.asarray(weight(2, 8), numpy.float32)
     assert difference(model, found, x=x) <= STEP
@@ -401,7 +401,7 @@ def test_quantized_values_that_the_model_gives_are_still_made() -> None:
 def test_quantized_inputs_are_still_dequantized() -> None:
     graph = "(int8[2,8] q) => (float[2,8] y) { d = DequantizeLinear (q, s, z) y = Neg (d) }"
     model = onnx_model(graph, weights=S8)
-    found = onnx.load_from_string(Dequantized().quantize(model.SerializeToString(), Path()))
+    found = onnx.load_from_string(quantized_by(Dequantized(), model.SerializeToString(), Path()))
     assert operators(found) == ["DequantizeLinear", "Neg"]
     assert difference(model, found, q=integers("int8", 2, 8)) == 0.0
 
@@ -415,4 +415,4 @@ def test_a_float_graph_stays_as_it_is() -> None:
 
 def test_the_same_graph_gives_the_same_bytes() -> None:
     content = convolution().SerializeToString()
-    assert Dequantized().quantize(content, Path()) == Dequantized().quantize(content, Path())
+    assert quantized_by(Dequantized(), content, Path()) == quantized_by(Dequantized(), content, Path())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from packager import plan
+from packager import plan, quantization
 from packager.errors import GateError
 from packager.partition.report import Gates, partitions, refuse_poor
 from packager.store import Store
@@ -61,7 +61,7 @@ def quantized_softmax(scale: float) -> ModelProto:
 
 def split(model: ModelProto, provider: str, folder: Path, *, form: Literal["auto", "onnx"] = "auto") -> Partition:
     have("android")
-    variant = plan.variant_of(loaded(folder, model), "source", "none")
+    variant = quantization.own_numbers(loaded(folder, model), "source")
     made = plan.make(variant, Android(providers=(provider,), format=form), Store(folder / "store"), lambda text: None)
     scratch = folder / "scratch"
     scratch.mkdir()

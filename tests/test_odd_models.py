@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from packager import models, plan, tools
+from packager import models, plan, quantization, tools
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
 from packager.errors import ModelError
@@ -43,7 +43,7 @@ def planned(folder: Path, name: str, wanted: Wanted) -> Plan:
     models.refuse_blocked(described)
     target = Android(providers=CASES[name].providers, format=wanted)
     store = Store(folder / "store")
-    return plan.make(plan.variant_of(described, "source", "none"), target, store, lambda text: None)
+    return plan.make(quantization.own_numbers(described, "source"), target, store, lambda text: None)
 
 
 PROGRAM = """\
@@ -248,5 +248,5 @@ def test_what_cannot_be_held_is_tried_once_for_all_providers(tmp_path: Path) -> 
     described = loaded(tmp_path, CASES["int4 for Gather"].model)
     said: list[str] = []
     target = Android(providers=("xnnpack", "nnapi"))
-    plan.make(plan.variant_of(described, "source", "none"), target, Store(tmp_path / "store"), said.append)
+    plan.make(quantization.own_numbers(described, "source"), target, Store(tmp_path / "store"), said.append)
     assert said.count("convert m (source, fixed)") == 1

@@ -9,7 +9,7 @@ import numpy
 import onnx
 import pytest
 
-from packager import plan
+from packager import plan, quantization
 from packager.environments.arm64 import Arm64
 from packager.errors import ConfigError, ModelError, ToolError
 from packager.ortformat.compile import FP16, FP16_SETTINGS, REPLAY
@@ -86,7 +86,7 @@ def variant(tmp_path_factory: pytest.TempPathFactory) -> Kind:
 
     def variant(kind: str) -> Variant:
         if kind not in made:
-            made[kind] = plan.variant_of(loaded(tmp_path_factory.mktemp("model"), model_of(kind)), "source", "none")
+            made[kind] = quantization.own_numbers(loaded(tmp_path_factory.mktemp("model"), model_of(kind)), "source")
         return made[kind]
 
     return variant
@@ -468,7 +468,7 @@ class TestFloat16OnArm:
     def test_providers_get_a_graph_without_the_casts_that_the_cpu_needs(self, store: Store, tmp_path: Path) -> None:
         graph = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = HardSigmoid (a) }"
         model = loaded(tmp_path, onnx_model(graph, weights={"w": weight(64, 32).astype(numpy.float16)}))
-        coreml, native, others = plan.make(plan.variant_of(model, "source", "none"), Ios(), store, quiet).choices
+        coreml, native, others = plan.make(quantization.own_numbers(model, "source"), Ios(), store, quiet).choices
 
         assert (coreml.provider, coreml.compiled.data_files, coreml.compiled.processor) == ("coreml", (), "")
         for unfused in (coreml, others):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from packager.quantizers.unsigned import Unsigned
-from tests.onnx_text import onnx_model
+from tests.onnx_text import onnx_model, quantized_by
 
 CONVOLUTION = """
     (float[1, 2, 4, 4] x) => (float[1, 3, 4, 4] y)
@@ -27,7 +27,7 @@ CONVOLUTION = """
 
 
 def unsigned(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProto:
-    rewritten = onnx.load_model_from_string(Unsigned().quantize(model.SerializeToString(), folder))
+    rewritten = onnx.load_model_from_string(quantized_by(Unsigned(), model.SerializeToString(), folder))
     onnx.checker.check_model(rewritten, full_check=True)
     return rewritten
 
@@ -107,8 +107,8 @@ def test_zero_points_outside_the_file_are_found(tmp_path: Path) -> None:
     x = np.ones((1, 2, 4, 4), np.float32)
     expected = run(model, x)
     onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
-    rewritten = Unsigned().quantize(
-        onnx.load(tmp_path / "m.onnx", load_external_data=False).SerializeToString(), tmp_path
+    rewritten = quantized_by(
+        Unsigned(), onnx.load(tmp_path / "m.onnx", load_external_data=False).SerializeToString(), tmp_path
     )
     (tmp_path / "unsigned.onnx").write_bytes(rewritten)
     np.testing.assert_array_equal(run(onnx.load(tmp_path / "unsigned.onnx"), x), expected)
@@ -116,4 +116,4 @@ def test_zero_points_outside_the_file_are_found(tmp_path: Path) -> None:
 
 def test_the_same_graph_gives_the_same_bytes() -> None:
     graph = onnx_model(CONVOLUTION).SerializeToString()
-    assert Unsigned().quantize(graph, Path()) == Unsigned().quantize(graph, Path())
+    assert quantized_by(Unsigned(), graph, Path()) == quantized_by(Unsigned(), graph, Path())

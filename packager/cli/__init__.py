@@ -18,6 +18,7 @@ from packager.cli.convert import convert
 from packager.cli.doctor import doctor
 from packager.cli.init import init
 from packager.cli.inspect import inspect
+from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
 from packager.errors import MobpackError
 
@@ -37,7 +38,7 @@ def commands() -> None:
     """
 
 
-for command in (init, inspect, check, build, convert, runtime, doctor):
+for command in (init, inspect, check, build, quantize, convert, runtime, doctor):
     commands.add_command(command)
 
 

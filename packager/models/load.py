@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from packager import walk
 from packager.errors import ModelError
-from packager.graph import running_order
 from packager.models import opsets, shapes, signature, skeleton, weights
+from packager.rewriting.order import sort_nodes
 from packager.values import Model
 
 if TYPE_CHECKING:
@@ -86,17 +86,6 @@ def _texts(proto: "ModelProto") -> "Iterable[str]":
         yield from (node.domain, node.op_type, *node.input, *node.output)
     yield from (text for function in proto.functions for text in (function.domain, function.name))
     yield from (entry.domain for entry in proto.opset_import)
-
-
-def sort_nodes(proto: "ModelProto") -> None:
-    """Puts the nodes of the graph in an order in which they can run. ONNX Runtime does so, too, and its own float16
-    converter leaves them in another; the ONNX checker refuses that. A circle is left to the checker."""
-    nodes = list(proto.graph.node)
-    taken = [walk.taken_by(node) for node in nodes]
-    order = running_order(taken, [list(node.output) for node in nodes])
-    if len(order) == len(nodes) and order != sorted(order):
-        del proto.graph.node[:]
-        proto.graph.node.extend(nodes[index] for index in order)
 
 
 def check(proto: "ModelProto", path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from packager import tools, walk
 from packager.errors import ModelError
-from packager.values import ElementType, Model
+from packager.values import ElementType, Model, Variant
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -96,15 +96,16 @@ def refuse_blocked(model: Model) -> None:
         raise ModelError(f"{model.path}: {reason}{more}", hint=hint)
 
 
-def fits_ort_format(model: Model) -> bool:
+def fits_ort_format(model: Model | Variant) -> bool:
     return model.size_bytes <= ORT_FORMAT_LIMIT_BYTES
 
 
-def refuse_too_large(model: Model) -> None:
+def refuse_too_large(model: Model | Variant) -> None:
     """Raises ModelError for a model that cannot be one ORT-format file."""
     if not fits_ort_format(model):
+        path = model.path if isinstance(model, Model) else model.model.path
         raise ModelError(
-            f"{model.path}: {model.size_bytes / 1e9:.1f} GB is more than the ORT format can hold (2 GiB)",
+            f"{path}: {model.size_bytes / 1e9:.1f} GB is more than the ORT format can hold (2 GiB)",
             hint='ship it as ONNX (format = "auto"), quantize it before, or split it into several models',
         )
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from packager import models, tools
+from packager import tools
 from packager.atomic import link_or_copy
 from packager.environments import ensure
 from packager.environments.arm64 import Arm64
@@ -87,7 +87,8 @@ class Made:
 
 
 def _inputs(variant: Variant) -> list[str]:
-    return [key_of(variant.graph.hex()), variant.model.sha256, version("onnxruntime")]
+    own = variant.weights.parent.name if variant.weights else ""  # a key in the store
+    return [key_of(variant.graph.hex()), variant.model.sha256, own, version("onnxruntime")]
 
 
 def _made(store: Store, step: str, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
@@ -185,8 +186,7 @@ def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing")
     """`variant` as ONNX with its weights in files beside it; the runtime rewrites the graph when it loads it."""
 
     def make(folder: Path) -> None:
-        data_folder = models.data_folder(variant.model.path)
-        path, data = write_external(variant.graph, data_folder, folder, "model", inside=inside)
+        path, data = write_external(variant.graph, variant.data_folder, folder, "model", inside=inside)
         _describe(folder, [path.name, *(file.name for file in data)], {})
 
     made = _made(store, "plain", [*_inputs(variant), inside], make)
@@ -216,8 +216,7 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
         with store.scratch() as scratch:
             graph = scratch / "variant.onnx"
             graph.write_bytes(variant.graph)
-            data_folder = models.data_folder(variant.model.path)
-            compile_context(graph, data_folder, numbers[chip], folder / "model.onnx", scratch)
+            compile_context(graph, variant.data_folder, numbers[chip], folder / "model.onnx", scratch)
         _describe(folder, ["model.onnx"], {})
 
     made = _made(store, "context", [*_inputs(variant), numbers[chip]], make)
@@ -250,10 +249,10 @@ def _convert(
         graph.write_bytes(variant.graph)
         job = Job(
             graph=str(graph),
-            data_folder=str(models.data_folder(variant.model.path)),
+            data_folder=str(variant.data_folder),
             output=str(output),
             scratch=str(scratch),
-            source_bytes=variant.model.size_bytes,
+            source_bytes=variant.size_bytes,
             is_unfused=style is Style.UNFUSED,
             shared=str(folder / SHARED) if base else "",
             inside=inside,
@@ -293,7 +292,7 @@ def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, st
         [Path(__file__).with_name("session.py")],
         {
             "graph": str(graph),
-            "data_folder": str(models.data_folder(variant.model.path)),
+            "data_folder": str(variant.data_folder),
             "output": str(raw),
             "entries": SESSION_ENTRIES if is_ort else EXTERNAL_ENTRIES,
             "level": "all" if style is Style.FIXED else "basic",

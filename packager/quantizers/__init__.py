@@ -1,14 +1,41 @@
 """Ways to make a variant of a model. Adding one: a file and a line here."""
 
-from packager.quantizers.dequantized import Dequantized
-from packager.quantizers.none import NoQuantizer
-from packager.quantizers.quantizer import Quantizer
-from packager.quantizers.unsigned import Unsigned
+from collections.abc import Mapping
 
-QUANTIZERS: dict[str, type[Quantizer]] = {
+from packager.quantizers.auto import Auto
+from packager.quantizers.dequantized import Dequantized
+from packager.quantizers.dynamic import Dynamic
+from packager.quantizers.float16 import Float16
+from packager.quantizers.none import NoQuantizer
+from packager.quantizers.quantizer import Calibrated, Calibration, Quantizer
+from packager.quantizers.static_qdq import StaticQdq
+from packager.quantizers.unsigned import Unsigned
+from packager.quantizers.weight_only import WeightOnly
+
+Recipe = Quantizer | Auto
+"""A quantizer, or the budget that one is searched for with."""
+
+REWRITES: Mapping[str, type[Quantizer]] = {Dequantized.NAME: Dequantized, Unsigned.NAME: Unsigned}
+"""Those that plans, too, make the graph of a provider with."""
+
+QUANTIZERS: Mapping[str, type[Recipe]] = {
     NoQuantizer.NAME: NoQuantizer,
-    Dequantized.NAME: Dequantized,
-    Unsigned.NAME: Unsigned,
+    StaticQdq.NAME: StaticQdq,
+    Auto.NAME: Auto,
+    Dynamic.NAME: Dynamic,
+    WeightOnly.NAME: WeightOnly,
+    Float16.NAME: Float16,
+    **REWRITES,
 }
 
-__all__ = ["QUANTIZERS", "Quantizer"]
+__all__ = [
+    "QUANTIZERS",
+    "REWRITES",
+    "Auto",
+    "Calibrated",
+    "Calibration",
+    "NoQuantizer",
+    "Quantizer",
+    "Recipe",
+    "StaticQdq",
+]

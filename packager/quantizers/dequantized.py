@@ -5,12 +5,14 @@ Rounding goes, limits stay: quantizers leave out a Relu or Clip that the limits 
 (QDQRemovableActivation in onnxruntime/quantization/operators/activation.py).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from packager import walk
+from packager.rewriting.draft import Draft
+from packager.tables import STRICT
 
 if TYPE_CHECKING:
     import numpy
@@ -22,14 +24,13 @@ ConstantReader = Callable[[str], "numpy.ndarray"]
 @dataclass(frozen=True, kw_only=True)
 class Dequantized:
     NAME: ClassVar[str] = "dequantized"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
-    def quantize(self, graph: bytes, data_folder: Path) -> bytes:
-        import onnx
+    quantizer: Literal["dequantized"] = "dequantized"
+    """how the variant is made"""
 
-        proto = onnx.ModelProto.FromString(graph)
-        opset = max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=0)
-        _dequantize(proto.graph, data_folder, opset)
-        return bytes(proto.SerializeToString(deterministic=True))
+    def quantize(self, draft: Draft) -> None:
+        _dequantize(draft.graph, draft.data_folder, draft.opset)
 
 
 def _dequantize(graph: "GraphProto", data_folder: Path, opset: int) -> None:

@@ -1,13 +1,20 @@
 """Ships the model's own numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+from packager.rewriting.draft import Draft
+from packager.tables import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoQuantizer:
     NAME: ClassVar[str] = "none"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
-    def quantize(self, graph: bytes, data_folder: Path) -> bytes:
-        return graph
+    quantizer: Literal["none"] = "none"
+    """how the variant is made"""
+
+    def quantize(self, draft: Draft) -> None:
+        """Leaves it as it is."""

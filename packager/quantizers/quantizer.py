@@ -1,13 +1,97 @@
-"""What a quantizer is: something that turns a graph into a graph that computes nearly the same with other numbers."""
+"""What a quantizer is: something that turns a graph into one that computes nearly the same with other numbers."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
+
+from packager.inputs import AudioSettings, ImageSettings
+from packager.rewriting.draft import Draft
+from packager.tables import STRICT
+
+FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+"""`package.module:function`"""
+
+RangeMethod = Literal["minmax", "moving-average", "percentile", "entropy", "mse"]
+
+
+METRICS = ("sqnr", "cosine", "top1")
+"""How far the outputs of two models are apart; more is better."""
+
+
+def is_function(text: str) -> bool:
+    """Whether `text` names a Python function."""
+    return FUNCTION.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """How the ranges of values are found. A text alone is its `samples`."""
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    samples: str
+    """inputs as the app will have them: an .npz file (one array per input, the first axis counts samples), a folder of
+    .npz, .npy, images or .wav, or `module:function`, which gives dictionaries of arrays by input name"""
+    limit: int | None = None
+    """how many of them to take, from the first on; all when absent"""
+    method: RangeMethod = "minmax"
+    """`minmax` keeps every value; the others cut off what is rare: `percentile`, `entropy` (least information lost),
+    `mse` (least square error); `moving-average` smooths the limits from sample to sample"""
+    percentile: float = 99.999
+    """how many percent of the numbers `percentile` keeps"""
+    image: ImageSettings = field(default_factory=ImageSettings)
+    """how pictures become numbers"""
+    audio: AudioSettings = field(default_factory=AudioSettings)
+    """how recordings become numbers"""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Takes a text for its samples."""
+        from pydantic_core import core_schema
+
+        def spelled_out(value: object) -> object:
+            return {"samples": value} if isinstance(value, str) else value
+
+        return core_schema.no_info_before_validator_function(spelled_out, handler(source))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: what is wrong, `|`, what to do."""
+        if not 50 < self.percentile <= 100:
+            raise ValueError(f"percentile {self.percentile:g} is not between 50 and 100|99.999 is the default")
+        if self.limit is not None and self.limit < 1:
+            raise ValueError("limit must be at least 1|leave it out to take all samples")
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the samples come from a function."""
+        return is_function(self.samples)
+
+    def within(self, folder: Path) -> "Calibration":
+        """The same with the path in it relative to `folder`."""
+        return self if self.is_function else replace(self, samples=str(folder / self.samples))
 
 
 class Quantizer(Protocol):
     NAME: ClassVar[str]
 
-    def quantize(self, graph: bytes, data_folder: Path) -> bytes:
-        """Serialized ModelProto in, serialized ModelProto out; external references, relative to `data_folder`, stay
-        valid."""
+    def quantize(self, draft: Draft) -> None:
+        """Rewrites the draft, and notes in it what stays in float. Raises ModelError for a graph that it cannot
+        quantize at all."""
+        ...
+
+
+class Calibrated(Quantizer, Protocol):
+    """A quantizer that must know between which numbers values lie."""
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def measures(self, draft: Draft) -> tuple[str, ...]:
+        """The values of `draft` whose ranges it needs."""
         ...

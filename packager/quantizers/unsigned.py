@@ -4,11 +4,14 @@ For providers that are made for uint8 activations (QNN, NNAPI). Nothing is round
 x / scale + zero_point is cut off at 0 and 255 where it was cut off at -128 and 127.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from packager import walk
+from packager.rewriting.draft import Draft
+from packager.tables import STRICT
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -21,13 +24,13 @@ SUFFIX = "_unsigned"
 @dataclass(frozen=True, kw_only=True)
 class Unsigned:
     NAME: ClassVar[str] = "unsigned"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
-    def quantize(self, graph: bytes, data_folder: Path) -> bytes:
-        import onnx
+    quantizer: Literal["unsigned"] = "unsigned"
+    """how the variant is made"""
 
-        proto = onnx.ModelProto.FromString(graph)
-        _shift(proto, data_folder)
-        return bytes(proto.SerializeToString(deterministic=True))
+    def quantize(self, draft: Draft) -> None:
+        _shift(draft.proto, draft.data_folder)
 
 
 def _shift(proto: "ModelProto", data_folder: Path) -> None:

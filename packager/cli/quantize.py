@@ -1,0 +1,140 @@
+"""`mobpack quantize`: one ONNX file from another, and what was lost and won by it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from packager.console import Console
+    from packager.measurement.metrics import Score
+    from packager.measurement.report import QuantizationReport
+    from packager.quantize import Result
+
+
+@click.command(short_help="Quantize a model and measure what it lost.")
+@click.argument("model", type=MODEL)
+@click.option(
+    "--quantizer",
+    "-q",
+    required=True,
+    metavar="NAME",
+    help="auto, static-qdq, dynamic, weight-only or float16.",
+)
+@click.option(
+    "--calibration",
+    metavar="SAMPLES",
+    help="What auto and static-qdq measure ranges on: an .npz, a folder of .npz, .npy, images or .wav, or "
+    "module:function. All quantizers are measured on it; on random inputs without.",
+)
+@click.option("--max-drop", type=float, help="For auto: how much lower the metric may be than in float.")
+@click.option(
+    "--metric", metavar="NAME", help="sqnr (default), cosine, top1, or module:function: what the model is good for."
+)
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the quantizer. Repeatable.")
+@click.option("--output", "-o", type=MODEL, help="The .onnx file to write; default: MODEL-QUANTIZER.onnx here.")
+@click.option("--report/--no-report", default=True, help="Measure error and speed, and write a page. Default: yes.")
+@click.option("--force", is_flag=True, help="Write it even when it is neither smaller nor faster.")
+@shape_option
+@json_option
+def quantize(
+    model: Path,
+    quantizer: str,
+    calibration: str | None,
+    max_drop: float | None,
+    metric: str | None,
+    settings: tuple[str, ...],
+    output: Path | None,
+    report: bool,
+    force: bool,
+    shapes: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write MODEL.onnx with smaller numbers, and a page beside it that says what was lost and won.
+
+    For example: mobpack quantize model.onnx -q auto --calibration samples/ --max-drop 0.01 --metric top1
+    """
+    from packager import config, models, names, tools
+    from packager.console import Console
+    from packager.quantize import Request, run
+    from packager.quantizers import Calibration
+    from packager.store import Store
+
+    console = Console(quiet=as_json)
+    known = config.keys_of(quantizer)
+    table = {"calibration": calibration if "calibration" in known else None, "max-drop": max_drop}
+    table |= {"metric": metric if "metric" in known else None}
+    given = {key: value for key, value in table.items() if value is not None}
+    recipe = config.recipe({"quantizer": quantizer, **given}, settings)
+    with console.step(f"load {model.name}"):
+        loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
+        models.refuse_blocked(loaded)
+        loaded = models.hashed(loaded)
+    for note in loaded.notes:
+        console.warn(note)
+    request = Request(
+        model=loaded,
+        recipe=recipe,
+        output=output or Path(f"{model.stem}-{quantizer}.onnx"),
+        metric=metric or str(getattr(recipe, "metric", "sqnr")),
+        samples=Calibration(samples=calibration) if calibration else None,
+        wants_report=report,
+        is_forced=force,
+    )
+    result = run(request, Store(tools.cache_folder() / "store"), console)
+    if as_json:
+        from packager.measurement.report import as_json as json_of
+
+        print_json({**json_of(result.report), "files": [str(file) for file in result.files]})
+    else:
+        _show(result, console)
+
+
+def _show(result: "Result", console: "Console") -> None:
+    report = result.report
+    console.table("", ["", "float", report.quantizer, ""], list(_rows(report)))
+    if report.left:
+        console.table("left in float", ["layer", "why"], list(_left(report)))
+    if report.search:
+        tried = len(report.search.evaluations) + len(report.search.choices)
+        console.say(f"  {tried} evaluations, {report.search.bound} at most")
+    for file in (*result.files, *([result.page] if result.page else [])):
+        console.result(str(file))
+
+
+def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
+    from packager.console import size
+
+    before, after = report.original, report.quantized
+    yield ["size", size(before.size_bytes), size(after.size_bytes), f"{report.size_ratio:.2f} x"]
+    if report.score:
+        yield [report.score.metric, *_score(report.score)]
+    for each in report.latencies:
+        if each.skipped:
+            yield [f"latency, {each.machine}", f"skipped: {each.skipped}", "", ""]
+        else:
+            times = [f"{each.float_ms:.3g} ms", f"{each.quantized_ms:.3g} ms"]
+            relative = ["", ""]
+            yield [f"latency, {each.machine}", *(relative if each.is_emulated else times), f"{each.ratio:.2f} x"]
+
+
+def _score(score: "Score") -> list[str]:
+    """Of the float model, of the other, and how far apart they are."""
+    from packager.measurement.metrics import SQNR
+
+    if score.metric == SQNR:
+        return ["", f"{score.value:.1f} dB", f"noise {score.drop:.2g}"]
+    return [f"{score.original:.4g}", f"{score.value:.4g}", f"{-score.drop:+.2g}"]
+
+
+def _left(report: "QuantizationReport") -> "Iterator[list[str]]":
+    """What stayed in float, one line for every reason."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for each in report.left:
+        kinds.setdefault((each.operator, each.reason), []).append(each.name)
+    for (operator, reason), found in kinds.items():
+        yield [f"{len(found)} {operator}" if len(found) > 1 else f"{operator} {found[0]}", reason]

@@ -1,0 +1,42 @@
+"""What a quantized model is worth beside its float original: accuracy, layer by layer and by a metric, and latency."""
+
+from packager.measurement.evaluator import Evaluator
+from packager.measurement.gate import Sizes, gate
+from packager.measurement.hosts import as_measured
+from packager.measurement.latency import Latency, emulated_latency, latency
+from packager.measurement.layers import LayerError, layer_errors
+from packager.measurement.metrics import Score
+from packager.measurement.page import write_report
+from packager.measurement.report import (
+    Evaluation,
+    LayerChoice,
+    QuantizationReport,
+    SamplesUsed,
+    Search,
+    Side,
+    as_json,
+)
+from packager.measurement.subject import Samples, Subject
+
+__all__ = [
+    "Evaluation",
+    "Evaluator",
+    "Latency",
+    "LayerChoice",
+    "LayerError",
+    "QuantizationReport",
+    "Samples",
+    "SamplesUsed",
+    "Score",
+    "Search",
+    "Side",
+    "Sizes",
+    "Subject",
+    "as_json",
+    "as_measured",
+    "emulated_latency",
+    "gate",
+    "latency",
+    "layer_errors",
+    "write_report",
+]

@@ -1,0 +1,94 @@
+"""Runs graphs, in the processes that measure: one thread for each run, so that numbers never depend on how many."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from packager.errors import ConfigError, ModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ENTRIES = {"session.x64quantprecision": "1"}
+"""Without it AVX2 saturates 8-bit products, which ARM does not (onnxruntime issue 16472)."""
+FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
+SEED = 0
+
+
+def opened(graph: bytes, data_folder: str) -> Any:
+    """A session of `graph`. Raises ModelError when ONNX Runtime refuses it.
+
+    Where a rewrite of ONNX Runtime's leads to an operator without a kernel, as QLinearMatMul of int8 by uint8 is, the
+    graph runs node by node as it is written.
+    """
+    import onnxruntime
+
+    onnxruntime.set_seed(SEED)  # for operators that draw random numbers: the same ones in every session
+    levels = onnxruntime.GraphOptimizationLevel
+    try:
+        return _session(graph, data_folder, levels.ORT_ENABLE_ALL)
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+    try:
+        return _session(graph, data_folder, levels.ORT_DISABLE_ALL)
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        raise ModelError(
+            f"ONNX Runtime refuses the graph: {in_one_line(error)}", hint="check that the model itself runs"
+        ) from error
+
+
+def _session(graph: bytes, data_folder: str, level: Any) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.graph_optimization_level = level
+    for key, value in ENTRIES.items():
+        options.add_session_config_entry(key, value)
+    options.add_session_config_entry("session.model_external_initializers_file_folder_path", data_folder)
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def run(session: Any, names: Sequence[str], inputs: "Mapping[str, NDArray[Any]]") -> "list[NDArray[Any]]":
+    """The outputs `names`. Raises ModelError when ONNX Runtime refuses to run."""
+    feeds = {name: as_runtime_wants(array) for name, array in inputs.items()}
+    try:
+        return list(session.run(list(names), feeds))
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        raise ModelError(
+            f"ONNX Runtime cannot run the graph: {in_one_line(error)}", hint="check that the model runs on the samples"
+        ) from error
+
+
+def read(reader: str, description: Mapping[str, Any], count: int) -> "Iterator[dict[str, NDArray[Any]]]":
+    """The samples of `reader`. Raises ConfigError when they are not `count`."""
+    module, function = reader.split(":")
+    found = 0
+    for sample in getattr(import_module(module), function)(description):
+        found += 1
+        yield sample
+    if found != count:
+        raise ConfigError(
+            f"{found} samples could be read, {count} were expected",
+            hint="leave the samples alone while they are read, and run again",
+        )
+
+
+def as_runtime_wants(array: "NDArray[Any]") -> "NDArray[Any]":
+    return array.astype(object) if array.dtype.kind == "U" else array
+
+
+def is_refusal(error: Exception) -> bool:
+    """ONNX Runtime's exceptions share no base class but their module; its Python part raises two of Python's own."""
+    return type(error).__module__.startswith("onnxruntime") or isinstance(error, ValueError | RuntimeError)
+
+
+def in_one_line(error: Exception) -> str:
+    return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())

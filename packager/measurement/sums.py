@@ -1,0 +1,70 @@
+"""Sums over two arrays that say how far they are apart, piece by piece: neither is copied whole."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packager.tensors.streaming import PIECE_NUMBERS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Over numbers x and what stands for them, y; where x is not finite, neither counts."""
+
+    signal: float = 0.0
+    """x * x"""
+    noise: float = 0.0
+    """(x - y)^2; infinity where y is not finite and x is"""
+    product: float = 0.0
+    """x * y"""
+    other: float = 0.0
+    """y * y"""
+
+    def __add__(self, more: "Sums") -> "Sums":
+        return Sums(
+            self.signal + more.signal, self.noise + more.noise, self.product + more.product, self.other + more.other
+        )
+
+    @property
+    def sqnr_db(self) -> float:
+        """Signal to quantization noise: 10 log10(sum x^2 / sum (x - y)^2), infinity where nothing differs."""
+        if not self.noise:
+            return math.inf
+        if not self.signal or math.isinf(self.noise):
+            return -math.inf
+        return 10 * (math.log10(self.signal) - math.log10(self.noise))
+
+    @property
+    def cosine(self) -> float:
+        """Of the angle between x and y as vectors: 1 for two of nothing but zeros, 0 where one is."""
+        if not math.isfinite(self.noise):
+            return 0.0
+        length = math.sqrt(self.signal) * math.sqrt(self.other)
+        if not length:
+            return 1.0 if self.signal == self.other else 0.0
+        return self.product / length
+
+
+def sums_of(x: "NDArray[Any]", y: "NDArray[Any]") -> Sums:
+    """Of two arrays of one shape, in float64."""
+    flat_x, flat_y = x.reshape(-1), y.reshape(-1)
+    total = Sums()
+    for start in range(0, flat_x.size, PIECE_NUMBERS):
+        total += _piece(flat_x[start : start + PIECE_NUMBERS], flat_y[start : start + PIECE_NUMBERS])
+    return total
+
+
+def _piece(x: "NDArray[Any]", y: "NDArray[Any]") -> Sums:
+    import numpy
+
+    a, b = x.astype(numpy.float64), y.astype(numpy.float64)
+    counts = numpy.isfinite(a)
+    if not counts.all():
+        a, b = a[counts], b[counts]
+    signal = float(numpy.square(a).sum())
+    if not numpy.isfinite(b).all():
+        return Sums(signal, math.inf, 0.0, 0.0)
+    return Sums(signal, float(numpy.square(a - b).sum()), float((a * b).sum()), float(numpy.square(b).sum()))

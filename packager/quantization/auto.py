@@ -1,0 +1,156 @@
+"""Runs a search on a model: makes the graph of every assignment, and measures it as it would ship."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from packager import calibration
+from packager.atomic import link_or_copy
+from packager.console import Console
+from packager.measurement.evaluator import Evaluator
+from packager.measurement.hosts import as_measured
+from packager.measurement.metrics import SQNR, Score
+from packager.measurement.subject import Samples, Subject
+from packager.quantization.making import draft_of
+from packager.quantization.ranges import ranges_for
+from packager.quantization.search import Assignment, Found, Search
+from packager.quantizers import Auto, StaticQdq
+from packager.rewriting.draft import Draft
+from packager.rewriting.layers import fit_layers, names_of
+from packager.store import Store, key_of
+from packager.tensors.writing import WeightFile
+from packager.values import Model, Range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What ranges are measured on."""
+
+    model: Model
+    graph: bytes
+    """prepared, in float"""
+    samples: calibration.Samples
+
+    def draft(self) -> Draft:
+        return draft_of(self.graph, self.model.data_folder)
+
+
+def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[StaticQdq, Found]:
+    """The quantizer with the most layers in integers that stays within the budget of `recipe`.
+
+    Every score is kept in the store, so that a search that was stopped goes on where it was. Raises ModelError where no
+    quantizer is within the budget, ConfigError for a metric that fails.
+    """
+    with store.scratch() as scratch, ExitStack() as stack, console.step(f"search {basis.model.name}") as announce:
+        folder = _linked(basis.model, scratch / "graphs")
+        trial = _Trial(basis=basis, recipe=recipe, store=store, console=console, folder=folder)
+        few = _first(recipe.sensitivity_samples, basis.samples)
+        judge = stack.enter_context(_evaluator(basis, recipe.metric, basis.samples, scratch / "metric"))
+        listener = stack.enter_context(_evaluator(basis, SQNR, few, scratch / "noise"))
+        names = names_of(fit_layers(basis.draft(), recipe.exclude))
+        trial.measure(names)
+        found = Search(
+            layers=names,
+            methods=recipe.methods,
+            budget=recipe.max_drop,
+            further_tries=recipe.further_tries,
+            drop=lambda assignment: trial.score(assignment, judge, basis.samples).drop,
+            noise=lambda assignment: trial.score(assignment, listener, few).drop,
+            announce=announce,
+        ).run()
+    return trial.quantizer(found.assignment), found
+
+
+def _evaluator(basis: Basis, metric: str, samples: calibration.Samples, folder: Path) -> Evaluator:
+    folder.mkdir()
+    original = Subject(graph=basis.graph, data_folder=basis.model.data_folder)
+    read = Samples(reader=samples.reader, description=samples.description, count=samples.count)
+    return Evaluator(original, metric, folder, samples=read)
+
+
+def _first(count: int, samples: calibration.Samples) -> calibration.Samples:
+    count = min(count, samples.count)
+    return replace(samples, count=count, description={**samples.description, "limit": count})
+
+
+def _linked(model: Model, folder: Path) -> Path:
+    """`folder` with the files that the graph of `model` refers to, so that new weights can lie beside them."""
+    for file in (model.path.resolve(), *model.data_files):
+        link = folder / file.relative_to(model.data_folder)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link_or_copy(file, link)
+    return folder
+
+
+@dataclass
+class _Trial:
+    """Makes the graphs of assignments and has them scored, each once."""
+
+    basis: Basis
+    recipe: Auto
+    store: Store
+    console: Console
+    folder: Path
+    """with the model's data files; weights of trials are written beside them"""
+    ranges: dict[str, Mapping[str, Range]] = field(default_factory=dict)
+    """by method"""
+
+    def quantizer(self, assignment: Assignment) -> StaticQdq:
+        """What makes the graph of `assignment`."""
+        names = names_of(fit_layers(self.basis.draft(), self.recipe.exclude))
+        kept = [name for name in names if name not in assignment.integer | assignment.weights]
+        return StaticQdq(
+            calibration=replace(self.recipe.calibration, method=assignment.method),  # type: ignore[arg-type]
+            activations=self.recipe.activations,
+            weight_only=tuple(name for name in names if name in assignment.weights),
+            exclude=(*self.recipe.exclude, *kept),
+        )
+
+    def score(self, assignment: Assignment, evaluator: Evaluator, samples: calibration.Samples) -> Score:
+        graph, weights = self._graph(assignment)
+        inputs = [
+            key_of(graph.hex()),
+            self.basis.model.sha256,
+            evaluator.metric,
+            evaluator.original if evaluator.metric != SQNR else "",
+            samples.fingerprint,
+            samples.count,
+            version("onnxruntime"),
+        ]
+
+        def make(folder: Path) -> None:
+            file = self.folder / "trial.onnx"
+            file.write_bytes(as_measured(graph, self.folder))
+            found = evaluator.score(file, self.folder)
+            (folder / "score.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+
+        folder = self.store.results("score", inputs, make)
+        weights.unlink(missing_ok=True)
+        return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))
+
+    def measure(self, names: Sequence[str]) -> None:
+        """Finds the ranges for all methods, those that need most first: what they count serves the others."""
+        for method in sorted(self.recipe.methods, key=lambda name: name in ("minmax", "moving-average")):
+            self._ranges(method, self.quantizer(Assignment(method=method, integer=frozenset(names))))
+
+    def _graph(self, assignment: Assignment) -> tuple[bytes, Path]:
+        """The graph, and the file with its new weights."""
+        quantizer = self.quantizer(assignment)
+        weights = self.folder / "trial.weights"
+        draft = replace(draft_of(self.basis.graph, self.folder), weights=WeightFile(weights))
+        draft.ranges = self._ranges(assignment.method, quantizer)
+        quantizer.quantize(draft)
+        return draft.finish(), weights
+
+    def _ranges(self, method: str, quantizer: StaticQdq) -> Mapping[str, Range]:
+        if method not in self.ranges:
+            basis = self.basis
+            settings = replace(self.recipe.calibration, method=method)  # type: ignore[arg-type]
+            values = quantizer.measures(basis.draft())
+            self.ranges[method] = ranges_for(
+                basis.model, basis.graph, values, basis.samples, settings, self.store, self.console
+            )
+        return self.ranges[method]

@@ -1,0 +1,46 @@
+"""Lets a quantizer rewrite a graph, into a folder or in place."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from packager.quantizers import Quantizer
+from packager.rewriting.draft import Draft
+from packager.tensors.writing import WeightFile
+from packager.values import FloatLayer, Model, Range, Variant
+
+GRAPH, WEIGHTS, LEFT = "graph.onnx", "weights.bin", "left.json"
+
+
+def draft_of(graph: bytes, data_folder: Path) -> Draft:
+    """A draft of the serialized ModelProto `graph` that is rewritten in place: weights that do not change stay."""
+    import onnx
+
+    return Draft(proto=onnx.ModelProto.FromString(graph), data_folder=data_folder)
+
+
+def quantize(
+    graph: bytes, data_folder: Path, quantizer: Quantizer, ranges: Mapping[str, Range], folder: Path
+) -> tuple[FloatLayer, ...]:
+    """Writes what `quantizer` makes of `graph` to `folder`, and returns what it left in float."""
+    weights = folder / WEIGHTS
+    weights.touch()  # even where all weights are small enough for the graph: the variant has its own
+    draft = replace(draft_of(graph, data_folder), weights=WeightFile(weights), ranges=ranges)
+    quantizer.quantize(draft)
+    (folder / GRAPH).write_bytes(draft.finish())
+    left = tuple(draft.left)
+    (folder / LEFT).write_text(json.dumps([asdict(each) for each in left]), encoding="utf-8")
+    return left
+
+
+def read_variant(folder: Path, model: Model, name: str, quantizer: str) -> Variant:
+    """What `quantize` left in `folder`."""
+    return Variant(
+        model=model,
+        name=name,
+        graph=(folder / GRAPH).read_bytes(),
+        quantizer=quantizer,
+        weights=folder / WEIGHTS,
+        left=tuple(FloatLayer(**each) for each in json.loads((folder / LEFT).read_text(encoding="utf-8"))),
+    )

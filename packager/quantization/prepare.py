@@ -1,0 +1,56 @@
+"""What calibration and integer kernels want of a float graph: batch norms folded, constants computed, types known."""
+
+from importlib.metadata import version
+from pathlib import Path
+
+from packager import tools
+from packager.errors import ModelError
+from packager.ortformat.refusals import explain, hint_for
+from packager.store import Store, key_of
+from packager.values import Model
+
+ENTRIES = {"session.disable_prepacking": "1"}
+FOLDING = ["ConstantFolding"]
+LARGEST_GROWTH = 1.25
+"""What folding may add to the size of the model, as a factor: shapes that are spread out are better left computed."""
+
+
+def prepared(model: Model, store: Store) -> bytes:
+    """The graph of `model`, which must be hashed, after ONNX Runtime's basic rewrites; weights stay where they are.
+
+    Raises ModelError for a graph that ONNX Runtime refuses.
+    """
+
+    def make(folder: Path) -> None:
+        with store.scratch() as scratch:
+            saved = _saved(model, scratch, [])
+            if len(saved) > LARGEST_GROWTH * model.size_bytes + 65536:
+                saved = _saved(model, scratch, FOLDING)
+        (folder / "graph.onnx").write_bytes(saved)
+
+    folder = store.results("prepare", [key_of(model.graph.hex()), model.sha256, version("onnxruntime")], make)
+    return (folder / "graph.onnx").read_bytes()
+
+
+def _saved(model: Model, scratch: Path, disabled: list[str]) -> bytes:
+    graph, output = scratch / "graph.onnx", scratch / "prepared.onnx"
+    graph.write_bytes(model.graph)
+    answer = tools.run_job(
+        [Path(__file__).parents[1] / "ortformat" / "session.py"],
+        {
+            "graph": str(graph),
+            "data_folder": str(model.data_folder),
+            "output": str(output),
+            "entries": ENTRIES,
+            "level": "basic",
+            "disabled_optimizers": disabled,
+            "provider": "CPUExecutionProvider",
+        },
+        scratch,
+        crash=f"{model.path}: ONNX Runtime crashed while preparing it",
+        hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
+    )
+    if "error" in answer:
+        error = str(answer["error"])
+        raise ModelError(f"{model.path}: ONNX Runtime cannot prepare it: {explain(error)}", hint=hint_for(error))
+    return output.read_bytes()

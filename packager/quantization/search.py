@@ -1,0 +1,188 @@
+"""Finds the largest set of layers in integers whose loss of accuracy stays within a budget.
+
+What is tried, in this order, and how often at most:
+
+1. the whole model in integers, once for every way to find ranges;
+2. where none is within the budget: every layer alone in integers, on few samples, for how much noise it makes;
+3. the layers with the least noise in integers, of the others the weights alone: how many, by halving. Where not even
+   the weights of all layers can be integers: first how many can, by halving, the others in float;
+4. layers that were left out, one by one, the least noise first, as often as is allowed.
+
+Halving takes for granted that more layers in integers lose more. What it gives was measured itself all the same: the
+answer is always an assignment whose own drop is within the budget.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packager.errors import ModelError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """What every layer computes with; those in neither set stay in float."""
+
+    method: str
+    """how the ranges of activations are found"""
+    integer: frozenset[str] = frozenset()
+    """layers with weights and activations in integers"""
+    weights: frozenset[str] = frozenset()
+    """layers with weights in integers"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """One assignment that was tried."""
+
+    what: str
+    """in words"""
+    assignment: Assignment
+    drop: float
+    """of the metric, from that of the float model"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """The answer of a search."""
+
+    assignment: Assignment
+    drop: float
+    budget: float
+    evaluations: tuple[Evaluation, ...]
+    """in order, those for sensitivity left out"""
+    noise: Mapping[str, float]
+    """layer -> noise that it makes alone, as a share of the output's power; empty where nobody had to know"""
+    bound: int
+    """how many evaluations there might have been, those for sensitivity included"""
+    reasons: Mapping[str, str]
+    """layer -> why its activations, or all of it, stay in float"""
+
+    @property
+    def evaluation_count(self) -> int:
+        return len(self.evaluations) + len(self.noise)
+
+
+@dataclass
+class Search:
+    layers: Sequence[str]
+    """that can be in integers, in the order of the graph"""
+    methods: Sequence[str]
+    budget: float
+    further_tries: int
+    drop: Callable[[Assignment], float]
+    """of the metric, on all samples"""
+    noise: Callable[[Assignment], float]
+    """at the output, on few samples, as a share of its power"""
+    announce: Callable[[str], None] = lambda text: None
+    evaluations: list[Evaluation] = field(default_factory=list)
+
+    def run(self) -> Found:
+        """Raises ModelError where the float model itself is not within the budget."""
+        everything = frozenset(self.layers)
+        tried = [self._try(f"all layers, {each}", Assignment(method=each, integer=everything)) for each in self.methods]
+        best = min(tried, key=lambda each: each.drop)
+        if best.drop <= self.budget or not self.layers:
+            return self._found(best, {})
+        noise = self._noise(best.assignment.method)
+        quietest = sorted(self.layers, key=lambda name: (noise[name], self.layers.index(name)))
+        start = self._start(quietest, best.assignment.method)
+        shrunk = start.assignment.weights
+        chosen = self._most(
+            "integers",
+            [name for name in quietest if name in shrunk],
+            start,
+            lambda names: replace(start.assignment, integer=frozenset(names), weights=shrunk - frozenset(names)),
+        )
+        return self._found(self._further(quietest, chosen), noise)
+
+    @property
+    def bound(self) -> int:
+        """Evaluations that there can be at most."""
+        halving = math.ceil(math.log2(len(self.layers) + 1)) if self.layers else 0
+        return len(self.methods) + len(self.layers) + 2 + 2 * halving + self.further_tries
+
+    def _noise(self, method: str) -> dict[str, float]:
+        noise = {}
+        for number, name in enumerate(self.layers, 1):
+            self.announce(f"layer {number} of {len(self.layers)} alone")
+            noise[name] = self.noise(Assignment(method=method, integer=frozenset([name])))
+        return noise
+
+    def _start(self, quietest: Sequence[str], method: str) -> Evaluation:
+        """As many layers with integer weights as the budget allows, no activations."""
+        all_weights = self._try("the weights of all layers", Assignment(method=method, weights=frozenset(self.layers)))
+        if all_weights.drop <= self.budget:
+            return all_weights
+        nothing = self._try("no layer", Assignment(method=method))
+        if nothing.drop > self.budget:
+            raise ModelError(
+                f"with every layer in float the metric drops by {nothing.drop:.3g}: the budget is {self.budget:g}",
+                hint="allow more with max-drop; tables of embeddings are in 8 bits already: embeddings = false",
+            )
+        return self._most(
+            "integer weights", quietest, nothing, lambda names: Assignment(method=method, weights=frozenset(names))
+        )
+
+    def _most(
+        self, what: str, names: Sequence[str], start: Evaluation, assign: Callable[[Sequence[str]], Assignment]
+    ) -> Evaluation:
+        """The assignment with the most of `names`, from the first on, that is within the budget; `start` has none."""
+        best, low, high = start, 0, len(names)
+        while low < high:
+            middle = (low + high + 1) // 2
+            tried = self._try(f"{middle} layers with {what}", assign(names[:middle]))
+            if tried.drop <= self.budget:
+                best, low = tried, middle
+            else:
+                high = middle - 1
+        return best
+
+    def _further(self, quietest: Sequence[str], best: Evaluation) -> Evaluation:
+        left = [name for name in quietest if name not in best.assignment.integer]
+        for name in left[1 : self.further_tries + 1]:  # the first is what halving has tried last
+            known = best.assignment
+            assignment = replace(known, integer=known.integer | {name}, weights=known.weights - {name})
+            tried = self._try(_one_more(name), assignment)
+            if tried.drop <= self.budget:
+                best = tried
+        return best
+
+    def _try(self, what: str, assignment: Assignment) -> Evaluation:
+        self.announce(what)
+        found = Evaluation(what=what, assignment=assignment, drop=self.drop(assignment))
+        self.evaluations.append(found)
+        return found
+
+    def _found(self, best: Evaluation, noise: Mapping[str, float]) -> Found:
+        return Found(
+            assignment=best.assignment,
+            drop=best.drop,
+            budget=self.budget,
+            evaluations=tuple(self.evaluations),
+            noise=noise,
+            bound=self.bound,
+            reasons={name: self._reason(name, noise, best.assignment) for name in self._floats(best.assignment)},
+        )
+
+    def _floats(self, assignment: Assignment) -> list[str]:
+        return [name for name in self.layers if name not in assignment.integer]
+
+    def _reason(self, name: str, noise: Mapping[str, float], assignment: Assignment) -> str:
+        rank = sorted(noise.values(), reverse=True).index(noise[name]) + 1
+        kept = "its weights alone are integers; " if name in assignment.weights else ""
+        alone = (
+            f"alone in integers it brings the output to {decibels(noise[name])}, rank {rank} of {len(noise)} by noise"
+        )
+        tried = [each.drop for each in self.evaluations if each.what == _one_more(name)]
+        last = f"added last, the drop was {tried[0]:.3g}" if tried else "quieter layers use up the budget"
+        return f"{kept}{alone}; {last}"
+
+
+def _one_more(name: str) -> str:
+    return f"'{name}' in integers, too"
+
+
+def decibels(noise: float) -> str:
+    """A share of noise as the signal-to-noise ratio that it is: 0.01 is 20 dB."""
+    return f"{-10 * math.log10(noise):.1f} dB" if noise > 0 else "no noise"

@@ -1,0 +1,125 @@
+"""Makes a variant of a model: prepares the graph, finds what its quantizer needs to know, and lets it rewrite."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from packager import calibration
+from packager.console import Console
+from packager.errors import ModelError
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
+from packager.names import kebab_case
+from packager.quantization.auto import Basis, search
+from packager.quantization.making import quantize, read_variant
+from packager.quantization.prepare import prepared
+from packager.quantization.ranges import ranges_for, read_samples
+from packager.quantization.search import Found
+from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
+from packager.store import Store, key_of
+from packager.values import FloatLayer, Model, Numbers, Range, Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A variant, and what it was made with."""
+
+    variant: Variant
+    graph: bytes
+    """that the quantizer was given"""
+    samples: calibration.Samples | None = None
+    """that ranges were measured on; None for quantizers that need none"""
+    found: Found | None = None
+    """the search, where there was one"""
+
+
+def own_numbers(model: Model, name: str = "source") -> Variant:
+    """The variant that has the model's own numbers."""
+    return Variant(model=model, name=name, graph=model.graph, quantizer="none")
+
+
+def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Console) -> Made:
+    """The variant `name` of `model`, made by `recipe` or found in the store; `model` must be hashed.
+
+    Raises ConfigError for samples that do not fit the model, ModelError for a model that cannot be quantized.
+    """
+    if isinstance(recipe, NoQuantizer):
+        return Made(variant=own_numbers(model, name), graph=model.graph)
+    if isinstance(recipe, Auto):
+        basis = _basis(model, recipe.calibration, store, console)
+        quantizer, found = search(basis, recipe, store, console)
+        made = _calibrated(basis, name, quantizer, store, console)
+        explained = replace(made, quantizer=recipe.NAME, left=_explained(made.left, found.reasons))
+        return Made(variant=explained, graph=basis.graph, samples=basis.samples, found=found)
+    if isinstance(recipe, StaticQdq):
+        basis = _basis(model, recipe.calibration, store, console)
+        made = _calibrated(basis, name, recipe, store, console)
+        return Made(variant=made, graph=basis.graph, samples=basis.samples)
+    return Made(variant=_made(model, model.graph, name, recipe, {}, store, console), graph=model.graph)
+
+
+def _basis(model: Model, settings: Calibration, store: Store, console: Console) -> Basis:
+    """The graph that ranges are measured on, and the samples."""
+    refuse_quantized(model)
+    samples = read_samples(model, settings, console)
+    with console.step(f"prepare {model.name}"):
+        graph = prepared(model, store)
+    return Basis(model=model, graph=graph, samples=samples)
+
+
+def _calibrated(basis: Basis, name: str, quantizer: StaticQdq, store: Store, console: Console) -> Variant:
+    values = quantizer.measures(basis.draft())
+    ranges = ranges_for(basis.model, basis.graph, values, basis.samples, quantizer.calibration, store, console)
+    return _made(basis.model, basis.graph, name, quantizer, ranges, store, console)
+
+
+def _made(
+    model: Model,
+    graph: bytes,
+    name: str,
+    quantizer: Quantizer,
+    ranges: Mapping[str, Range],
+    store: Store,
+    console: Console,
+) -> Variant:
+    measured = {key: asdict(each) for key, each in ranges.items()}
+    inputs = [key_of(graph.hex()), model.sha256, quantizer.NAME, _settings(quantizer), measured]
+
+    def make(folder: Path) -> None:
+        with console.step(f"quantize {model.name} ({quantizer.NAME})"):
+            quantize(graph, model.data_folder, quantizer, ranges, folder)
+
+    return read_variant(store.results("quantize", inputs, make), model, name, quantizer.NAME)
+
+
+def _settings(quantizer: Quantizer) -> dict[str, object]:
+    """What its result depends on, but for how ranges were found: that is in the ranges."""
+    settings: dict[str, object] = asdict(quantizer)  # type: ignore[call-overload]
+    settings.pop("calibration", None)
+    return settings
+
+
+def settings_of(recipe: Recipe) -> dict[str, object]:
+    """The keys of a quantizer's table that are set, as JSON can say them and without the paths of this machine."""
+    settings = {kebab_case(key): value for key, value in asdict(recipe).items()}  # type: ignore[arg-type]
+    calibration: Calibration | None = getattr(recipe, "calibration", None)
+    if calibration:
+        source = calibration.samples if calibration.is_function else Path(calibration.samples).name
+        plain = {kebab_case(key): value for key, value in asdict(calibration).items()}
+        settings["calibration"] = {**plain, "samples": source}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items() if value != ()}
+
+
+def _explained(left: tuple[FloatLayer, ...], reasons: Mapping[str, str]) -> tuple[FloatLayer, ...]:
+    """`left` with the reasons of a search, which knows more than that it was asked to."""
+    return tuple(replace(each, reason=reasons.get(each.name, each.reason)) for each in left)
+
+
+def refuse_quantized(model: Model) -> None:
+    """Raises ModelError for a model that is not in float32: there is nothing to measure."""
+    numbers = traits(read_graph(model.graph)).numbers
+    if numbers is not Numbers.FLOAT32:
+        raise ModelError(
+            f"{model.path}: the model is in {numbers} already",
+            hint='give the float32 model that it was made of, or ship it as it is: quantizer = "none"',
+        )

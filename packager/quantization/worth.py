@@ -1,0 +1,75 @@
+"""Whether a variant is worth shipping: what its speed is measured on, and the gate."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from packager import calibration, samples
+from packager.console import Console
+from packager.errors import MobpackError, ModelError
+from packager.inputs import Settings
+from packager.measurement.gate import Sizes, gate
+from packager.measurement.latency import Latency, latency
+from packager.measurement.subject import Samples, Subject
+from packager.quantization.ranges import READER
+from packager.quantization.variants import Made
+from packager.store import Store, key_of
+from packager.values import Model
+
+RANDOM_SAMPLES = 8
+"""What a quantizer that needs no samples is measured on."""
+
+
+def refuse_worthless(made: Made, store: Store, console: Console, *, is_forced: bool) -> None:
+    """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; says so of one
+    that is only one of both. Each variant is measured once."""
+    variant = made.variant
+    if variant.weights is None:
+        return
+
+    def make(folder: Path) -> None:
+        with console.step(f"measure latency of {variant.model.name} ({variant.name})"), store.scratch() as scratch:
+            original, quantized = subjects(made)
+            used, _ = samples_for(variant.model, made.samples, original, scratch)
+            found = latency(original, quantized, used, scratch)
+        (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+
+    folder = store.results("latency", [key_of(variant.graph.hex()), variant.weights.parent.name], make)
+    found = Latency(**json.loads((folder / "latency.json").read_text(encoding="utf-8")))
+    sizes = Sizes(float_bytes=variant.model.size_bytes, quantized_bytes=variant.size_bytes)
+    for sentence in gate(sizes, found, is_forced=is_forced):
+        # No warning: those end in the manifest, whose bytes may not depend on the weather of a machine.
+        console.say(f"  model '{variant.model.name}', variant '{variant.name}': {sentence}")
+
+
+def subjects(made: Made) -> tuple[Subject, Subject]:
+    """The float graph and the quantized one."""
+    variant = made.variant
+    return (
+        Subject(graph=made.graph, data_folder=variant.model.data_folder),
+        Subject(graph=variant.graph, data_folder=variant.data_folder),
+    )
+
+
+def samples_for(
+    model: Model, given: calibration.Samples | None, original: Subject, scratch: Path
+) -> tuple[Samples, str]:
+    """The `given` samples, or random ones that the model accepts; and what they are, in words."""
+    if given:
+        return Samples(reader=given.reader, description=given.description, count=given.count), f"{given.count} given"
+    refusal: MobpackError | None = None
+    folder = scratch / "random"
+    folder.mkdir()
+    for candidate in samples.random_candidates(model, folder, count=RANDOM_SAMPLES, seed=0):
+        description = samples.describe(str(folder), model, Settings())
+        read = Samples(reader=READER, description=description, count=len(candidate.paths))
+        try:
+            latency(original, original, read, scratch, runs=2, seconds=0)
+        except ModelError as error:
+            refusal = refusal or error
+        else:
+            return read, candidate.description
+    raise ModelError(
+        f"the model runs on none of the random inputs tried: {refusal.message if refusal else 'there are none'}",
+        hint="fix its sizes (--shape, [model.NAME.shapes]), or give samples: --calibration",
+    )

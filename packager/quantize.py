@@ -1,0 +1,198 @@
+"""One ONNX file from another, and what was lost and won by it: the steps of `mobpack quantize`, top to bottom."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager import quantization, tools
+from packager.atomic import atomic_file
+from packager.console import Console
+from packager.errors import ConfigError, ToolError
+from packager.measurement.evaluator import Evaluator
+from packager.measurement.gate import Sizes, gate
+from packager.measurement.latency import Latency, emulated_latency, latency
+from packager.measurement.layers import LayerError, layer_errors
+from packager.measurement.metrics import Score
+from packager.measurement.page import write_report
+from packager.measurement.report import Evaluation, LayerChoice, QuantizationReport, SamplesUsed, Search, Side
+from packager.measurement.subject import Samples, Subject
+from packager.quantization import Made, settings_of
+from packager.quantization.ranges import read_samples
+from packager.quantization.search import Found
+from packager.quantization.worth import samples_for, subjects
+from packager.quantizers import Auto, Calibration, Recipe
+from packager.store import Store
+from packager.tensors.places import LARGEST_BYTES
+from packager.tensors.whole import write_beside, write_whole
+from packager.values import Model, Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    model: Model
+    """hashed"""
+    recipe: Recipe
+    output: Path
+    metric: str
+    samples: Calibration | None = None
+    """what a quantizer that needs no calibration is measured on; random inputs when absent"""
+    wants_report: bool = True
+    is_forced: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What was written."""
+
+    files: tuple[Path, ...]
+    """the model: one, or two for 2 GiB and more"""
+    page: Path | None
+    report: QuantizationReport
+
+
+def run(request: Request, store: Store, console: Console) -> Result:
+    """Quantizes, measures, and writes: all of it, or nothing and a MobpackError."""
+    refuse_output(request)
+    made = quantization.variant(request.model, request.recipe.NAME, request.recipe, store, console)
+    measured = measure(request, made, store, console) if request.wants_report else Measured()
+    sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
+    timed = measured.latencies[0] if measured.latencies else None
+    for warning in gate(sizes, timed, is_forced=request.is_forced):
+        console.warn(warning)
+    with console.step(f"write {request.output.name}"):
+        files = write(made.variant, request.output)
+    report = describe(request, made, measured, files, console)
+    page = request.output.with_suffix(".html") if request.wants_report else None
+    if page:
+        write_report(page, report)
+    return Result(files=files, page=page, report=report)
+
+
+def refuse_output(request: Request) -> None:
+    """Raises for a place that cannot be written to, before hours are spent."""
+    output, model = request.output, request.model
+    if output.suffix != ".onnx":
+        raise ConfigError(f"{output}: the result is ONNX", hint=f"name it {output.stem}.onnx")
+    if output.resolve() in (model.path.resolve(), *model.data_files):
+        raise ConfigError(f"{output} is the model itself", hint="give another --output")
+    if output.is_dir():
+        raise ConfigError(f"{output} is a folder", hint="give the name of a file")
+    folder = next(parent for parent in output.absolute().parents if parent.exists())
+    if not os.access(folder, os.W_OK):
+        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or give another --output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a variant is worth beside the float model."""
+
+    latencies: tuple[Latency, ...] = ()
+    score: Score | None = None
+    layers: tuple[LayerError, ...] = ()
+    samples: str = ""
+    """what it was measured on, in words"""
+
+
+def measure(request: Request, made: Made, store: Store, console: Console) -> Measured:
+    """Speed, the metric, and the error of every layer."""
+    original, quantized = subjects(made)
+    given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
+    with store.scratch() as scratch:
+        used, words = samples_for(request.model, given, original, scratch)
+        with console.step("measure latency"):
+            latencies = tuple(_latencies(original, quantized, used, scratch))
+        with console.step(f"measure {request.metric}"):
+            score = _score(original, quantized, used, request.metric, scratch)
+        with console.progress("compare layers") as advance:
+            layers = layer_errors(original, quantized, used, scratch, advance)
+    return Measured(latencies=latencies, score=score, layers=layers, samples=words)
+
+
+def _latencies(original: Subject, quantized: Subject, used: Samples, scratch: Path) -> Iterator[Latency]:
+    yield latency(original, quantized, used, scratch)
+    yield emulated_latency(original, quantized, used, scratch)
+
+
+def _score(original: Subject, quantized: Subject, used: Samples, metric: str, scratch: Path) -> Score:
+    from packager.measurement.hosts import as_measured
+
+    folder = scratch / "metric"
+    folder.mkdir()
+    graph = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    with Evaluator(original, metric, folder, samples=used) as evaluator:
+        return evaluator.score(graph.written(folder / "quantized.onnx"), quantized.data_folder)
+
+
+def write(variant: Variant, output: Path) -> tuple[Path, ...]:
+    """Writes the model as one file with its weights inside; of 2 GiB and more, with them in `<output>.data`."""
+    import onnx
+
+    proto = onnx.ModelProto.FromString(variant.graph)
+    if variant.size_bytes < LARGEST_BYTES:
+        with atomic_file(output) as file:
+            write_whole(proto, variant.data_folder, file)
+        return (output,)
+    return write_beside(proto, variant.data_folder, output)
+
+
+def describe(
+    request: Request, made: Made, measured: Measured, files: tuple[Path, ...], console: Console
+) -> QuantizationReport:
+    """All that is known, for the page and for programs."""
+    model, recipe = request.model, request.recipe
+    calibration: Calibration | None = getattr(recipe, "calibration", None)
+    return QuantizationReport(
+        model=model.path.name,
+        variant=recipe.NAME,
+        original=Side(file=model.path.name, size_bytes=model.size_bytes, sha256=model.sha256),
+        quantized=Side(
+            file=files[0].name,
+            size_bytes=sum(file.stat().st_size for file in files),
+            sha256=tools.sha256_of(files[0]),
+        ),
+        quantizer=recipe.NAME,
+        settings={key: _in_words(value) for key, value in settings_of(recipe).items() if key != "calibration"},
+        calibration=_used(calibration, made) if calibration and made.samples else None,
+        score=measured.score,
+        max_drop=recipe.max_drop if isinstance(recipe, Auto) and recipe.metric == request.metric else None,
+        latencies=measured.latencies,
+        layers=measured.layers,
+        left=made.variant.left,
+        search=_search(made.found) if made.found else None,
+        warnings=tuple(console.warnings),
+    )
+
+
+def _used(calibration: Calibration, made: Made) -> SamplesUsed:
+    assert made.samples
+    source = calibration.samples if calibration.is_function else Path(calibration.samples).name
+    method = made.found.assignment.method if made.found else calibration.method
+    return SamplesUsed(source=source, count=made.samples.count, method=method)
+
+
+def _in_words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _search(found: Found) -> Search:
+    noises = sorted(found.noise.items(), key=lambda item: item[1])
+    return Search(
+        evaluations=tuple(
+            Evaluation(what=each.what, score=each.drop, is_within=each.drop <= found.budget)
+            for each in found.evaluations
+        ),
+        bound=found.bound,
+        choices=tuple(
+            LayerChoice(layer=name, scheme=_scheme(name, found), reason=found.reasons.get(name, ""))
+            for name, _ in noises
+        ),
+    )
+
+
+def _scheme(name: str, found: Found) -> str:
+    if name in found.assignment.integer:
+        return "integers"
+    return "integer weights" if name in found.assignment.weights else "float"

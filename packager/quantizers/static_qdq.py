@@ -1,0 +1,95 @@
+"""Integers for weights and activations, scales fixed before the model ships: the fastest on phones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from packager.quantizers.quantizer import Calibration
+from packager.rewriting import qdq
+from packager.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
+from packager.rewriting.draft import Draft
+from packager.rewriting.embeddings import quantize_tables
+from packager.rewriting.layers import Layer, fit_layers, name_of, names_of
+from packager.rewriting.schemes import ActivationElement, Scheme, Scope, WeightElement
+from packager.rewriting.selection import Selection, select, values_to_measure
+from packager.tables import STRICT
+
+SINCE_OPSET = 10
+"""ONNX Runtime makes QLinearConv of a quantized Conv, which is that old."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticQdq:
+    NAME: ClassVar[str] = "static-qdq"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    quantizer: Literal["static-qdq"] = "static-qdq"
+    """how the variant is made"""
+    calibration: Calibration
+    """what the ranges of activations are measured on"""
+    activations: ActivationElement = "int8"
+    """`int8` is what ARM's CPU kernels and XNNPACK like; providers that want `uint8` get the same numbers as such.
+    `uint16` keeps more precision on Qualcomm's processors, and has no kernels anywhere else"""
+    weights: WeightElement = "int8"
+    """`int8` is symmetric around zero; `uint8` has a zero point"""
+    per_channel: bool = True
+    """a scale for every output channel of a weight, instead of one for all"""
+    symmetric: bool = False
+    """whether activations, too, are symmetric around zero"""
+    scope: Literal["auto", "kernels", "all"] = "auto"
+    """which operators without weights join in: `kernels`, those with 8-bit kernels on the CPU; `all` that a neural
+    processor may know; `auto` is `all` for 16 bits, else `kernels`"""
+    embeddings: bool = True
+    """whether tables that a Gather picks rows of get 8 bits, too"""
+    weight_only: tuple[str, ...] = ()
+    """nodes, by name, of which the weights alone are quantized: as small, more precise, and as fast as in float"""
+    exclude: tuple[str, ...] = ()
+    """nodes, by name, that stay in float"""
+
+    def measures(self, draft: Draft) -> tuple[str, ...]:
+        """All that any choice of layers needs, so that one calibration serves every choice."""
+        layers = fit_layers(draft, ())
+        return values_to_measure(select(draft, layers, dict.fromkeys(names_of(layers), self._scheme), self._scope))
+
+    def quantize(self, draft: Draft) -> None:
+        draft.refuse_older(SINCE_OPSET, self.NAME)
+        draft.refuse_unknown(self.weight_only, "weight-only")
+        layers = fit_layers(draft, self.exclude)
+        schemes = {layer.name: self._scheme_of(layer) for layer in layers}
+        selection = select(draft, layers, schemes, self._scope, self.exclude)
+        joined = {name_of(unit.node) for unit in selection.units}  # such as a MatMul of two computed values
+        draft.left[:] = [each for each in draft.left if each.name not in joined]
+        for layer in layers:
+            if reason := self._reason(layer, selection):
+                draft.leave(layer.node, reason, layer.name)
+        qdq.insert(draft, layers, schemes, selection)
+        if self.embeddings:
+            quantize_tables(draft, BlockQuantizer(draft=draft, bits=8, block_size=TABLE_BLOCK), self.exclude)
+        draft.refuse_unchanged(self.exclude)
+
+    @property
+    def _scheme(self) -> Scheme:
+        return Scheme(
+            weights=self.weights,
+            activations=self.activations,
+            is_per_channel=self.per_channel,
+            is_symmetric=self.symmetric,
+        )
+
+    @property
+    def _scope(self) -> Scope:
+        if self.scope != "auto":
+            return self.scope
+        return "all" if "16" in self.activations else "kernels"
+
+    def _scheme_of(self, layer: Layer) -> Scheme:
+        return replace(self._scheme, activations=None) if self._is_weight_only(layer) else self._scheme
+
+    def _is_weight_only(self, layer: Layer) -> bool:
+        return layer.name in self.weight_only or layer.node.output[0] in self.weight_only
+
+    def _reason(self, layer: Layer, selection: Selection) -> str:
+        """Why the activations of a layer stay in float; empty when they do not."""
+        if self._is_weight_only(layer):
+            return "its weights alone are quantized, by the configuration"
+        return selection.refused.get(layer.name, "")

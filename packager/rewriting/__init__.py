@@ -1,0 +1,1 @@
+"""Rewrites a graph for other numbers: the graph in memory, its weights in their files."""

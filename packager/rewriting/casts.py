@@ -1,0 +1,60 @@
+"""Takes out casts that ONNX Runtime's float16 converter writes and nobody needs."""
+
+from typing import TYPE_CHECKING
+
+from packager import walk
+from packager.rewriting.draft import Draft
+from packager.rewriting.shields import rename_taken
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+
+def drop_twins(draft: Draft) -> None:
+    """The cast of a value is written once for every node that stays in float32: one is kept."""
+    nodes: dict[tuple[str, ...], NodeProto] = {}
+    for node in draft.graph.node:
+        nodes.setdefault(tuple(node.output), node)
+    if len(nodes) < len(draft.graph.node):
+        draft.replace_nodes(list(nodes.values()))
+
+
+def drop_round_trips(draft: Draft) -> None:
+    """From one node that stays in float32 to the next, or to an output, a value goes through float16: it need not."""
+    from onnx import TensorProto
+
+    narrowed = {
+        node.output[0]: node.input[0]
+        for node in draft.graph.node
+        if _is_cast(node, TensorProto.FLOAT16) and node.input[0].endswith("_cast_to_fp16")
+    }
+    renamed: dict[str, str] = {}
+    nodes = []
+    for node in draft.graph.node:
+        wide = narrowed.get(node.input[0], "") if _is_cast(node, TensorProto.FLOAT) else ""
+        if wide and node.output[0] not in draft.outputs:
+            renamed[node.output[0]] = wide
+        elif wide and wide not in renamed:  # an output keeps its name: what gives it takes that
+            renamed[wide] = node.output[0]
+        else:
+            nodes.append(node)
+    if renamed:
+        draft.replace_nodes(nodes)
+        _rename(draft, renamed)
+
+
+def _rename(draft: Draft, names: dict[str, str]) -> None:
+    """Gives values other names, and drops the casts that nobody takes any more."""
+
+    def final(name: str) -> str:
+        return final(names[name]) if name in names else name
+
+    rename_taken(draft.graph.node, {name: final(name) for name in names})
+    for node in draft.graph.node:
+        node.output[:] = [final(name) for name in node.output]
+    taken = draft.outputs.union(*(walk.taken_by(node) for node in draft.graph.node))
+    draft.replace_nodes([node for node in draft.graph.node if node.op_type != "Cast" or node.output[0] in taken])
+
+
+def _is_cast(node: "NodeProto", element: int) -> bool:
+    return node.op_type == "Cast" and any(each.name == "to" and each.i == element for each in node.attribute)

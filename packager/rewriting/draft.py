@@ -1,0 +1,255 @@
+"""A model that is being rewritten: its graph in memory, its weights in the files that they come from or go to."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packager import walk
+from packager.errors import ConfigError, ModelError, nearest
+from packager.rewriting.finishing import (
+    FIRST_WITH_OWN_INITIALIZERS,
+    drop_unused,
+    external_tensors,
+    sort_opsets,
+)
+from packager.tensors.places import refer, size_of, source_of
+from packager.tensors.reading import Weight, read_weight
+from packager.tensors.streaming import THREADS
+from packager.tensors.writing import WeightFile
+from packager.values import FloatLayer, Range
+
+if TYPE_CHECKING:
+    import numpy
+    from _typeshed import ReadableBuffer
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+MICROSOFT = "com.microsoft"
+KEEP_INLINE_BYTES = 1024
+"""Smaller tensors stay in the graph: scales and zero points, which optimizers compute with."""
+
+
+@dataclass
+class Draft:
+    """One model on its way to other numbers. Quantizers edit `proto` and note in `left` what they leave in float."""
+
+    proto: "ModelProto"
+    data_folder: Path
+    """of the external data of `proto`"""
+    weights: WeightFile | None = None
+    """where all weights go; without it, old ones stay where they are and new ones become part of the graph"""
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    """of values, by name, where calibration measured them"""
+    left: list[FloatLayer] = field(default_factory=list)
+    changed: int = 0
+    """how many nodes have other weights by now"""
+    threads: int = THREADS
+    _placed: set[str] = field(default_factory=set)
+    """constants whose bytes are in `weights` already"""
+
+    @property
+    def graph(self) -> "GraphProto":
+        return self.proto.graph
+
+    @cached_property
+    def opset(self) -> int:
+        """Of the domain ai.onnx."""
+        return max((entry.version for entry in self.proto.opset_import if entry.domain in ("", "ai.onnx")), default=0)
+
+    @cached_property
+    def constants(self) -> "dict[str, TensorProto]":
+        """The main graph's constants by name. Initializers that are inputs, too, are only defaults, except in files
+        older than IR version 4, where every initializer had to be an input (ONNX IR, section Graphs)."""
+        is_default = self.proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS
+        inputs = {value.name for value in self.graph.input} if is_default else set()
+        return {tensor.name: tensor for tensor in self.graph.initializer if tensor.name not in inputs}
+
+    @cached_property
+    def _elements(self) -> dict[str, int]:
+        values = (*self.graph.value_info, *self.graph.input, *self.graph.output)
+        return {value.name: value.type.tensor_type.elem_type for value in values}
+
+    def is_float(self, name: str) -> bool:
+        """Whether the computed value `name` is known to be float32."""
+        from onnx import TensorProto
+
+        return self._elements.get(name) == TensorProto.FLOAT
+
+    @cached_property
+    def producers(self) -> "dict[str, NodeProto]":
+        return {name: node for node in self.graph.node for name in node.output if name}
+
+    @cached_property
+    def takers(self) -> "dict[str, list[NodeProto]]":
+        """Value -> the nodes that take it, once for every time; subgraphs count with the node that has them."""
+        takers: dict[str, list[NodeProto]] = {}
+        for node in self.graph.node:
+            inside = walk.taken_by(node) - set(node.input)
+            for name in (*(name for name in node.input if name), *sorted(inside)):
+                takers.setdefault(name, []).append(node)
+        return takers
+
+    @cached_property
+    def outputs(self) -> frozenset[str]:
+        return frozenset(value.name for value in self.graph.output)
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """All of the model: what a subgraph calls its own must not be found outside of it either."""
+        names = {name for node in walk.all_nodes(self.proto) for name in (node.name, *node.input, *node.output)}
+        for graph in walk.all_graphs(self.proto):
+            names |= {each.name for each in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
+        return names
+
+    def unique(self, name: str) -> str:
+        """`name`, or with a number behind it where that is taken; taken from now on."""
+        number, free = 1, name
+        while free in self._names:
+            number += 1
+            free = f"{name}_{number}"
+        self._names.add(free)
+        return free
+
+    def hoist_constants(self) -> None:
+        """Constant nodes of the main graph, where some exporters keep every weight, become initializers."""
+        for index in reversed(range(len(self.graph.node))):
+            node = self.graph.node[index]
+            if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or node.output[0] in self.outputs:
+                continue
+            tensor = _constant(node)
+            if tensor is not None:
+                self.graph.initializer.append(tensor)
+                self.graph.initializer[-1].name = node.output[0]
+                del self.graph.node[index]
+        self._forget("constants", "producers", "takers")
+
+    def refuse_older(self, opset: int, quantizer: str) -> None:
+        """Raises ModelError for a model of an earlier opset."""
+        if self.opset < opset:
+            raise ModelError(
+                f"the model has opset {self.opset}; quantizer '{quantizer}' writes operators of opset {opset}",
+                hint=f"export it with opset_version={opset} or later",
+            )
+
+    def refuse_unchanged(self, exclude: Collection[str] = ()) -> None:
+        """Raises ModelError when no node has other weights now, and not because of what is in `exclude`."""
+        if self.changed or exclude:
+            return
+        reasons = list(dict.fromkeys(f"{each.operator}: {each.reason}" for each in self.left))
+        why = f" ({'; '.join(reasons[:3])})" if reasons else ""
+        raise ModelError(
+            f"nothing to quantize: no node has float32 weights that can become smaller{why}",
+            hint='give a float32 model, choose another quantizer, or ship it as it is: quantizer = "none"',
+        )
+
+    def refuse_unknown(self, names: Collection[str], key: str = "exclude") -> None:
+        """Raises ConfigError for one of `names`, which are those of `key`, that no node of the main graph has."""
+        known = {name for node in self.graph.node for name in (node.name, *node.output) if name}
+        for name in names:
+            if name not in known:
+                raise ConfigError(f"{key}: the model has no node '{name}'", hint=nearest(name, sorted(known)))
+
+    def leave(self, node: "NodeProto", reason: str, name: str = "") -> None:
+        """Notes that `node` stays in float."""
+        self.left.append(FloatLayer(name=name or node.name or node.output[0], operator=node.op_type, reason=reason))
+
+    def is_inline(self, name: str) -> bool:
+        """Whether the constant `name` is so small that it belongs into the graph."""
+        return size_of(self.constants[name]) < KEEP_INLINE_BYTES
+
+    def weight(self, name: str) -> Weight:
+        return read_weight(self.constants[name], self.data_folder)
+
+    def add(self, name: str, array: "numpy.ndarray") -> str:
+        """A constant of the graph itself, under a free name like `name`, which is returned."""
+        from onnx import numpy_helper
+
+        name = self.unique(name)
+        self._append(numpy_helper.from_array(array, name))
+        return name
+
+    def add_large(self, name: str, array: "numpy.ndarray") -> str:
+        """A constant as `add`, but in the file of weights where it is not small."""
+        from onnx import helper
+
+        if array.nbytes < KEEP_INLINE_BYTES:
+            return self.add(name, array)
+        return self.add_pieces(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape, [_bytes_of(array)])
+
+    def add_pieces(self, name: str, element: int, shape: "tuple[int, ...]", pieces: "Iterable[ReadableBuffer]") -> str:
+        """A constant whose bytes come in pieces, as `add`; `element` is a TensorProto.DataType."""
+        from onnx import TensorProto
+
+        self._append(TensorProto(name=self.unique(name)))
+        return self.fill(len(self.graph.initializer) - 1, element, shape, pieces)
+
+    def fill(self, index: int, element: int, shape: "tuple[int, ...]", pieces: "Iterable[ReadableBuffer]") -> str:
+        """Makes the constant at `index` one of `element`, `shape` and bytes in pieces; returns its name."""
+        tensor = self.graph.initializer[index]
+        tensor.data_type = element
+        tensor.dims[:] = shape
+        if self.weights:
+            refer(tensor, self.weights.append(pieces))
+            self._placed.add(tensor.name)
+        else:
+            tensor.raw_data = b"".join(pieces)
+        return str(tensor.name)
+
+    def _append(self, tensor: "TensorProto") -> None:
+        self.graph.initializer.append(tensor)
+        self.constants[tensor.name] = self.graph.initializer[-1]
+
+    def replace_nodes(self, nodes: "list[NodeProto]") -> None:
+        """Makes `nodes` the nodes of the main graph, and forgets what was known of the old ones."""
+        del self.graph.node[:]
+        self.graph.node.extend(nodes)
+        self._forget("producers", "takers")
+
+    def _forget(self, *known: str) -> None:
+        for name in known:
+            self.__dict__.pop(name, None)
+
+    def import_opset(self, domain: str, version: int = 1) -> None:
+        if all(entry.domain != domain for entry in self.proto.opset_import):
+            self.proto.opset_import.add(domain=domain, version=version)
+
+    def finish(self) -> bytes:
+        """The rewritten model, serialized, without constants that nothing takes any more.
+
+        With a file of weights, everything external lies in it, or beside it where it is in the data folder: its folder
+        is the data folder of the result.
+        """
+        drop_unused(self.proto)
+        if self.weights and self.weights.path.parent != self.data_folder:
+            for tensor, is_outer in external_tensors(self.proto):
+                if not (is_outer and tensor.name in self._placed):
+                    refer(tensor, self.weights.copy(source_of(tensor, self.data_folder)))
+        sort_opsets(self.proto)
+        return bytes(self.proto.SerializeToString(deterministic=True))
+
+
+def _bytes_of(array: "numpy.ndarray") -> memoryview:
+    """The bytes of an array that is not empty, where they lie."""
+    import numpy
+
+    return numpy.ascontiguousarray(array).data.cast("B")
+
+
+def _constant(node: "NodeProto") -> "TensorProto | None":
+    """What a Constant node gives; None for strings and sparse tensors."""
+    import numpy
+    from onnx import numpy_helper
+
+    (attribute,) = node.attribute
+    match attribute.name:
+        case "value":
+            tensor: TensorProto = attribute.t
+            return tensor
+        case "value_float" | "value_floats":
+            number = attribute.f if attribute.name == "value_float" else list(attribute.floats)
+            return numpy_helper.from_array(numpy.array(number, numpy.float32))
+        case "value_int" | "value_ints":
+            number = attribute.i if attribute.name == "value_int" else list(attribute.ints)
+            return numpy_helper.from_array(numpy.array(number, numpy.int64))
+    return None

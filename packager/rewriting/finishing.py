@@ -1,0 +1,63 @@
+"""What a rewritten model needs before it is written: nothing unused, inputs and operator sets that fit."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packager import walk
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, TensorProto
+
+FIRST_WITH_OWN_INITIALIZERS = 4
+"""The IR version since which an initializer need not be an input, too (ONNX IR, section Graphs)."""
+
+
+def drop_unused(proto: "ModelProto") -> None:
+    """Drops constants that nothing takes any more, and types of values that are gone. Defaults of inputs stay."""
+    graph = proto.graph
+    free_initializers(proto)
+    taken = {name for node in graph.node for name in walk.taken_by(node)}
+    taken |= {value.name for value in (*graph.output, *graph.input)}
+    kept = [tensor for tensor in graph.initializer if tensor.name in taken]
+    if len(kept) < len(graph.initializer):
+        del graph.initializer[:]
+        graph.initializer.extend(kept)
+    alive = taken | {name for node in graph.node for name in node.output}
+    described = [value for value in graph.value_info if value.name in alive]
+    del graph.value_info[:]
+    graph.value_info.extend(described)
+
+
+def free_initializers(proto: "ModelProto") -> None:
+    """Takes constants out of the inputs of an old model: new ones are in none, and nobody could feed the old ones."""
+    if proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS:
+        return
+    graph = proto.graph
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = [value for value in graph.input if value.name not in constants]
+    del graph.input[:]
+    graph.input.extend(inputs)
+    proto.ir_version = FIRST_WITH_OWN_INITIALIZERS
+
+
+def external_tensors(proto: "ModelProto") -> "Iterator[tuple[TensorProto, bool]]":
+    """Every tensor whose data lie in a file, with whether it is a constant of the main graph."""
+    for graph in walk.all_graphs(proto):
+        for tensor in graph.initializer:
+            if tensor.data_location == tensor.EXTERNAL:
+                yield tensor, graph is proto.graph
+    for node in walk.all_nodes(proto):
+        for each in node.attribute:
+            if each.HasField("t") and each.t.data_location == each.t.EXTERNAL:
+                yield each.t, False
+
+
+def sort_opsets(proto: "ModelProto") -> None:
+    """Without those of domains that no node is of; ONNX Runtime writes all that it knows."""
+    used = {node.domain if node.domain != "ai.onnx" else "" for node in walk.all_nodes(proto)}
+    used |= {function.domain for function in proto.functions}
+    entries = {("" if each.domain == "ai.onnx" else each.domain): each.version for each in proto.opset_import}
+    del proto.opset_import[:]
+    for domain in sorted(entries):
+        if domain in used or domain == "":
+            proto.opset_import.add(domain=domain, version=entries[domain])

@@ -1,0 +1,77 @@
+"""What float16 has no number for: which nodes must go on taking their constants in float32."""
+
+from typing import TYPE_CHECKING, Any
+
+from packager.errors import ModelError
+from packager.rewriting.draft import Draft
+from packager.rewriting.layers import WEIGHTED
+from packager.tensors.half import OVERFLOW, VANISHING
+from packager.tensors.reading import Weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import NodeProto
+
+SUMMING = (*WEIGHTED, "Gather", "LSTM", "GRU", "RNN")
+"""Operators in which a number that is nearly zero is one of many: it may become zero."""
+
+BOUNDING = ("Add", "Sub", "Where", "Clip", "Pad", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
+"""Operators that take a number beyond all others to mask or limit with, for which the largest one does as well."""
+
+
+class Misfits:
+    """Constants with numbers that are too large or too small; each is read once."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.known: dict[str, tuple[int, int, bool]] = {}
+
+    def reason(self, node: "NodeProto") -> str:
+        """Why `node` cannot take its constants in float16; empty when it can."""
+        for name in node.input:
+            tensor = self.draft.constants.get(name)
+            if tensor is None or tensor.data_type != tensor.FLOAT or 0 in tensor.dims:
+                continue
+            overflows, vanishing, is_all = self._counts(name)
+            if overflows and node.op_type not in BOUNDING:
+                return f"'{name}' has {overflows:,} numbers that are too large for float16"
+            is_harmless = node.op_type in SUMMING and not is_all
+            if vanishing and not is_harmless and not self._is_small(name):
+                return f"'{name}' has {vanishing:,} numbers that are too small for float16"
+        return ""
+
+    def _is_small(self, name: str) -> bool:
+        """Whether it passes through ONNX Runtime's converter, which raises what would become zero to 6e-8: where it
+        keeps a divisor from being zero, that is as good."""
+        return self.draft.is_inline(name)
+
+    def _counts(self, name: str) -> tuple[int, int, bool]:
+        if name not in self.known:
+            self.known[name] = _counted(self.draft.weight(name))
+        return self.known[name]
+
+
+def _counted(weight: Weight) -> tuple[int, int, bool]:
+    """How many are too large, how many would become zero, and whether none but these is other than zero.
+
+    Raises ModelError for NaN.
+    """
+    import numpy
+
+    overflows = vanishing = others = 0
+    for chunk in weight.chunks():
+        sizes = numpy.abs(chunk, out=chunk)
+        if not sizes.max() < OVERFLOW:  # or NaN
+            _refuse_nan(sizes, weight.name)
+            overflows += int(numpy.count_nonzero((sizes >= OVERFLOW) & numpy.isfinite(sizes)))
+        if sizes.min() <= VANISHING:
+            vanishing += int(numpy.count_nonzero(sizes <= VANISHING) - numpy.count_nonzero(sizes == 0))
+        others += int(sizes.max() > VANISHING)
+    return overflows, vanishing, vanishing > 0 and not others
+
+
+def _refuse_nan(numbers: "NDArray[Any]", name: str) -> None:
+    import numpy
+
+    if numpy.isnan(numbers).any():
+        raise ModelError(f"tensor '{name}' has NaN in it", hint="train or export the model again")

@@ -1,0 +1,182 @@
+"""The layers of a graph that have weights: what each takes, multiplies and gives."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packager import walk
+from packager.rewriting.draft import Draft
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+LIMITING = ("Relu", "Clip")
+"""Activations that the limits of a quantized value can stand for."""
+EXCLUDED = "excluded by the configuration"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """A node that multiplies a computed value with a constant weight."""
+
+    name: str
+    node: "NodeProto"
+    value: str
+    """what it takes"""
+    weight: str
+    axis: int | None
+    """of the weight, along its output channels; None where they lie on no axis of their own"""
+    bias: str = ""
+    limit: "NodeProto | None" = None
+    """the Relu or Clip that alone takes what it gives"""
+
+    @property
+    def output(self) -> str:
+        """What the layer gives, its limit included."""
+        return str((self.limit or self.node).output[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unfit:
+    """A node of a kind that has weights, and why it must stay as it is."""
+
+    name: str
+    node: "NodeProto"
+    reason: str
+
+
+def name_of(node: "NodeProto") -> str:
+    """Its own, or that of its first output: exporters leave names away."""
+    return node.name or next((name for name in node.output if name), "")
+
+
+def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Layer | Unfit]:
+    """Those of the main graph, in its order, each under a name of its own."""
+    seen: set[str] = set()
+    for node in draft.graph.node:
+        if node.op_type in operators and node.domain in ("", "ai.onnx"):
+            name = name_of(node) if name_of(node) not in seen else str(node.output[0])
+            seen.add(name)
+            yield _layer(draft, node, name)
+
+
+def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str] = WEIGHTED) -> list[Layer]:
+    """The layers that can be quantized and are not in `exclude`; notes the others in `draft.left`, those in subgraphs
+    and functions, too.
+
+    Raises ConfigError for a name in `exclude` that no node has.
+    """
+    draft.refuse_unknown(exclude)
+    fit = []
+    for layer in layers(draft, operators):
+        if isinstance(layer, Unfit):
+            draft.leave(layer.node, layer.reason, layer.name)
+        elif layer.name in exclude or layer.node.output[0] in exclude:
+            draft.leave(layer.node, EXCLUDED, layer.name)
+        else:
+            fit.append(layer)
+    leave_inner(draft, operators)
+    return fit
+
+
+def leave_inner(draft: Draft, operators: Collection[str]) -> None:
+    """Notes the nodes of `operators` in branches, loops and functions, which stay as they are."""
+    for node in draft.graph.node:
+        for graph in walk.subgraphs(node):
+            _leave_all(draft, graph.node, operators, f"it lies inside of {node.op_type} '{name_of(node)}'")
+    for function in draft.proto.functions:
+        _leave_all(draft, function.node, operators, f"it lies inside of function '{function.name}'")
+
+
+def _leave_all(draft: Draft, nodes: "Iterable[NodeProto]", operators: Collection[str], reason: str) -> None:
+    for node in nodes:
+        if node.op_type in operators and node.domain in ("", "ai.onnx"):
+            draft.leave(node, reason)
+        for graph in walk.subgraphs(node):
+            _leave_all(draft, graph.node, operators, reason)
+
+
+def is_excluded(node: "NodeProto", exclude: Collection[str]) -> bool:
+    """Whether `exclude` has its name, or that of a value that it gives."""
+    return any(name in exclude for name in (node.name, *node.output) if name)
+
+
+def names_of(layers: Iterable[Layer]) -> list[str]:
+    return [layer.name for layer in layers]
+
+
+def attribute(node: "NodeProto", name: str, default: float) -> float:
+    """The number that attribute `name` has, or `default`."""
+    for each in node.attribute:
+        if each.name == name:
+            return float(each.f if each.type == each.FLOAT else each.i)
+    return default
+
+
+def limit_behind(draft: Draft, output: str) -> "NodeProto | None":
+    """The Relu or Clip with constant limits that alone takes `output`."""
+    takers = draft.takers.get(output, [])
+    if len(takers) != 1 or output in draft.outputs or takers[0].op_type not in LIMITING:
+        return None
+    (node,) = takers
+    is_constant = all(name in draft.constants for name in node.input[1:] if name)
+    return node if node.input[0] == output and is_constant else None
+
+
+def _layer(draft: Draft, node: "NodeProto", name: str) -> Layer | Unfit:
+    value, weight, *rest = node.input
+    bias = rest[0] if rest else ""
+    if reason := _unfit(draft, node, weight, bias):
+        return Unfit(name=name, node=node, reason=reason)
+    return Layer(
+        name=name,
+        node=node,
+        value=value,
+        weight=weight,
+        axis=_axis(draft, node, weight),
+        bias=bias,
+        limit=limit_behind(draft, node.output[0]),
+    )
+
+
+def _unfit(draft: Draft, node: "NodeProto", weight: str, bias: str) -> str:
+    from onnx import TensorProto
+
+    constants = draft.constants
+    if weight not in constants:
+        if node.input[0] in constants:
+            return "its weights come first"
+        if any(weight == tensor.name for tensor in draft.graph.initializer):
+            return "its weights are an input, too, and only its default"
+        return "multiplies two computed values" if node.op_type == "MatMul" else "its weights are computed"
+    if node.input[0] in constants:
+        return "multiplies constants"
+    if constants[weight].data_type != TensorProto.FLOAT:
+        return "its weights are not float32"
+    if 0 in constants[weight].dims:
+        return "its weights are empty"
+    if len(constants[weight].dims) < 2:
+        return "its weights are a vector"
+    if bias and bias not in constants:
+        return "its bias is computed"
+    if node.op_type == "Gemm" and (attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)) != (1.0, 1.0):
+        return "alpha or beta is not 1"
+    if node.op_type == "Gemm" and bias and list(constants[bias].dims) != [_columns(draft, node, weight)]:
+        return "its bias is not one number per column"
+    return ""
+
+
+def _columns(draft: Draft, node: "NodeProto", weight: str) -> int:
+    return int(draft.constants[weight].dims[0 if attribute(node, "transB", 0) else 1])
+
+
+def _axis(draft: Draft, node: "NodeProto", weight: str) -> int | None:
+    match node.op_type:
+        case "Conv":
+            return 0
+        case "ConvTranspose":  # its weight is (in, out / group, ...)
+            return 1 if attribute(node, "group", 1) == 1 else None
+        case "Gemm":
+            return 0 if attribute(node, "transB", 0) else 1
+    return 1 if len(draft.constants[weight].dims) == 2 else None

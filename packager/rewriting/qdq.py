@@ -1,0 +1,192 @@
+"""Writes quantization into a graph as QuantizeLinear and DequantizeLinear around its operators.
+
+ONNX Runtime and its providers find an operator between such nodes and compute it with integers (docs/quantize.md of
+ONNX Runtime, "QDQ"). A value that a unit makes keeps its name, and is the dequantized one from then on: whoever takes
+it, graph outputs and subgraphs included, takes what a quantized consumer takes.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from packager.rewriting.draft import MICROSOFT, Draft
+from packager.rewriting.layers import Layer
+from packager.rewriting.schemes import Scheme
+from packager.rewriting.selection import Selection, Unit
+from packager.rewriting.weights import Quantized, WeightQuantizer
+from packager.tensors.rounding import Parameters, range_parameters
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+PER_AXIS_SINCE, WIDE_SINCE = 13, 21
+"""Opsets since which ONNX's QuantizeLinear takes an axis, and 16 bits; com.microsoft's takes both in any."""
+
+
+def insert(draft: Draft, layers: Sequence[Layer], schemes: Mapping[str, Scheme], selection: Selection) -> None:
+    """Makes the units of `selection` compute with quantized values, and the other layers in `schemes` with quantized
+    weights; each layer as its Scheme says."""
+    inserter = _Inserter(draft=draft, schemes=schemes, selection=selection, quantizer=WeightQuantizer(draft))
+    units = {unit.node.output[0]: unit for unit in selection.units}
+    shrunk = {
+        layer.node.output[0]: layer
+        for layer in layers
+        if layer.name in schemes and layer.node.output[0] not in units and schemes[layer.name].is_weight_only
+    }
+    nodes: list[NodeProto] = []
+    for node in draft.graph.node:
+        key = node.output[0] if node.output else ""
+        if key in units:
+            nodes += inserter.unit(units[key])
+        elif key in shrunk:
+            nodes += inserter.weight_only(shrunk[key])
+        elif key not in inserter.dropped:
+            nodes += inserter.behind(node)
+    draft.changed += len(shrunk) + sum(unit.layer is not None for unit in selection.units)
+    draft.replace_nodes(nodes)
+    if any(node.domain == MICROSOFT for node in nodes):
+        draft.import_opset(MICROSOFT)
+
+
+@dataclass
+class _Inserter:
+    draft: Draft
+    schemes: Mapping[str, Scheme]
+    selection: Selection
+    quantizer: WeightQuantizer
+    parameters: dict[str, tuple[str, str, Parameters]] = field(default_factory=dict)
+    """value whose scale it is -> names of scale and zero point, and both"""
+    dequantized: dict[str, str] = field(default_factory=dict)
+    """value or constant -> its dequantized twin"""
+    dropped: set[str] = field(default_factory=set)
+    """outputs of limits that are gone"""
+
+    @property
+    def scheme(self) -> Scheme:
+        """What all units share: how activations are quantized."""
+        return next(each for each in self.schemes.values() if not each.is_weight_only)
+
+    def unit(self, unit: Unit) -> Iterator["NodeProto"]:
+        """The node with what goes before and behind it."""
+        node = unit.node
+        twins: dict[str, str] = {}
+        for name in unit.takes:
+            if name not in self.selection.made and name not in self.dequantized:
+                yield from self._convert(name)
+            twins[name] = self.dequantized.get(name, name)
+        for name in unit.constants:
+            yield from self._constant(name)
+            twins[name] = self.dequantized[name]
+        if unit.layer is not None:
+            yield from self._weights(unit.layer, twins)
+        node.input[:] = [twins.get(name, name) for name in node.input]
+        if unit.limit is not None and self._is_implied(unit.limit):
+            self.dropped.add(unit.limit.output[0])
+            node.output[0] = unit.gives[0]
+        if unit.limit is not None and unit.limit.output[0] not in self.dropped:
+            yield node
+            return  # the values behind the limit follow it
+        yield from self._with_conversions(node, unit.gives)
+
+    def weight_only(self, layer: Layer) -> Iterator["NodeProto"]:
+        twins: dict[str, str] = {}
+        quantized = self.quantizer.weight(layer, self.schemes[layer.name])
+        yield from self._dequantize_weight(quantized)
+        twins[layer.weight] = quantized.dequantized
+        layer.node.input[:] = [twins.get(name, name) for name in layer.node.input]
+        yield layer.node
+
+    def behind(self, node: "NodeProto") -> Iterator["NodeProto"]:
+        """A node that is no unit: a limit that stays is followed by what quantizes its value."""
+        gives = tuple(name for name in node.output if name in self.selection.made)
+        yield from self._with_conversions(node, gives)
+
+    def _with_conversions(self, node: "NodeProto", gives: Sequence[str]) -> Iterator["NodeProto"]:
+        """`node`, its values `gives` quantized and dequantized again: these keep their names."""
+        raw = {name: self.draft.unique(f"{name}_float") for name in gives}
+        node.output[:] = [raw.get(name, name) for name in node.output]
+        yield node
+        for name, source in raw.items():
+            yield from self._pair(name, source, name)
+
+    def _convert(self, name: str) -> Iterator["NodeProto"]:
+        """Quantizes a float value for those that want it so; others go on taking it as it is."""
+        self.dequantized[name] = self.draft.unique(f"{name}_dequantized")
+        yield from self._pair(name, name, self.dequantized[name])
+
+    def _pair(self, name: str, source: str, result: str) -> Iterator["NodeProto"]:
+        scale, zero_point, parameters = self._activation(name)
+        quantized = self.draft.unique(f"{name}_quantized")
+        yield self._node("QuantizeLinear", [source, scale, zero_point], quantized, parameters)
+        yield self._node("DequantizeLinear", [quantized, scale, zero_point], result, parameters)
+
+    def _activation(self, name: str) -> tuple[str, str, Parameters]:
+        root = self.selection.made.get(name, name)
+        if root not in self.parameters:
+            scheme, measured = self.scheme, self.selection.ranges[root]
+            assert scheme.activations is not None
+            found = range_parameters(
+                measured.low, measured.high, scheme.activations, is_symmetric=scheme.is_symmetric, name=root
+            )
+            self.parameters[root] = (*self._add(root, found), found)
+        return self.parameters[root]
+
+    def _add(self, name: str, parameters: Parameters) -> tuple[str, str]:
+        scale = self.draft.add(f"{name}_scale", parameters.scale)
+        return scale, self.draft.add(f"{name}_zero_point", parameters.zero_point)
+
+    def _constant(self, name: str) -> Iterator["NodeProto"]:
+        """An operand that does not change, quantized as activations are."""
+        if name in self.dequantized:
+            return
+        assert self.scheme.activations is not None
+        quantized = self.quantizer.operand(name, self.scheme.activations)
+        self.dequantized[name] = quantized.dequantized
+        yield from self._dequantize_weight(quantized)
+
+    def _weights(self, layer: Layer, twins: dict[str, str]) -> Iterator["NodeProto"]:
+        """Dequantizes the weight and the bias of a layer, and notes what takes their places."""
+        scale = self._activation(layer.value)[2].scale
+        quantized = self.quantizer.weight(layer, self.schemes[layer.name], float(scale))
+        yield from self._dequantize_weight(quantized)
+        twins[layer.weight] = quantized.dequantized
+        if layer.bias:
+            bias = self.quantizer.bias(layer, quantized, float(scale))
+            yield from self._dequantize_weight(bias)
+            twins[layer.bias] = bias.dequantized
+
+    def _dequantize_weight(self, weight: Quantized) -> Iterator["NodeProto"]:
+        if weight.dequantized in self.dequantized:
+            return
+        self.dequantized[weight.dequantized] = weight.dequantized
+        inputs = [weight.name, weight.scale, weight.zero_point]
+        node = self._node("DequantizeLinear", inputs, weight.dequantized, weight.parameters)
+        if weight.axis is not None:
+            node.attribute.add(name="axis", i=weight.axis, type=2)  # AttributeProto.INT
+        yield node
+
+    def _is_implied(self, limit: "NodeProto") -> bool:
+        """Whether the least and greatest number of the quantized value are those of its limit: rounding does it."""
+        low, high = self._limits(limit)
+        _, _, parameters = self._activation(limit.output[0])
+        least, greatest = parameters.limits()
+        return least >= low and greatest <= high * (1 + 1e-6)
+
+    def _limits(self, limit: "NodeProto") -> tuple[float, float]:
+        if limit.op_type == "Relu":
+            return 0.0, float("inf")
+        found = [-float("inf"), float("inf")]
+        for index, name in enumerate(("min", "max")):
+            for each in limit.attribute:  # before opset 11
+                if each.name == name:
+                    found[index] = each.f
+            if len(limit.input) > index + 1 and limit.input[index + 1]:
+                found[index] = float(self.draft.weight(limit.input[index + 1]).array().reshape(()))
+        return found[0], found[1]
+
+    def _node(self, op: str, inputs: list[str], output: str, parameters: Parameters) -> "NodeProto":
+        from onnx import helper
+
+        since = WIDE_SINCE if parameters.element in ("int16", "uint16") else PER_AXIS_SINCE
+        domain = "" if self.draft.opset >= since else MICROSOFT
+        return helper.make_node(op, inputs, [output], name=self.draft.unique(f"{output}_{op}"), domain=domain)

@@ -1,0 +1,137 @@
+"""A matrix as integers in blocks, some of its columns at a time, each column in one piece.
+
+Weights lie row by row mostly, MatMulNBits wants them column by column: what is held is one stripe of columns in
+integers, and a piece of it in float. Blocks are ranged and rounded where they are read, so each is read once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from packager.tensors.reading import Weight
+from packager.tensors.rounding import Element, range_parameters, round_in_place
+from packager.tensors.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+STRIPE_BYTES = 64 << 20
+"""The most that a stripe has in integers."""
+
+
+@dataclass(frozen=True)
+class Stripe:
+    columns: slice
+    integers: "NDArray[numpy.uint8]"
+    """(columns, blocks, bytes of a block)"""
+    scales: "NDArray[numpy.float32]"
+    """(columns, blocks)"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stripes:
+    """The columns of `weight` in order; blocks run along its rows, and a short one at the end is filled with zeros."""
+
+    weight: Weight
+    bits: Literal[4, 8]
+    block_size: int
+    is_transposed: bool
+    """whether the weight lies column by column already"""
+    threads: int = THREADS
+    piece: int = PIECE_NUMBERS
+    """numbers that are read at a time, at least those of a block of every column"""
+    stripe_bytes: int = STRIPE_BYTES
+
+    @property
+    def rows(self) -> int:
+        return self.weight.shape[1 if self.is_transposed else 0]
+
+    @property
+    def columns(self) -> int:
+        return self.weight.shape[0 if self.is_transposed else 1]
+
+    @property
+    def blocks(self) -> int:
+        """In a column."""
+        return -(-self.rows // self.block_size)
+
+    def __iter__(self) -> Iterator[Stripe]:
+        """Raises ModelError for a weight with NaN or an infinity."""
+        yield from in_order(self._lying, self._cut_columns(), self.threads) if self.is_transposed else self._standing()
+
+    def _cut_columns(self) -> Iterator[slice]:
+        if self.is_transposed:
+            width = self.piece // max(1, self.rows)
+        else:
+            width = self.stripe_bytes // max(1, self.blocks * self.block_size * self.bits // 8)
+        for start in range(0, self.columns, max(1, width)):
+            yield slice(start, min(start + max(1, width), self.columns))
+
+    def _lying(self, columns: slice) -> Stripe:
+        """Of a weight that lies column by column: its numbers are in one stretch."""
+        import numpy
+
+        count = columns.stop - columns.start
+        numbers = numpy.zeros((count, self.blocks * self.block_size), numpy.float32)
+        if self.rows == numbers.shape[1]:
+            self.weight.read(columns.start * self.rows, numbers.reshape(-1))
+        else:
+            read = numpy.empty(count * self.rows, numpy.float32)
+            self.weight.read(columns.start * self.rows, read)
+            numbers[:, : self.rows] = read.reshape(count, self.rows)
+        integers, scales = self._rounded(numbers.reshape(count, self.blocks, self.block_size), 2)
+        if self.bits == 4:
+            integers = integers[..., 0::2] | integers[..., 1::2] << 4
+        return Stripe(columns, numpy.ascontiguousarray(integers), scales)
+
+    def _standing(self) -> Iterator[Stripe]:
+        """Of a weight that lies row by row."""
+        import numpy
+
+        scratch = Scratch()
+        for columns in self._cut_columns():
+            count = columns.stop - columns.start
+            integers = numpy.empty((count, self.blocks, self.block_size * self.bits // 8), numpy.uint8)
+            scales = numpy.empty((count, self.blocks), numpy.float32)
+
+            def convert(
+                blocks: slice, columns: slice = columns
+            ) -> tuple[slice, "NDArray[Any]", "NDArray[numpy.float32]"]:
+                return blocks, *self._part(blocks, columns, scratch)
+
+            for blocks, part, scale in in_order(convert, self._cut_blocks(count), self.threads):
+                integers[:, blocks] = part.transpose(2, 0, 1)
+                scales[:, blocks] = scale.T
+            yield Stripe(columns, integers, scales)
+
+    def _cut_blocks(self, count: int) -> Iterator[slice]:
+        step = max(1, self.piece // (self.block_size * count))
+        for start in range(0, self.blocks, step):
+            yield slice(start, min(start + step, self.blocks))
+
+    def _part(self, blocks: slice, columns: slice, scratch: Scratch) -> "tuple[NDArray[Any], NDArray[numpy.float32]]":
+        """Integers (blocks, bytes of a block, columns) and scales (blocks, columns)."""
+        count, width = blocks.stop - blocks.start, columns.stop - columns.start
+        numbers = scratch.floats(count * self.block_size * width).reshape(-1, width)
+        first = blocks.start * self.block_size
+        rows = min(len(numbers), self.rows - first)
+        if width == self.columns:
+            self.weight.read(first * width, numbers[:rows].reshape(-1))
+        else:
+            for row in range(rows):
+                self.weight.read((first + row) * self.columns + columns.start, numbers[row])
+        numbers[rows:] = 0
+        integers, scales = self._rounded(numbers.reshape(count, self.block_size, width), 1)
+        if self.bits == 4:
+            integers = integers[:, 0::2] | integers[:, 1::2] << 4
+        return integers, scales
+
+    def _rounded(self, cube: "NDArray[numpy.float32]", axis: int) -> "tuple[NDArray[Any], NDArray[numpy.float32]]":
+        """Integers of the blocks that lie along `axis` of `cube`, which is lost, and their scales."""
+        import numpy
+
+        element: Element = "uint4" if self.bits == 4 else "uint8"
+        found = range_parameters(cube.min(axis), cube.max(axis), element, is_symmetric=True, name=self.weight.name)
+        scale, zero = (numpy.expand_dims(each, axis) for each in (found.scale, found.zero_point))
+        return round_in_place(cube, scale, zero, element), found.scale

@@ -1,0 +1,144 @@
+"""Quantizes the constants of a draft: each once, however many nodes take it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from packager.rewriting.draft import KEEP_INLINE_BYTES, Draft
+from packager.rewriting.layers import Layer, attribute
+from packager.rewriting.schemes import ActivationElement, Scheme, WeightElement
+from packager.tensors.bias import quantize_bias, weight_scale_factors
+from packager.tensors.groups import Groups, per_channel, per_tensor
+from packager.tensors.quantizing import quantized, weight_parameters
+from packager.tensors.reading import Weight
+from packager.tensors.rounding import Element, Parameters, storage
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantized:
+    """A constant in integers, and what says which numbers they stand for: names of constants of the draft."""
+
+    name: str
+    scale: str
+    zero_point: str
+    axis: int | None
+    """of the scales; None where there is one"""
+    dequantized: str
+    """the value that is made of it; whoever takes it first makes it"""
+    parameters: Parameters
+
+
+@dataclass
+class WeightQuantizer:
+    draft: Draft
+    ranges: dict[tuple[str, WeightElement, int | None], Parameters] = field(default_factory=dict)
+    """what is known of weights that were read"""
+    made: dict[tuple[object, ...], Quantized] = field(default_factory=dict)
+
+    def weight(self, layer: Layer, scheme: Scheme, activation_scale: float | None = None) -> Quantized:
+        """The weight of `layer`. With the scale of the activations that it meets, its own scales are large enough for
+        the bias to fit into 32 bits."""
+        axis = layer.axis if scheme.is_per_channel else None
+        parameters = self._parameters(layer.weight, scheme.weights, axis)
+        if activation_scale is not None and layer.bias:
+            bias = self.draft.weight(layer.bias).array()
+            factors = weight_scale_factors(bias, activation_scale, parameters.scale)
+            if (factors > 1).any():
+                scale = (parameters.scale * factors).astype(parameters.scale.dtype)
+                parameters = Parameters(scale, parameters.zero_point, parameters.element)
+        key = (layer.weight, scheme.weights, axis, parameters.scale.tobytes())
+        if key not in self.made:
+            self.made[key] = self._written(layer.weight, axis, parameters)
+        return self.made[key]
+
+    def matrix(self, layer: Layer, *, is_per_channel: bool) -> Quantized:
+        """The weight of `layer` in int8 as MatMulInteger and ConvInteger take it, its scales such that the product
+        can be multiplied with them."""
+        import numpy
+
+        axis = layer.axis if is_per_channel else None
+        is_transposed = bool(layer.node.op_type == "Gemm" and attribute(layer.node, "transB", 0))
+        key = ("matrix", layer.weight, axis, is_transposed, layer.node.op_type == "Conv")
+        if key in self.made:
+            return self.made[key]
+        parameters = self._parameters(layer.weight, "int8", axis)
+        weight = self.draft.weight(layer.weight)
+        if is_transposed:
+            integers = numpy.frombuffer(b"".join(self._pieces(weight, axis, parameters)), numpy.int8)
+            name = self.draft.add_large(f"{layer.weight}_quantized", integers.reshape(weight.shape).T)
+        else:
+            name = self._place(weight, parameters.element, self._pieces(weight, axis, parameters))
+        scale = parameters.scale
+        if layer.node.op_type == "Conv" and scale.ndim:
+            scale = scale.reshape([-1, *[1] * (len(weight.shape) - 2)])
+        self.made[key] = Quantized(
+            name=name,
+            scale=self.draft.add(f"{layer.weight}_scale", scale),
+            zero_point="",
+            axis=axis,
+            dequantized="",
+            parameters=parameters,
+        )
+        return self.made[key]
+
+    def bias(self, layer: Layer, weight: Quantized, activation_scale: float) -> Quantized:
+        """The bias of `layer` in 32 bits, on the scale of what `weight` multiplies."""
+        bias = self.draft.weight(layer.bias)
+        found = quantize_bias(bias.array(), activation_scale, weight.parameters.scale, name=layer.bias)
+        key = ("bias", layer.bias, found.parameters.scale.tobytes())
+        if key not in self.made:
+            name = self.draft.add_large(f"{layer.bias}_quantized", found.values)
+            self.made[key] = self._named(layer.bias, name, found.parameters)
+        return self.made[key]
+
+    def operand(self, name: str, element: ActivationElement) -> Quantized:
+        """A constant that an operator without weights takes, such as what an Add adds."""
+        key = ("operand", name, element)
+        if key not in self.made:
+            weight = self.draft.weight(name)
+            groups = per_tensor(weight.shape)
+            parameters = weight_parameters(weight, groups, element, is_symmetric=False, threads=self.draft.threads)
+            self.made[key] = self._written(name, None, parameters)
+        return self.made[key]
+
+    def _parameters(self, name: str, element: WeightElement, axis: int | None) -> Parameters:
+        key = (name, element, axis)
+        if key not in self.ranges:
+            weight = self.draft.weight(name)
+            self.ranges[key] = weight_parameters(
+                weight, _groups(weight, axis), element, is_symmetric=element == "int8", threads=self.draft.threads
+            )
+        return self.ranges[key]
+
+    def _pieces(self, weight: Weight, axis: int | None, parameters: Parameters) -> Iterable[bytes]:
+        return quantized(weight, _groups(weight, axis), parameters, threads=self.draft.threads)
+
+    def _written(self, name: str, axis: int | None, parameters: Parameters) -> Quantized:
+        weight = self.draft.weight(name)
+        integers = self._place(weight, parameters.element, self._pieces(weight, axis, parameters))
+        return self._named(name, integers, parameters, axis)
+
+    def _named(self, name: str, integers: str, parameters: Parameters, axis: int | None = None) -> Quantized:
+        axis = 0 if axis is None and parameters.scale.ndim else axis  # a bias lies along its only one
+        return Quantized(
+            name=integers,
+            scale=self.draft.add(f"{name}_scale", parameters.scale),
+            zero_point=self.draft.add(f"{name}_zero_point", parameters.zero_point),
+            axis=axis,
+            dequantized=self.draft.unique(f"{name}_dequantized"),
+            parameters=parameters,
+        )
+
+    def _place(self, weight: Weight, element: Element, pieces: Iterable[bytes]) -> str:
+        """Adds the integers of `weight`, as they come, to the file of weights; small ones to the graph."""
+        import numpy
+        from onnx import helper
+
+        kind = storage(element)
+        name = f"{weight.name}_quantized"
+        if weight.size * kind.itemsize < KEEP_INLINE_BYTES:
+            return self.draft.add(name, numpy.frombuffer(b"".join(pieces), kind).reshape(weight.shape))
+        return self.draft.add_pieces(name, helper.np_dtype_to_tensor_dtype(kind), weight.shape, pieces)
+
+
+def _groups(weight: Weight, axis: int | None) -> Groups:
+    return per_tensor(weight.shape) if axis is None else per_channel(weight.shape, axis)

@@ -1,0 +1,221 @@
+"""Scores of graphs: what onnxruntime and numpy say, whatever was asked before, and errors that concern one graph."""
+
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnxruntime
+import pytest
+
+from packager.errors import ConfigError, ModelError
+from packager.measurement import Evaluator, Samples, Subject, as_measured
+from packager.measurement.child import Job, prepared, serve
+from packager.programs import Channel
+from tests.measurement_cases import classifier, inputs, quantized, samples, subject
+from tests.onnx_text import onnx_model
+
+ROOT = Path(__file__).parents[1]
+CASES = "tests.measurement_cases"
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Subject, Subject]:
+    """A float graph, and the quantized one as this machine runs it."""
+    original, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
+    return original, Subject(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
+
+
+def job(original: Subject, metric: str, folder: Path, told: Samples | None = None, *, threads: int = 1) -> Job:
+    told = told or samples()
+    folder.mkdir(exist_ok=True)
+    return Job(
+        original=str(original.written(folder / "original.onnx")),
+        data_folder=str(original.data_folder),
+        metric=metric,
+        code_folder=str(ROOT),
+        reader=told.reader,
+        description=dict(told.description),
+        count=told.count,
+        folder=str(folder),
+        threads=threads,
+    )
+
+
+def answers(told: Job, *graphs: Subject) -> list[dict[str, Any]]:
+    """What the child process says, without the process."""
+    folder = Path(told.folder)
+    requests = [
+        {"graph": str(each.written(folder / f"{number}.onnx")), "data_folder": str(each.data_folder)}
+        for number, each in enumerate(graphs)
+    ]
+    channel = Channel(io.StringIO("\n".join(map(json.dumps, requests))), io.StringIO())
+    measure, original = prepared(told, channel)
+    channel.say({"original": original})
+    serve(measure, channel)
+    assert isinstance(channel.answers, io.StringIO)
+    return [json.loads(line) for line in channel.answers.getvalue().splitlines()]
+
+
+def outputs(graph: Subject) -> list[Any]:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(graph.graph, options)
+    return [session.run(None, each)[0].astype(numpy.float64) for each in inputs(4)]
+
+
+def expected(metric: str, one: list[Any], other: list[Any]) -> float:
+    if metric == "sqnr":
+        noise = sum(((x - y) ** 2).sum() for x, y in zip(one, other, strict=True))
+        return float(10 * numpy.log10(sum((x**2).sum() for x in one) / noise))
+    if metric == "cosine":
+        pairs = [(x.ravel(), y.ravel()) for x, y in zip(one, other, strict=True)]
+        return float(numpy.mean([x @ y / numpy.sqrt((x @ x) * (y @ y)) for x, y in pairs]))
+    agreeing = numpy.concatenate([x.argmax(-1) == y.argmax(-1) for x, y in zip(one, other, strict=True)])
+    return float(agreeing.mean())
+
+
+@pytest.mark.parametrize("metric", ["sqnr", "cosine", "top1"])
+def test_scores_are_those_of_formulas_written_out(tmp_path: Path, pair: tuple[Subject, Subject], metric: str) -> None:
+    original, found = pair
+    *done, ready, own, score = answers(job(original, metric, tmp_path / "files"), original, found)
+    best = math.inf if metric == "sqnr" else 1.0
+    assert done == [{"done": number} for number in (1, 2, 3, 4)]
+    assert ready == {"original": best}
+    assert own == {"score": pytest.approx(best)}
+    one, other = outputs(original), outputs(found)
+    assert score == {"score": pytest.approx(expected(metric, one, other), rel=1e-6)}
+    assert any((x != y).any() for x, y in zip(one, other, strict=True))
+
+
+def test_a_score_depends_neither_on_threads_nor_on_what_was_asked_before(
+    tmp_path: Path, pair: tuple[Subject, Subject]
+) -> None:
+    original, found = pair
+    worse = quantized(classifier(), tmp_path, widest=3.0)
+    seen = {
+        json.dumps(answers(job(original, "sqnr", tmp_path / f"{threads}", threads=threads), *before, found)[-1])
+        for threads in (1, 3)
+        for before in ([], [worse, original])
+    }
+    assert len(seen) == 1
+    assert answers(job(original, "sqnr", tmp_path / "1"), worse)[-1] != json.loads(seen.pop())
+
+
+def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:
+    original, found = pair
+    told = job(original, "cosine", tmp_path / "files", samples(log=str(tmp_path)))
+    first, again = answers(told, found), answers(told, found)
+    assert again == first[-2:]  # without a word on samples done
+    assert (tmp_path / "read.log").read_text() == "read\n"
+    assert len(list((tmp_path / "files" / "reference").glob("*-out-0.npy"))) == 4
+
+
+def test_what_is_wrong_with_one_graph_leaves_the_next_alone(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:
+    original, found = pair
+    bad = [
+        subject(onnx_model("(float[n, 16] x) => (float[n, 8] y) { y = NoSuchThing (x) }"), tmp_path),
+        subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path),
+        subject(onnx_model("(float[2, 16] x) => (float[2, 16] y) { y = Relu (x) }"), tmp_path),
+        Subject(graph=b"no graph", data_folder=tmp_path),
+    ]
+    *failures, last = answers(job(original, "sqnr", tmp_path / "files"), *bad, found)[-5:]
+    words = ["NoSuchThing", "shape [1, 16], and [1, 8]", "Got: 1 Expected: 2", "refuses the graph"]
+    for failure, word in zip(failures, words, strict=True):
+        assert failure["failed"] == "ModelError"
+        assert word in failure["message"]
+    assert last["score"] > 10
+
+
+@pytest.mark.parametrize("also", [-1, 1])
+def test_other_samples_than_expected_are_refused(tmp_path: Path, also: int) -> None:
+    told = job(subject(classifier(), tmp_path), "sqnr", tmp_path / "files", samples(also=also))
+    with pytest.raises(ConfigError, match=f"{4 + also} samples could be read, 4 were expected"):
+        answers(told)
+
+
+def test_no_samples_and_samples_that_do_not_run_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no samples to measure 'top1' on"):
+        answers(job(subject(classifier(), tmp_path), "top1", tmp_path / "files", samples(0)))
+    fixed = subject(onnx_model("(float[2, 16] x) => (float[2, 16] y) { y = Relu (x) }"), tmp_path)
+    with pytest.raises(ModelError, match="sample 0: ONNX Runtime cannot run"):
+        answers(job(fixed, "top1", tmp_path / "other"))
+    with pytest.raises(ConfigError, match="metric 'sqnr' needs samples"):
+        Evaluator(fixed, "sqnr", tmp_path)
+
+
+def test_a_function_of_the_users_is_measured_alike_every_time(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:
+    original, found = pair
+    ready, own, score, again = answers(job(original, f"{CASES}:mean_of", tmp_path / "files"), original, found, found)
+    assert own["score"] == ready["original"]  # though it draws a random number
+    assert score == again
+    difference = numpy.abs(outputs(found)[0]).mean() - numpy.abs(outputs(original)[0]).mean()
+    assert own["score"] - score["score"] == pytest.approx(difference, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "failing",
+            r"metric tests.measurement_cases:failing fails: KeyError: 'b' \(.*measurement_cases.py, line \d+\)",
+        ),
+        ("nothing", "gives no finite number for the float model"),
+        ("inputs", "fails: TypeError"),
+        ("meen_of", "no function 'meen_of'"),
+    ],
+)
+def test_a_function_that_does_not_work_is_refused_with_its_place(tmp_path: Path, name: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        answers(job(subject(classifier(), tmp_path), f"{CASES}:{name}", tmp_path / "files"))
+
+
+def test_a_module_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no module 'no_such_module'"):
+        answers(job(subject(classifier(), tmp_path), "no_such_module:score", tmp_path / "files"))
+
+
+@pytest.fixture
+def from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def test_a_process_answers_one_request_after_the_other(
+    tmp_path: Path, pair: tuple[Subject, Subject], from_here: None
+) -> None:
+    original, found = pair
+    graph = found.written(tmp_path / "found.onnx")
+    seen: list[tuple[int, int]] = []
+    (tmp_path / "files").mkdir()
+    with Evaluator(
+        original, "cosine", tmp_path / "files", samples=samples(), progress=lambda *each: seen.append(each)
+    ) as evaluator:
+        first = evaluator.score(graph, tmp_path)
+        with pytest.raises(ModelError, match="refuses the graph"):
+            evaluator.score(subject(onnx_model("(x) => (y) { y = Nothing (x) }"), tmp_path).written(graph), tmp_path)
+        again = evaluator.score(found.written(graph), tmp_path)
+    assert (first, evaluator.original, evaluator.crash_count) == (again, 1.0, 0)
+    assert 0.9 < first.value < 1
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_crash_concerns_one_graph_and_the_next_gets_a_new_process(tmp_path: Path, from_here: None) -> None:
+    large = onnx_model("""(float[n, 16] x) => (float[n, 16] y) {
+        c = Constant <value = float {1e9}> ()
+        y = Mul (x, c)
+    }""")
+    fine = subject(classifier(), tmp_path)
+    with Evaluator(fine, f"{CASES}:crashing", tmp_path, code_folder=ROOT) as evaluator:
+        with pytest.raises(ModelError, match=r"crashed on large.onnx \(SIGSEGV\); other graphs"):
+            evaluator.score(subject(large, tmp_path).written(tmp_path / "large.onnx"), tmp_path)
+        score = evaluator.score(fine.written(tmp_path / "fine.onnx"), tmp_path)
+    assert (score.value, score.drop, evaluator.crash_count) == (1.0, 0.0, 1)
+
+
+def test_a_crash_before_anything_was_asked_says_so(tmp_path: Path) -> None:
+    (tmp_path / "dies.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    evaluator = Evaluator(subject(classifier(), tmp_path), "dies:score", tmp_path, code_folder=tmp_path)
+    with pytest.raises(ModelError, match=r"crashed while it ran the float model \(SIGSEGV\)"), evaluator:
+        pytest.fail("it started")

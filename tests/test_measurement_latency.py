@@ -1,0 +1,166 @@
+"""Latency: two graphs that take turns, and what is worth shipping."""
+
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+
+from packager.environments.arm64 import Arm64
+from packager.errors import ConfigError, GateError, ModelError
+from packager.measurement import Latency, Samples, Sizes, as_measured, emulated_latency, gate, hosts, latency
+from packager.measurement.timing import has_enough, timed
+from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
+from tests.onnx_text import onnx_model, weight
+from tests.toolchain.environments import have
+
+
+class Session:
+    """Counts its runs in a log that several share."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.name, self.log = name, log
+
+    def run(self, names: None, feeds: object) -> None:
+        self.log.append(self.name)
+
+
+def test_graphs_take_turns_after_a_run_each_to_warm_up() -> None:
+    log: list[str] = []
+    times = timed([Session("a", log), Session("b", log)], {}, {"runs": 3, "seconds": 9, "least_runs": 2})
+    assert log == ["a", "b"] * 4
+    assert [len(each) for each in times] == [3, 3]
+
+
+def test_runs_or_seconds_are_enough_but_never_too_few_runs() -> None:
+    job = {"runs": 30, "seconds": 1, "least_runs": 5}
+    assert has_enough([1.0] * 30, job)
+    assert not has_enough([1.0] * 29, job)
+    assert has_enough([250.0] * 5, job)
+    assert not has_enough([1000.0] * 4, job)
+
+
+def test_a_graph_of_more_work_takes_longer_on_this_machine(tmp_path: Path) -> None:
+    small = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path)
+    large = onnx_model(
+        "(float[n, 16] x) => (float[n, 2048] y) { a = MatMul (x, v) y = MatMul (a, w) }",
+        weights={"v": weight(16, 2048), "w": weight(2048, 2048)},
+    )
+    found = latency(small, subject(large, tmp_path), samples(), tmp_path, runs=7)
+    assert found.ratio > 5
+    assert found.quantized_ms > found.float_ms > 0
+    assert found.run_count == 7
+    assert found.float_spread_ms[0] <= found.float_ms <= found.float_spread_ms[1]
+    assert found.machine.endswith(", 1 thread")
+    with numpy.load(tmp_path / "sample.npz") as arrays:
+        numpy.testing.assert_array_equal(arrays["x"], inputs(1)[0]["x"])
+
+
+def test_what_cannot_be_timed_is_refused(tmp_path: Path) -> None:
+    fine = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path)
+    bad = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = NoSuchThing (x) }"), tmp_path)
+    with pytest.raises(ModelError, match=r"cannot run a graph that is to be timed: .*NoSuchThing"):
+        latency(fine, bad, samples(), tmp_path)
+    none = Samples(reader=READER, description={"count": 0}, count=0)
+    with pytest.raises(ConfigError, match="no sample to time the model on"):
+        latency(fine, fine, none, tmp_path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotInstalled(Arm64):
+    def missing(self) -> str:
+        return "not installed: run `mobpack doctor --install arm64`"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThisPython(Arm64):
+    """An environment whose program is at hand."""
+
+    def missing(self) -> str:
+        return ""
+
+    def command(self) -> tuple[str, ...]:
+        return (sys.executable, "-P")
+
+    def variables(self) -> Mapping[str, str]:
+        return {}
+
+
+def test_a_processor_that_is_not_installed_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    fine = subject(classifier(), tmp_path)
+    found = emulated_latency(fine, fine, samples(), tmp_path, environment=NotInstalled())
+    assert found.skipped == "not installed: run `mobpack doctor --install arm64`"
+    assert not (tmp_path / "sample.npz").exists()
+
+
+def test_the_emulated_processor_runs_the_graph_as_it_ships(tmp_path: Path) -> None:
+    fine, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
+    seen = emulated_latency(fine, found, samples(), tmp_path, environment=ThisPython(), runs=3)
+    assert seen.is_emulated is not hosts.is_arm64()
+    assert (tmp_path / "timed-quantized.onnx").read_bytes() == found.graph
+    assert seen.run_count == 3
+
+
+@pytest.mark.environments
+def test_an_arm64_processor_times_both_graphs(tmp_path: Path) -> None:
+    have("arm64")
+    fine, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
+    seen = emulated_latency(fine, found, samples(), tmp_path, runs=3)
+    assert seen.float_ms > 0
+    assert seen.quantized_ms > 0
+    assert "arm64" in seen.machine or hosts.is_arm64()
+
+
+def test_graphs_are_measured_with_unsigned_activations_on_x86_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = quantized(classifier(), tmp_path)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    assert b"_zero_point_unsigned" in as_measured(found.graph, tmp_path)
+    relu = "(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"
+    original = subject(onnx_model(relu, opsets={"": 17, "com.microsoft": 1}), tmp_path).graph  # a rewrite drops one
+    assert as_measured(original, tmp_path) == original
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    assert as_measured(found.graph, tmp_path) == found.graph
+
+
+SMALLER, SAME, LARGER = (Sizes(float_bytes=4_000_000, quantized_bytes=count) for count in (10**6, 4 * 10**6, 5 * 10**6))
+
+
+def timing(ratio: float) -> Latency:
+    return Latency(machine="x86_64, 1 thread", float_ms=10.0, quantized_ms=10.0 * ratio, run_count=30)
+
+
+@pytest.mark.parametrize("latency", [timing(0.5), timing(1.04), None, Latency(machine="x", skipped="no qemu")])
+def test_a_variant_that_is_smaller_and_not_slower_needs_no_words(latency: Latency | None) -> None:
+    assert gate(SMALLER, latency) == ()
+
+
+def test_one_that_pays_for_size_with_time_or_the_other_way_round_is_warned_of() -> None:
+    (slower,) = gate(SMALLER, timing(1.5))
+    assert slower == (
+        "the quantized variant is smaller (4.0 MB becomes 1.0 MB, 0.25 times the size) and slower "
+        "(1.50 times the latency on x86_64, 1 thread)"
+    )
+    (larger,) = gate(LARGER, timing(0.8))
+    assert "is faster (0.80 times the latency on x86_64, 1 thread) and not smaller (4.0 MB becomes 5.0 MB" in larger
+
+
+@pytest.mark.parametrize("sizes", [SAME, LARGER])
+@pytest.mark.parametrize("latency", [timing(0.96), timing(2.0), None, Latency(machine="x", skipped="no qemu")])
+def test_one_that_is_neither_smaller_nor_faster_is_refused_unless_it_is_forced(
+    sizes: Sizes, latency: Latency | None
+) -> None:
+    with pytest.raises(GateError, match=r"neither smaller .* nor faster") as caught:
+        gate(sizes, latency)
+    assert caught.value.EXIT_CODE == 6
+    (warning,) = gate(sizes, latency, is_forced=True)
+    assert warning.endswith("; it is shipped because it was forced")
+
+
+def test_a_gate_that_saw_no_latency_says_why() -> None:
+    with pytest.raises(GateError, match="latency was not measured: no qemu"):
+        gate(SAME, Latency(machine="x", skipped="no qemu"))

@@ -1,0 +1,219 @@
+"""Errors of layers: what numpy says of their outputs and weights, whichever quantizer made the integers."""
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import onnx.numpy_helper
+import onnxruntime
+import pytest
+
+from packager.errors import ModelError
+from packager.measurement import LayerError, layer_errors
+from packager.measurement.comparison import Job, compared
+from packager.measurement.layers import _draft, _pairs
+from packager.measurement.stored import weight_sums
+from packager.measurement.subject import Subject
+from packager.programs import Channel
+from packager.quantizers import QUANTIZERS, Calibration, Quantizer, StaticQdq
+from packager.tensors.streaming import PIECE_NUMBERS
+from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
+from tests.onnx_text import onnx_model, weight
+
+ROOT = Path(__file__).parents[1]
+
+
+def made(kind: str, **settings: Any) -> Quantizer:
+    quantizer: Any = QUANTIZERS[kind](**settings)
+    return quantizer  # type: ignore[no-any-return]
+
+
+def static(**settings: Any) -> Quantizer:
+    return StaticQdq(calibration=Calibration(samples="unused"), **settings)
+
+
+def constant(graph: Subject, name: str) -> Any:
+    proto = onnx.ModelProto.FromString(graph.graph)
+    return next(onnx.numpy_helper.to_array(each) for each in proto.graph.initializer if each.name == name)
+
+
+def sqnr(x: Any, y: Any) -> float:
+    a, b = x.astype(numpy.float64), y.astype(numpy.float64)
+    return float(10 * numpy.log10((a**2).sum() / ((a - b) ** 2).sum()))
+
+
+def weight_sqnr(original: Subject, found: Subject) -> dict[str, float | None]:
+    before, after = _draft(original), _draft(found)
+    sums = {pair.name: weight_sums(before, after, pair.node, pair.value) for pair in _pairs(before, after)}
+    return {name: each.sqnr_db if each else None for name, each in sums.items()}
+
+
+def scaled(w: Any, factors: Any) -> Any:
+    return (w * factors).astype(numpy.float32)
+
+
+def test_a_layer_has_the_errors_of_its_output_and_its_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    model = classifier()
+    model.graph.node.append(onnx.helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64))
+    model.graph.node.append(onnx.helper.make_node("MatMul", ["i", "m"], ["k"]))  # a layer of no floats
+    model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.ones((16, 2), numpy.int64), "m"))
+    original, found = subject(model, tmp_path), quantized(model, tmp_path)
+    done: list[tuple[int, int]] = []
+    gemm, matmul = layer_errors(original, found, samples(), tmp_path, lambda *each: done.append(each))
+    assert done == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert (gemm.name, gemm.operator, gemm.value, gemm.becomes) == ("h", "Gemm", "r", "DequantizeLinear")
+    assert (matmul.value, matmul.becomes) == ("y", "MatMul")
+    for error, name in ((gemm, "r"), (matmul, "y")):
+        one, other = values(original, name), values(found, name)
+        assert error.output_sqnr_db == pytest.approx(sqnr(one, other), abs=0.05)
+    integers, scale = constant(found, "w2_quantized"), constant(found, "w2_scale")
+    expected = sqnr(constant(original, "w2"), integers.astype(numpy.float32) * scale)
+    assert matmul.weight_sqnr_db == pytest.approx(expected, abs=1e-4)
+
+
+def values(graph: Subject, name: str) -> Any:
+    """All samples' values `name`, flat, node by node as the graph is written."""
+    proto = onnx.ModelProto.FromString(graph.graph)
+    del proto.graph.output[:]
+    proto.graph.output.append(onnx.ValueInfoProto(name=name))
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(proto.SerializeToString(), options)
+    return numpy.concatenate([session.run(None, each)[0].ravel() for each in inputs(4)])
+
+
+FORMS = [
+    static(),
+    static(per_channel=False),
+    static(weights="uint8"),
+    made("dynamic"),
+    made("dynamic", per_channel=False),
+    made("weight-only", bits=8, block_size=16),
+]
+
+
+@pytest.mark.parametrize("quantizer", FORMS, ids=lambda each: f"{each.NAME} {getattr(each, 'per_channel', '')}")
+@pytest.mark.parametrize("is_transposed", [False, True], ids=["MatMul", "Gemm, transposed"])
+def test_eight_bits_lose_what_rounding_to_a_step_does(
+    tmp_path: Path, quantizer: Quantizer, is_transposed: bool
+) -> None:
+    """Noise of a step s is s^2 / 12. Columns differ a hundredfold, so that scales on a wrong axis are far off."""
+    w = scaled(weight(64, 16), numpy.logspace(0, 2, 16))
+    operator = "Gemm <transB = 1>" if is_transposed else "MatMul"
+    model = onnx_model(
+        f"(float[1, 64] x) => (float[1, 16] y) {{ y = {operator} (x, w) }}", weights={"w": w.T if is_transposed else w}
+    )
+    (found,) = weight_sqnr(subject(model, tmp_path), quantized(model, tmp_path, quantizer)).values()
+    if quantizer.NAME == "weight-only":
+        steps = numpy.abs(w.reshape(4, 16, 16)).max(1) * 2 / 255
+    elif getattr(quantizer, "per_channel", True):
+        steps = numpy.abs(w).max(0) * 2 / 254
+    else:
+        steps = numpy.abs(w).max() * 2 / 254
+    if getattr(quantizer, "weights", "") == "uint8":  # from the least to the greatest
+        steps = (numpy.maximum(w.max(0), 0) - numpy.minimum(w.min(0), 0)) / 255
+    expected = 10 * numpy.log10((w.astype(float) ** 2).mean() / (steps**2 / 12).mean())
+    assert found == pytest.approx(expected, abs=1.5)
+
+
+def test_four_bits_lose_24_db_more_than_eight_of_the_same_blocks(tmp_path: Path) -> None:
+    model = onnx_model("(float[1, 100] x) => (float[1, 7] y) { y = MatMul (x, w) }", weights={"w": weight(100, 7)})
+    four, eight = (
+        weight_sqnr(subject(model, tmp_path), quantized(model, tmp_path, made("weight-only", bits=bits)))["y"]
+        for bits in (4, 8)
+    )
+    assert four is not None
+    assert eight is not None
+    assert eight - four == pytest.approx(24, abs=2)
+
+
+@pytest.mark.parametrize("quantizer", [static(), made("dynamic", operators=("Conv",))], ids=["static", "dynamic"])
+def test_convolutions_have_scales_along_their_first_dimension(tmp_path: Path, quantizer: Quantizer) -> None:
+    w = scaled(weight(4, 3, 3, 3), numpy.array([1, 10, 100, 1000]).reshape(4, 1, 1, 1))
+    model = onnx_model(
+        "(float[1, 3, 8, 8] x) => (float[1, 4, 6, 6] y) { y = Conv <kernel_shape = [3, 3]> (x, w, b) }",
+        weights={"w": w, "b": weight(4)},
+    )
+    (found,) = weight_sqnr(subject(model, tmp_path), quantized(model, tmp_path, quantizer, widest=1e4)).values()
+    assert found is not None
+    assert 38 < found < 50
+
+
+def test_transposed_convolutions_have_theirs_along_the_second(tmp_path: Path) -> None:
+    w = scaled(weight(3, 4, 2, 2), numpy.array([1, 10, 100, 1000]).reshape(1, 4, 1, 1))
+    model = onnx_model(
+        "(float[1, 3, 4, 4] x) => (float[1, 4, 5, 5] y) { y = ConvTranspose <kernel_shape = [2, 2]> (x, w) }",
+        weights={"w": w},
+    )
+    (found,) = weight_sqnr(subject(model, tmp_path), quantized(model, tmp_path)).values()
+    assert found is not None
+    assert 38 < found < 50
+
+
+def test_a_large_weight_is_read_in_pieces_with_the_right_scales(tmp_path: Path) -> None:
+    rows = 2 * PIECE_NUMBERS // 512 + 3
+    w = scaled(weight(rows, 512), numpy.logspace(0, 3, rows)[:, None])
+    model = onnx_model(
+        f"(float[1, 512] x) => (float[1, {rows}] y) {{ y = Gemm <transB = 1> (x, w) }}", weights={"w": w}
+    )
+    (found,) = weight_sqnr(subject(model, tmp_path), quantized(model, tmp_path)).values()
+    assert found is not None
+    assert 38 < found < 50
+
+
+def test_what_stays_in_float_has_no_error_of_its_weight(tmp_path: Path) -> None:
+    original = subject(classifier(), tmp_path)
+    found = quantized(classifier(), tmp_path, static(exclude=("h",)))
+    assert weight_sqnr(original, found).keys() == {"h", "y"}
+    assert weight_sqnr(original, found)["h"] is None
+    assert weight_sqnr(original, original) == {"h": None, "y": None}
+
+
+def test_operators_that_pass_quantized_numbers_on_are_no_layers(tmp_path: Path) -> None:
+    model = onnx_model(
+        """(float[1, 16] x) => (float[2, 8] y) {
+            shape = Constant <value = int64[2] {2, 8}> ()
+            h = Gemm (x, w)
+            a = Add (h, b)
+            y = Reshape (a, shape)
+        }""",
+        weights={"w": weight(16, 16), "b": weight(16)},
+    )
+    before, after = (_draft(each) for each in (subject(model, tmp_path), quantized(model, tmp_path)))
+    assert [(pair.name, pair.node.op_type) for pair in _pairs(before, after)] == [("h", "Gemm"), ("a", "Add")]
+    assert after.producers["y"].op_type == "DequantizeLinear"
+
+
+def test_values_that_are_no_floats_are_left_out_and_shapes_must_be_equal(tmp_path: Path) -> None:
+    graph = "(float[n, 16] x) => (float[n, 16] y, int64[2] s) { y = Relu (x) s = Shape (x) }"
+    found = sums(onnx_model(graph), onnx_model(graph), tmp_path, ["s", "y"])
+    assert list(found) == ["y"]
+    assert found["y"].sqnr_db == math.inf
+    other = onnx_model("(float[n, 16] x) => (float[16, n] y) { y = Transpose (x) }")
+    with pytest.raises(ModelError, match=r"value 'y' has shape \[16, 1\] on sample 0, and \[1, 16\] in the float"):
+        sums(onnx_model(graph), other, tmp_path, ["y"])
+
+
+def sums(one: onnx.ModelProto, other: onnx.ModelProto, folder: Path, names: list[str]) -> Any:
+    """What the child process compares, without the process."""
+    job = Job(
+        original=str(subject(one, folder).written(folder / "one.onnx")),
+        original_folder=str(folder),
+        quantized=str(subject(other, folder).written(folder / "other.onnx")),
+        quantized_folder=str(folder),
+        values=names,
+        reader=READER,
+        description={"count": 2},
+        count=2,
+    )
+    return compared(job, Channel(io.StringIO(), io.StringIO()))
+
+
+def test_a_graph_without_layers_has_no_errors_and_starts_nothing(tmp_path: Path) -> None:
+    model = subject(onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }"), tmp_path)
+    found: tuple[LayerError, ...] = layer_errors(model, model, samples(), tmp_path / "absent", lambda *each: None)
+    assert found == ()
