@@ -15,6 +15,29 @@ LARGEST_GROWTH = 1.25
 """What folding may add to the size of the model, as a factor: shapes that are spread out are better left computed."""
 
 
+PER_AXIS_SINCE = 13
+"""Opset since which a scale can be that of a channel; dynamic quantization has operators of opset 11."""
+
+
+def raised(graph: bytes) -> bytes:
+    """The serialized ModelProto `graph` in opset 13, where it is older and ONNX knows how; else as it is."""
+    import onnx
+    from onnx import version_converter
+
+    proto = onnx.ModelProto.FromString(graph)
+    if (
+        max((each.version for each in proto.opset_import if each.domain in ("", "ai.onnx")), default=0)
+        >= PER_AXIS_SINCE
+    ):
+        return graph
+    try:
+        newer = version_converter.convert_version(proto, PER_AXIS_SINCE)
+        onnx.shape_inference.infer_shapes(newer, strict_mode=True)
+    except (RuntimeError, ValueError, version_converter.ConvertError, onnx.shape_inference.InferenceError):
+        return graph  # what is too old for a quantizer, it refuses itself
+    return bytes(newer.SerializeToString(deterministic=True))
+
+
 def prepared(model: Model, store: Store) -> bytes:
     """The graph of `model`, which must be hashed, after ONNX Runtime's basic rewrites; weights stay where they are.
 
@@ -34,7 +57,7 @@ def prepared(model: Model, store: Store) -> bytes:
 
 def _saved(model: Model, scratch: Path, disabled: list[str]) -> bytes:
     graph, output = scratch / "graph.onnx", scratch / "prepared.onnx"
-    graph.write_bytes(model.graph)
+    graph.write_bytes(raised(model.graph))
     answer = tools.run_job(
         [Path(__file__).parents[1] / "ortformat" / "session.py"],
         {

@@ -34,7 +34,7 @@ def ranges_for(
         samples=samples,
         method=calibration.Method(name=settings.method, percentile=settings.percentile),
     )
-    with console.progress(f"calibrate {model.name}") as advance:
+    with console.progress(f"calibrate {model.name} ({settings.method})") as advance:
         found = calibration.calibrate(request, store, advance)
     for note in calibration.warnings(request, found):
         console.warn(f"model '{model.name}': {note}")

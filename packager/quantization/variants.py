@@ -12,7 +12,7 @@ from packager.models.traits import traits
 from packager.names import kebab_case
 from packager.quantization.auto import Basis, search
 from packager.quantization.making import quantize, read_variant
-from packager.quantization.prepare import prepared
+from packager.quantization.prepare import prepared, raised
 from packager.quantization.ranges import ranges_for, read_samples
 from packager.quantization.search import Found
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
@@ -55,7 +55,8 @@ def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Cons
         basis = _basis(model, recipe.calibration, store, console)
         made = _calibrated(basis, name, recipe, store, console)
         return Made(variant=made, graph=basis.graph, samples=basis.samples)
-    return Made(variant=_made(model, model.graph, name, recipe, {}, store, console), graph=model.graph)
+    graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
+    return Made(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
 
 
 def _basis(model: Model, settings: Calibration, store: Store, console: Console) -> Basis:

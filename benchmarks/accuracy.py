@@ -1,0 +1,180 @@
+"""What quantization does to real models on real tasks: `python -m benchmarks.accuracy [TASK...]`.
+
+For every task and every quantizer that fits it `mobpack quantize MODEL --json` runs as a user would run it, with the
+task's accuracy as its metric. The result is the table in docs/quantization.md, between its two marks; `--print` leaves
+the page alone. An hour on two cores for all of it; figures of a run that was broken off are kept.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.tasks import TASKS
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "quantization.md"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """One way to quantize, as options of the command."""
+
+    name: str
+    options: tuple[str, ...]
+    has_samples: bool = False
+
+
+INT8 = Recipe(name="static int8", options=("-q", "static-qdq"), has_samples=True)
+CONVOLUTIONS = (Recipe(name="float16", options=("-q", "float16")), INT8)
+MATRICES = (
+    *CONVOLUTIONS,
+    Recipe(name="dynamic int8", options=("-q", "dynamic")),
+    Recipe(name="weights int8", options=("-q", "weight-only", "--set", "bits=8")),
+    Recipe(name="weights int4", options=("-q", "weight-only")),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is tried on a task."""
+
+    recipes: tuple[Recipe, ...]
+    max_drop: float
+    """the budget of `auto`, in what the task measures"""
+
+
+PLANS: Mapping[str, Plan] = {
+    "orientation": Plan(recipes=CONVOLUTIONS, max_drop=0.005),
+    "digits": Plan(recipes=CONVOLUTIONS, max_drop=0.001),
+    "similarity": Plan(recipes=MATRICES, max_drop=0.005),
+    "source_code": Plan(recipes=MATRICES, max_drop=0.005),
+    "denoise": Plan(recipes=MATRICES, max_drop=0.05),
+    "pitch": Plan(recipes=CONVOLUTIONS, max_drop=0.005),
+    "speech": Plan(recipes=(*CONVOLUTIONS, MATRICES[2]), max_drop=0.002),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tasks", nargs="*", metavar="TASK", choices=[[], *PLANS], help=f"default: {', '.join(PLANS)}")
+    parser.add_argument("--print", action="store_true", dest="is_printed", help="print the table, leave the page")
+    arguments = parser.parse_args()
+    lines = list(table(arguments.tasks or list(PLANS)))
+    if arguments.is_printed:
+        print("\n".join(lines))
+    else:
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), lines), encoding="utf-8")
+
+
+def table(tasks: Sequence[str]) -> Iterator[str]:
+    titles = (
+        "task",
+        "quantizer",
+        "metric",
+        "change",
+        "size",
+        "of float",
+        "latency",
+        "emulated ARM64",
+        "SQNR of layers",
+    )
+    yield f"| {' | '.join(titles)} |"
+    yield "|---|---|" + "--:|" * (len(titles) - 2)
+    for name in tasks:
+        plan = PLANS[name]
+        auto = Recipe(name="auto", options=("-q", "auto", "--max-drop", f"{plan.max_drop:g}"), has_samples=True)
+        for number, recipe in enumerate((*plan.recipes, auto)):
+            report = quantized(name, recipe)
+            if number == 0:
+                yield float_row(name, report)
+            yield row(recipe, report)
+
+
+def quantized(task: str, recipe: Recipe) -> dict[str, Any]:
+    """What the command says."""
+    module = f"benchmarks.tasks.{task}"
+    print(f"{task}: {recipe.name}", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "packager.cli", "quantize", str(TASKS[task].model()), *recipe.options]
+        command += ["--calibration", f"{module}:calibration", "--metric", f"{module}:accuracy", "--json", "--force"]
+        command += ["--output", f"{folder}/out.onnx"]
+        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def float_row(task: str, report: Mapping[str, Any]) -> str:
+    cells = [
+        f"**{task}**: {TASKS[task].WHAT}",
+        "float",
+        f"{report['score']['original']:.4g}",
+        "",
+        megabytes(report["original"]["size-bytes"]),
+        "",
+        milliseconds(report, "float-ms"),
+        "",
+        "",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def row(recipe: Recipe, report: Mapping[str, Any]) -> str:
+    if "error" in report:
+        return f"| | {recipe.name} | refused: {report['error']['message']} |||||||"
+    layers = sorted(each["output-sqnr-db"] for each in report["layers"] if isinstance(each["output-sqnr-db"], float))
+    cells = [
+        "",
+        f"{recipe.name}{chosen(report)}",
+        f"{report['score']['value']:.4g}",
+        f"{-report['score']['drop']:+.2g}",
+        megabytes(report["quantized"]["size-bytes"]),
+        f"{report['size-ratio']:.2f}",
+        milliseconds(report, "quantized-ms"),
+        emulated(report),
+        f"{layers[0]:.0f}, {layers[len(layers) // 2]:.0f} dB" if layers else "",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def chosen(report: Mapping[str, Any]) -> str:
+    """Of a search: how many layers became what, and with how many evaluations."""
+    search = report["search"]
+    if not search:
+        return ""
+    kinds = [each["scheme"] for each in search["choices"]]
+    schemes = [each for each in ("integers", "integer weights", "float") if each in kinds]
+    counts = ", ".join(f"{kinds.count(scheme)} {scheme}" for scheme in schemes)
+    method = report["calibration"]["method"]
+    tried = len(search["evaluations"]) + len(kinds)
+    return f" ({counts or 'all layers integers'}; {method}; {tried} of {search['bound']} evaluations)"
+
+
+def milliseconds(report: Mapping[str, Any], key: str) -> str:
+    own = next(each for each in report["latencies"] if not each["is-emulated"])
+    return f"{own[key]:.3g} ms"
+
+
+def emulated(report: Mapping[str, Any]) -> str:
+    found = [each for each in report["latencies"] if each["is-emulated"]]
+    return ", ".join("skipped" if each["skipped"] else f"{each['ratio']:.2f} x" for each in found)
+
+
+def megabytes(count: int) -> str:
+    return f"{count / 1e6:.2f} MB"
+
+
+def with_table(page: str, lines: Sequence[str]) -> str:
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return "\n".join([before + BEGIN, *lines, END + after])
+
+
+if __name__ == "__main__":
+    main()
