@@ -54,6 +54,6 @@ class ParityError(MobpackError):
 
 
 class GateError(MobpackError):
-    """A provider takes less of a model than --fail-on allows."""
+    """A provider takes less of a model than --fail-on allows, or a variant is neither smaller nor faster than it."""
 
     EXIT_CODE = 6

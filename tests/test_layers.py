@@ -140,6 +140,7 @@ def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:
         "runners.child",
         "ortformat.session",
         "ortformat.context_child",
+        "measurement.timing",
         "partition.assign",
         "environments.android_probe",
         "release.ort_package_check",

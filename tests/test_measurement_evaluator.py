@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,12 @@ import onnxruntime
 import pytest
 
 from packager.errors import ConfigError, ModelError
-from packager.measurement import Evaluator, Samples, Subject, as_measured
+from packager.measurement import Evaluator, Samples, Subject, as_measured, running
 from packager.measurement.child import Job, prepared, serve
 from packager.programs import Channel
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
-from tests.onnx_text import onnx_model
+from tests.onnx_text import onnx_model, weight
+from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[1]
 CASES = "tests.measurement_cases"
@@ -175,6 +177,43 @@ def test_a_function_that_does_not_work_is_refused_with_its_place(tmp_path: Path,
 def test_a_module_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no module 'no_such_module'"):
         answers(job(subject(classifier(), tmp_path), "no_such_module:score", tmp_path / "files"))
+
+
+def test_random_operators_draw_the_same_numbers_for_every_graph(tmp_path: Path) -> None:
+    graph = "(float[n, 16] x) => (float[n, 16] y) { r = RandomNormalLike (x) y = Add (x, r) }"
+    drawing = subject(onnx_model(graph), tmp_path)
+    told = job(drawing, "sqnr", tmp_path / "files")
+    assert answers(told, drawing, drawing)[-2:] == [{"score": math.inf}] * 2
+    onnxruntime.set_seed(7)  # as another process would have another one
+    assert answers(told, drawing)[-1] == {"score": math.inf}
+
+
+SHARING = """(float[n, 16] x) => (float[n, 16] y) {
+    h = MatMul (x, w)
+    a = Relu (h)
+    y = MatMul (a, w)
+}"""
+
+
+def test_graphs_that_share_weights_run_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ONNX Runtime's option against saturation fails on them: `Attempt to replace the existing tensor`."""
+    model = onnx_model(SHARING, weights={"w": weight(16, 16)})
+    found = quantized(model, tmp_path, widest=100)
+    found = Subject(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
+    with pytest.raises(ModelError, match="Attempt to replace the existing tensor"):
+        running._session(found.graph, str(tmp_path), running.UNSATURATED)
+    scores = []
+    for does in (False, True):  # the processor at hand is one of both
+        monkeypatch.setattr(running, "saturates", lambda does=does: does)
+        scores.append(answers(job(subject(model, tmp_path), "sqnr", tmp_path / str(does)), found)[-1]["score"])
+    assert scores[0] == pytest.approx(scores[1], abs=1)
+    assert scores[0] > 10
+
+
+def test_saturation_is_what_the_largest_products_show() -> None:
+    flags = Path("/proc/cpuinfo")
+    require(flags.is_file() and platform.machine() == "x86_64", "only Linux on x86_64 says what its processor has")
+    assert running.saturates() is ("vnni" not in flags.read_text())
 
 
 @pytest.fixture

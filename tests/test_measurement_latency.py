@@ -12,6 +12,7 @@ import pytest
 from packager.environments.arm64 import Arm64
 from packager.errors import ConfigError, GateError, ModelError
 from packager.measurement import Latency, Samples, Sizes, as_measured, emulated_latency, gate, hosts, latency
+from packager.measurement.subject import Subject
 from packager.measurement.timing import has_enough, timed
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
@@ -164,3 +165,12 @@ def test_one_that_is_neither_smaller_nor_faster_is_refused_unless_it_is_forced(
 def test_a_gate_that_saw_no_latency_says_why() -> None:
     with pytest.raises(GateError, match="latency was not measured: no qemu"):
         gate(SAME, Latency(machine="x", skipped="no qemu"))
+
+
+def test_16_bit_floats_are_not_timed_under_emulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Arm64, "missing", lambda self: "")
+    monkeypatch.setattr(hosts, "is_arm64", lambda: False)
+    model = onnx_model("(float16[2] x) => (float16[2] y) { y = Relu (x) }")
+    halves = Subject(graph=model.SerializeToString(), data_folder=tmp_path)
+    found = emulated_latency(halves, halves, Samples(reader="", description={}, count=1), tmp_path)
+    assert "qemu computes 16-bit floats" in found.skipped

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
+from packager.measurement import page, plot
 from packager.release import maven
 from packager.render import environment, templates_folder
 from packager.runtimes import recipe
@@ -23,6 +24,7 @@ VIEWS: dict[str, type] = {
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
+    "report/quantization.html.j2": page.PageView,
     "runtime/requirements.txt.j2": recipe.RequirementsView,
     "runtime/android/Dockerfile.j2": recipe.DockerfileView,
     "runtime/android/README.md.j2": recipe.ReadmeView,
@@ -49,6 +51,17 @@ NESTED = (
     maven.File,
     maven.VariantView,
     recipe.PythonPackage,
+    page.ChoiceView,
+    page.EvaluationView,
+    page.FactView,
+    page.LatencyView,
+    page.LayerView,
+    page.LeftView,
+    page.SearchView,
+    page.TileView,
+    plot.BarView,
+    plot.LineView,
+    plot.PlotView,
 )
 
 

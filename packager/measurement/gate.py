@@ -9,6 +9,9 @@ from packager.measurement.latency import Latency
 NOISE = 0.05
 """Two measurements of one graph may differ by this: so much faster or slower is neither."""
 
+SHAVING = 0.01
+"""So much smaller is none: a model whose large layers were all left in float."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
@@ -24,15 +27,14 @@ class Sizes:
 
 
 def gate(sizes: Sizes, latency: Latency | None, *, is_forced: bool = False) -> tuple[str, ...]:
-    """What is to be said of a variant of these `sizes`: sentences that end in what to know, none where all is well.
+    """What is to be said of a variant of these `sizes`, a sentence each; nothing where all is well.
 
     Raises GateError for one that is neither smaller nor faster, unless `is_forced`. Where latency was not measured,
     size decides.
     """
-    is_smaller = sizes.quantized_bytes < sizes.float_bytes
-    ratio = latency.ratio if latency and not latency.skipped else None
-    is_faster = ratio is not None and ratio < 1 - NOISE
-    is_slower = ratio is not None and ratio > 1 + NOISE
+    is_smaller = sizes.ratio < 1 - SHAVING
+    ratio = latency.ratio if latency else 1.0  # as it is where measuring was skipped
+    is_faster, is_slower = ratio < 1 - NOISE, ratio > 1 + NOISE
     if not is_smaller and not is_faster:
         refusal = f"the quantized variant is neither smaller ({_of_size(sizes)}) nor faster ({_of_time(latency)})"
         if not is_forced:

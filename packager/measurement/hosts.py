@@ -13,7 +13,8 @@ def as_measured(graph: bytes, data_folder: Path) -> bytes:
     """`graph` as this machine should run it to measure it: the same numbers.
 
     ONNX Runtime has few kernels for int8 activations on x86 and computes what is left in float; written as uint8 ones
-    they are fused as they are on ARM. Graphs without int8 activations, and all on ARM, stay as they are.
+    they are fused as on ARM, and mostly give the very numbers that ARM gives. Graphs without int8 activations stay as
+    they are, and on ARM all do.
     """
     if platform.machine() not in X86:
         return graph
