@@ -1,8 +1,9 @@
 """The models that the measurements run on, made here: `python -m benchmarks.models [FOLDER [NAME...]]`.
 
 The graphs are those that exporters write for MobileNetV2 (arXiv:1801.04381), EfficientNet-lite0 (arXiv:1905.11946
-without squeeze and excitation), BERT-base (arXiv:1810.04805) and the 6-layer MiniLM (arXiv:2002.10957); the weights
-are seeded random numbers, the same bytes on every machine.
+without squeeze and excitation), ResNet-50 v1.5 (arXiv:1512.03385, with the stride in the 3x3 convolution), BERT-base
+(arXiv:1810.04805) and the 6-layer MiniLM (arXiv:2002.10957); the weights are seeded random numbers, the same bytes on
+every machine.
 """
 
 import sys
@@ -21,6 +22,7 @@ GENERATION = 1
 OPSET, IR_VERSION = 17, 8
 MOBILENET, BERT = "mobilenetv2.onnx", "bert-base.onnx"
 MINILM, EFFICIENTNET = "minilm-l6.onnx", "efficientnet-lite0.onnx"
+RESNET, LARGE, TINY = "resnet50.onnx", "encoder-1.5gb.onnx", "tiny.onnx"
 
 Stage = tuple[int, int, int, int, int]
 """expansion, channels, repeats, stride, kernel"""
@@ -46,6 +48,11 @@ EFFICIENTNET_STAGES: tuple[Stage, ...] = (
     (6, 320, 1, 1, 3),
 )
 
+# Table 1 of the paper: channels inside the blocks, and how many blocks.
+RESNET_STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
+WIDENING = 4
+"""How many times wider a block of ResNet-50 is at its end than inside."""
+
 VOCABULARY, POSITIONS = 30522, 512
 
 
@@ -63,6 +70,7 @@ class Encoder:
 
 BERT_BASE = Encoder(name="bert-base", seed=2_000_000, layers=12, hidden=768, heads=12, inner=3072)
 MINILM_L6 = Encoder(name="minilm-l6", seed=3_000_000, layers=6, hidden=384, heads=12, inner=1536)
+LARGE_ENCODER = Encoder(name="encoder-1.5gb", seed=5_000_000, layers=28, hidden=1024, heads=16, inner=4096)
 
 
 @dataclass
@@ -121,6 +129,15 @@ def made(folder: Path, names: Sequence[str] = (MOBILENET, BERT)) -> tuple[Path, 
     return tuple(folder / name for name in names)
 
 
+def made_apart(folder: Path, name: str) -> Path:
+    """The file `name` in `folder`, written now, with its weights in one file beside it."""
+    import onnx
+
+    path = folder / name
+    onnx.save(MAKERS[name](), path, save_as_external_data=True, location=f"{name}.data", convert_attribute=False)
+    return path
+
+
 def default_folder() -> Path:
     return Path(platformdirs.user_cache_dir("mobpack")) / "benchmarks"
 
@@ -138,7 +155,6 @@ def efficientnet() -> Any:
 def _classifier(name: str, seed: int, stages: Sequence[Stage]) -> Any:
     """Inverted residual blocks with ReLU6 between a first convolution and a fully connected layer."""
     import numpy as np
-    from onnx import TensorProto, helper
 
     graph = Graph(seed=seed)
     bounds = [graph.constant("clip_min", np.float32(0)), graph.constant("clip_max", np.float32(6))]
@@ -160,16 +176,25 @@ def _classifier(name: str, seed: int, stages: Sequence[Stage]) -> Any:
             )
             channels = wide
     value = _convolution(graph, f"features.{block + 1}", value, channels, 1280, bounds)
+    return _head(graph, name, "classifier", value, 1280, [1, 3, 224, 224])
+
+
+def _head(
+    graph: Graph, name: str, layer: str, value: str, channels: int, shape: list[int], *, classes: int = 1000
+) -> Any:
+    """Mean over the picture and a fully connected layer end the model `name`, whose input has `shape`."""
+    from onnx import TensorProto, helper
+
     value = graph.add("Flatten", [graph.add("GlobalAveragePool", [value])], axis=1)
     head = [
-        graph.weight("classifier.weight", (1000, 1280), sqrt(3 / 1280)),
-        graph.weight("classifier.bias", (1000,), 0.01),
+        graph.weight(f"{layer}.weight", (classes, channels), sqrt(3 / channels)),
+        graph.weight(f"{layer}.bias", (classes,), 0.01),
     ]
     graph.add("Gemm", [value, *head], "logits", transB=1)
     return graph.model(
         name,
-        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, 224, 224])],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 1000])],
+        [helper.make_tensor_value_info("input", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, classes])],
     )
 
 
@@ -225,6 +250,38 @@ def _convolution(
     return graph.add("Clip", [value, *bounds]) if bounds else value
 
 
+def resnet50() -> Any:
+    """ResNet-50 v1.5 for 1000 classes with BatchNorm folded into Conv: 25.6 M parameters, 102 MB."""
+    graph = Graph(seed=6_000_000)
+    value = graph.add("Relu", [_convolution(graph, "conv1", "input", 3, 64, [], kernel=7, stride=2)])
+    value = graph.add("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=0)
+    channels = 64
+    for stage, (inner, blocks) in enumerate(RESNET_STAGES):
+        for block in range(blocks):
+            name, stride = f"layer{stage + 1}.{block}", 2 if stage and not block else 1
+            value = _bottleneck(graph, name, value, channels, inner, stride)
+            channels = inner * WIDENING
+    return _head(graph, "resnet50", "fc", value, channels, [1, 3, 224, 224])
+
+
+def _bottleneck(graph: Graph, name: str, value: str, channels: int, inner: int, stride: int) -> str:
+    wide = inner * WIDENING
+    hidden = graph.add("Relu", [_convolution(graph, f"{name}.conv1", value, channels, inner, [])])
+    hidden = _convolution(graph, f"{name}.conv2", hidden, inner, inner, [], kernel=3, stride=stride)
+    hidden = _convolution(graph, f"{name}.conv3", graph.add("Relu", [hidden]), inner, wide, [])
+    if channels != wide:
+        value = _convolution(graph, f"{name}.downsample.0", value, channels, wide, [], stride=stride)
+    return graph.add("Relu", [graph.add("Add", [hidden, value])])
+
+
+def tiny() -> Any:
+    """One convolution and two matrices, a few kB: what is left of a step when there is next to nothing to do."""
+    graph = Graph(seed=7_000_000)
+    value = graph.add("Relu", [_convolution(graph, "conv", "input", 3, 32, [], kernel=3)])
+    value = graph.add("MatMul", [value, graph.weight("mix.weight", (16, 16), 0.6)])
+    return _head(graph, "tiny", "fc", value, 32, [1, 3, 16, 16], classes=4)
+
+
 def bert(size: Encoder = BERT_BASE) -> Any:
     """BERT encoder with pooler, dynamic batch and sequence; BERT-base has 109 M parameters, 438 MB."""
     from onnx import TensorProto, helper
@@ -265,6 +322,11 @@ def bert(size: Encoder = BERT_BASE) -> Any:
 def minilm() -> Any:
     """The same at the size of MiniLM with 6 layers: 23 M parameters, 91 MB."""
     return bert(MINILM_L6)
+
+
+def encoder() -> Any:
+    """The same in 1.5 GB: 385 M parameters, for what has to work on models that are large beside the memory."""
+    return bert(LARGE_ENCODER)
 
 
 def _constants(graph: Graph, size: Encoder) -> None:
@@ -337,6 +399,9 @@ MAKERS: Mapping[str, Callable[[], Any]] = {
     BERT: bert,
     MINILM: minilm,
     EFFICIENTNET: efficientnet,
+    RESNET: resnet50,
+    LARGE: encoder,
+    TINY: tiny,
 }
 
 
