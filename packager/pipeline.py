@@ -11,6 +11,7 @@ from packager.errors import ConfigError, ModelError
 from packager.ortformat.converter import has_grown
 from packager.ortformat.operators import operator_config
 from packager.partition.report import Gates, refuse_poor
+from packager.quantization.worth import refuse_worthless
 from packager.render import write_sources
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
@@ -155,7 +156,7 @@ def plan_all(
 def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> Variant:
     """The variant `name`; raises GateError for one that is neither smaller nor faster than the model."""
     made = quantization.variant(model, name, config.quantizer_of(name), store, console)
-    quantization.refuse_worthless(made, store, console, is_forced=config.check.gain == "skip")
+    refuse_worthless(made, store, console, is_forced=config.check.gain == "skip")
     return made.variant
 
 

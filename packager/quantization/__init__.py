@@ -2,6 +2,5 @@
 
 from packager.quantization.making import draft_of
 from packager.quantization.variants import Made, own_numbers, settings_of, variant
-from packager.quantization.worth import refuse_worthless
 
-__all__ = ["Made", "draft_of", "own_numbers", "refuse_worthless", "settings_of", "variant"]
+__all__ = ["Made", "draft_of", "own_numbers", "settings_of", "variant"]

@@ -1,23 +1,28 @@
-"""Makes a variant of a model: prepares the graph, finds what its quantizer needs to know, and lets it rewrite."""
+"""Makes a variant of a model: prepares the graph, finds what its quantizer needs to know, and lets it rewrite.
+
+What calibrates and searches is imported where it is needed: dynamic and weight-only take less time than that.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from packager import calibration
 from packager.console import Console
 from packager.errors import ModelError
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.names import kebab_case
-from packager.quantization.auto import Basis, search
 from packager.quantization.making import quantize, read_variant
 from packager.quantization.prepare import prepared, raised
-from packager.quantization.ranges import ranges_for, read_samples
-from packager.quantization.search import Found
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
 from packager.store import Store, key_of
 from packager.values import FloatLayer, Model, Numbers, Range, Variant
+
+if TYPE_CHECKING:
+    from packager import calibration
+    from packager.quantization.auto import Basis
+    from packager.quantization.search import Found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +32,9 @@ class Made:
     variant: Variant
     graph: bytes
     """that the quantizer was given"""
-    samples: calibration.Samples | None = None
+    samples: "calibration.Samples | None" = None
     """that ranges were measured on; None for quantizers that need none"""
-    found: Found | None = None
+    found: "Found | None" = None
     """the search, where there was one"""
 
 
@@ -46,6 +51,8 @@ def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Cons
     if isinstance(recipe, NoQuantizer):
         return Made(variant=own_numbers(model, name), graph=model.graph)
     if isinstance(recipe, Auto):
+        from packager.quantization.auto import search
+
         basis = _basis(model, recipe.calibration, store, console)
         quantizer, found = search(basis, recipe, store, console)
         made = _calibrated(basis, name, quantizer, store, console)
@@ -59,8 +66,11 @@ def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Cons
     return Made(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
 
 
-def _basis(model: Model, settings: Calibration, store: Store, console: Console) -> Basis:
+def _basis(model: Model, settings: Calibration, store: Store, console: Console) -> "Basis":
     """The graph that ranges are measured on, and the samples."""
+    from packager.quantization.auto import Basis
+    from packager.quantization.ranges import read_samples
+
     refuse_quantized(model)
     samples = read_samples(model, settings, console)
     with console.step(f"prepare {model.name}"):
@@ -68,7 +78,9 @@ def _basis(model: Model, settings: Calibration, store: Store, console: Console) 
     return Basis(model=model, graph=graph, samples=samples)
 
 
-def _calibrated(basis: Basis, name: str, quantizer: StaticQdq, store: Store, console: Console) -> Variant:
+def _calibrated(basis: "Basis", name: str, quantizer: StaticQdq, store: Store, console: Console) -> Variant:
+    from packager.quantization.ranges import ranges_for
+
     values = quantizer.measures(basis.draft())
     ranges = ranges_for(basis.model, basis.graph, values, basis.samples, quantizer.calibration, store, console)
     return _made(basis.model, basis.graph, name, quantizer, ranges, store, console)

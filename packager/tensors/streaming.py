@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PIECE_NUMBERS = 1 << 18
 """Numbers of a piece: 1 MB of float32, which stays in a processor's own cache from one step to the next."""
 
-THREADS = 1
+THREADS = 2
 """One keeps up with a disk. On two busy cores a second one gains nothing; on idle ones float16 gains a third."""
 
 Piece = TypeVar("Piece")

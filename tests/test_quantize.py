@@ -1,0 +1,184 @@
+"""`mobpack quantize`: what it writes, what it prints, and what it refuses before anything is written."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+
+from tests.onnx_text import onnx_model, saved, weight
+from tests.test_cli import Answer, Mobpack, mobpack
+
+__all__ = ["mobpack"]
+
+NET = """(float[1, 3, 16, 16] x) => (float[1, 2] y) {
+    c = Conv <pads = [1, 1, 1, 1]> (x, w)
+    r = Relu (c)
+    d = Conv <pads = [1, 1, 1, 1]> (r, v)
+    s = Relu (d)
+    p = GlobalAveragePool (s)
+    f = Flatten (p)
+    y = Gemm (f, g)
+}"""
+
+
+def net(folder: Path) -> Path:
+    weights = {"w": weight(16, 3, 3, 3), "v": weight(32, 16, 3, 3, seed=1), "g": weight(32, 2, seed=2)}
+    return saved(folder / "net.onnx", onnx_model(NET, weights=weights))
+
+
+def calibration(folder: Path, count: int = 9) -> Path:
+    path = folder / "samples.npz"
+    numpy.savez(path, x=numpy.random.default_rng(0).standard_normal((count, 3, 16, 16)).astype(numpy.float32))
+    return path
+
+
+def outputs(path: Path) -> numpy.ndarray:
+    x = numpy.random.default_rng(9).standard_normal((1, 3, 16, 16)).astype(numpy.float32)
+    result: numpy.ndarray = onnxruntime.InferenceSession(path).run(None, {"x": x})[0]
+    return result
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Answer]:
+    """One run of static-qdq with everything, and the folder it ran in."""
+    folder = tmp_path_factory.mktemp("quantize")
+    with pytest.MonkeyPatch.context() as patch:
+        return folder, run(folder, patch, "-q", "static-qdq", "--calibration", calibration(folder).name)
+
+
+def run(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> Answer:
+    """The command on `net`, in a process of its own as users have it."""
+    import os
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "packager.cli", "quantize", str(net(folder)), *options]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / ".cache"), "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def test_the_result_is_a_valid_model_with_the_same_signature_and_nearly_the_same_outputs(
+    answered: tuple[Path, Answer],
+) -> None:
+    folder, answer = answered
+    assert answer.code == 0, answer.err
+    result = folder / "net-static-qdq.onnx"
+    onnx.checker.check_model(result, full_check=True)
+    before, after = onnx.load(folder / "net.onnx").graph, onnx.load(result).graph
+    assert list(before.input) == list(after.input)
+    assert list(before.output) == list(after.output)
+    assert sum(node.op_type == "QuantizeLinear" for node in after.node) == 6
+    expected, found = outputs(folder / "net.onnx"), outputs(result)
+    assert 0 < numpy.abs(expected - found).max() < 0.05 * numpy.abs(expected).max()
+
+
+def test_it_prints_sizes_the_metric_latency_and_the_files(answered: tuple[Path, Answer]) -> None:
+    folder, answer = answered
+    assert re.search(r"size +\S+ kB +\S+ kB +0\.\d\d x", answer.out)
+    assert re.search(r"sqnr +\d\d\.\d dB", answer.out)
+    assert re.search(r"latency, \w+, 1 thread +\S+ ms +\S+ ms +\S+ x", answer.out)
+    assert answer.out.split()[-2:] == ["net-static-qdq.onnx", "net-static-qdq.html"]
+    assert "calibrate net (minmax)" in answer.err
+    page = (folder / "net-static-qdq.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_same_again_gives_the_same_bytes(answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, _ = answered
+    options = ("-q", "static-qdq", "--calibration", "samples.npz", "--no-report", "--json", "-o", "again.onnx")
+    answer = run(folder, monkeypatch, *options)
+    assert answer.code == 0, answer.err
+    assert (folder / "again.onnx").read_bytes() == (folder / "net-static-qdq.onnx").read_bytes()
+    document = json.loads(answer.out)
+    assert document["quantized"]["size-bytes"] == (folder / "again.onnx").stat().st_size
+    assert document["settings"]["activations"] == "int8"
+    assert not (folder / "again.html").exists()
+
+
+def test_a_search_that_cannot_keep_its_budget_writes_nothing(
+    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The metric is the user's own, and says that everything is wrong."""
+    folder, _ = answered
+    (folder / "mine.py").write_text(
+        "calls = 0\ndef score(predict):\n    global calls\n    calls += 1\n    return 1.0 - (calls > 1)\n"
+    )
+    options = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.5", "--metric", "mine:score")
+    answer = run(folder, monkeypatch, *options)
+    assert answer.code == 3, answer.err
+    assert "with every layer in float the metric drops by 1: the budget is 0.5" in answer.err
+    assert not list(folder.glob("*auto*"))
+
+
+def test_a_search_says_what_it_tried_and_why_layers_stay_in_float(
+    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = answered
+    options = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "2e-5", "--json", "--force")
+    answer = run(folder, monkeypatch, *options)
+    assert answer.code == 0, answer.err
+    document = json.loads(answer.out)
+    assert document["score"]["drop"] <= 2e-5
+    assert document["search"]["bound"] == 4 + 3 + 2 + 2 * 2 + 8
+    schemes = {each["layer"]: each["scheme"] for each in document["search"]["choices"]}
+    assert len(schemes) == 3
+    assert set(schemes.values()) > {"integers"} or "integers" not in schemes.values()
+    reasons = [each["reason"] for each in document["left"]]
+    assert reasons
+    assert all("alone in integers it brings the output to" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("-q", "static-qdq"), 2, "quantizer 'static-qdq': 'calibration' is missing"),
+        (("-q", "statik"), 2, "unknown quantizer 'statik'"),
+        (("-q", "dynamic", "--set", "operator=1"), 2, "unknown key 'operator'"),
+        (("-q", "static-qdq", "--calibration", "nowhere"), 2, "samples not found: "),
+        (("-q", "auto", "--calibration", "x", "--max-drop", "-1"), 2, "max-drop -1 is negative"),
+        (("-q", "auto", "--calibration", "x", "--max-drop", "1", "--metric", "best"), 2, "metric 'best' is not known"),
+        (("-q", "float16", "-o", "net.onnx"), 2, "is the model itself"),
+        (("-q", "float16", "-o", "out.tflite"), 2, "the result is ONNX"),
+        (("-q", "dynamic", "--set", 'exclude=["nothing"]'), 2, "no node 'nothing'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_to_do(
+    mobpack: Mobpack, tmp_path: Path, options: tuple[str, ...], code: int, message: str
+) -> None:
+    net(tmp_path)
+    answer = mobpack("quantize", "net.onnx", *options)
+    assert answer.code == code
+    assert message in answer.err
+    assert "hint:" in answer.err
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == ["net.onnx"]
+
+
+def test_a_variant_that_is_neither_smaller_nor_faster_is_refused_unless_forced(
+    mobpack: Mobpack, tmp_path: Path
+) -> None:
+    """Its one small matrix is all that dynamic quantizes."""
+    net(tmp_path)
+    refused = mobpack("quantize", "net.onnx", "-q", "dynamic", "--no-report")
+    assert refused.code == 6
+    assert "neither smaller" in refused.err
+    assert not (tmp_path / "net-dynamic.onnx").exists()
+    forced = mobpack("quantize", "net.onnx", "-q", "dynamic", "--no-report", "--force")
+    assert forced.code == 0
+    assert "because it was forced" in forced.err
+    assert (tmp_path / "net-dynamic.onnx").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_measured(
+    mobpack: Mobpack, tmp_path: Path
+) -> None:
+    net(tmp_path)
+    (tmp_path / "file").write_text("")
+    answer = mobpack("quantize", "net.onnx", "-q", "float16", "-o", "file/out.onnx")
+    assert answer.code == 4
+    assert "cannot write" in answer.err
