@@ -49,9 +49,7 @@ class Net:
     def node(self, operator: str, inputs: list[str], shape: Shape, **attributes: Any) -> str:
         output = f"v{len(self.values)}"
         if self.oddity == "our names" and self.values:
-            output = (
-                f"{list(self.values)[0]}_{self.pick('quantized', 'scale', 'float', 'dequantized')}_{len(self.values)}"
-            )
+            output = f"x_{self.pick('quantized', 'scale', 'float', 'dequantized')}_{len(self.values)}"
         name = "" if self.oddity == "no names" else f"n{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, inputs, [output], name, **attributes))
         self.values[output] = shape

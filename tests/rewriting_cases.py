@@ -16,6 +16,7 @@ from packager.quantizers import Calibration, Quantizer, StaticQdq
 from packager.rewriting.draft import Draft
 from packager.tensors.writing import WeightFile
 from packager.values import FloatLayer, Range
+from tests import onnx_text
 
 Array = NDArray[Any]
 Inputs = Mapping[str, Array]
@@ -46,7 +47,8 @@ class Outcome:
 
     def node(self, operator: str) -> onnx.NodeProto:
         """The only one."""
-        (node,) = (each for each in self.model.graph.node if each.op_type == operator)
+        found: list[onnx.NodeProto] = [each for each in self.model.graph.node if each.op_type == operator]
+        (node,) = found
         return node
 
     def decibels(self, inputs: Inputs, *, is_optimized: bool = True) -> float:
@@ -128,6 +130,8 @@ def outcome(
     quantizer.quantize(draft)
     made = onnx.load_from_string(draft.finish())
     onnx.checker.check_model(made, full_check=True)
+    known = {name for node in made.graph.node for name in node.output} | {each.name for each in made.graph.initializer}
+    assert {value.name for value in made.graph.value_info} <= known
     constants = {tensor.name for tensor in model.graph.initializer}
     assert list(made.graph.output) == list(model.graph.output)
     assert [value for value in made.graph.input if value.name not in constants] == [
@@ -149,8 +153,9 @@ def outcome_in_files(
     return graph, weights.read_bytes() if weights.exists() else b""
 
 
-def normal(seed: int, *shape: int) -> Array:
-    return numpy.random.default_rng(seed).standard_normal(shape).astype(numpy.float32)
+def weight(*shape: int, seed: int = 0) -> Array:
+    """Normal numbers of float32, the same each time, to compute with."""
+    return onnx_text.weight(*shape, seed=seed)
 
 
 def samples_for(model: onnx.ModelProto, count: int = 3, seed: int = 0) -> list[dict[str, Array]]:

@@ -128,7 +128,8 @@ def _score(score: "Score") -> list[str]:
 
     if score.metric == SQNR:
         return ["", f"{score.value:.1f} dB", f"noise {score.drop:.2g}"]
-    return [f"{score.original:.4g}", f"{score.value:.4g}", f"{-score.drop:+.2g}"]
+    change = f"{-score.drop:+.2g}" if score.drop else "0"
+    return [f"{score.original:.4g}", f"{score.value:.4g}", change]
 
 
 def _left(report: "QuantizationReport") -> "Iterator[list[str]]":
@@ -137,4 +138,4 @@ def _left(report: "QuantizationReport") -> "Iterator[list[str]]":
     for each in report.left:
         kinds.setdefault((each.operator, each.reason), []).append(each.name)
     for (operator, reason), found in kinds.items():
-        yield [f"{len(found)} {operator}" if len(found) > 1 else f"{operator} {found[0]}", reason]
+        yield [f"{len(found)} {operator}" if len(found) > 1 else f"{found[0]} ({operator})", reason]

@@ -76,7 +76,7 @@ class WeightOnly:
         blocks = writer.matrix(layer.weight, is_transposed=bool(is_gemm and attribute(node, "transB", 0)))
         yield helper.make_node(
             "MatMulNBits",
-            [value, blocks.name, blocks.scales, *(["", "", layer.bias] if layer.bias else [])],
+            [value, blocks.name, blocks.scales, *(["", "", _flat(draft, layer.bias)] if layer.bias else [])],
             list(node.output),
             node.name,
             domain=MICROSOFT,
@@ -86,3 +86,10 @@ class WeightOnly:
             block_size=self.block_size,
             **level,
         )
+
+
+def _flat(draft: Draft, bias: str) -> str:
+    """A bias with the one dimension that MatMulNBits wants."""
+    if len(draft.constants[bias].dims) == 1:
+        return bias
+    return draft.add_large(f"{bias}_flat", draft.weight(bias).array().reshape(-1))

@@ -20,13 +20,14 @@ def drop_twins(draft: Draft) -> None:
 
 
 def drop_round_trips(draft: Draft) -> None:
-    """From one node that stays in float32 to the next, or to an output, a value goes through float16: it need not."""
+    """From an input or a node that stays in float32 to another one, or to an output, a value goes through float16: it
+    need not."""
     from onnx import TensorProto
 
     narrowed = {
         node.output[0]: node.input[0]
         for node in draft.graph.node
-        if _is_cast(node, TensorProto.FLOAT16) and node.input[0].endswith("_cast_to_fp16")
+        if _is_cast(node, TensorProto.FLOAT16) and _is_converter_s(node)
     }
     renamed: dict[str, str] = {}
     nodes = []
@@ -54,6 +55,11 @@ def _rename(draft: Draft, names: dict[str, str]) -> None:
         node.output[:] = [final(name) for name in node.output]
     taken = draft.outputs.union(*(walk.taken_by(node) for node in draft.graph.node))
     draft.replace_nodes([node for node in draft.graph.node if node.op_type != "Cast" or node.output[0] in taken])
+
+
+def _is_converter_s(node: "NodeProto") -> bool:
+    """Whether the converter has made it, and not the author of the model to round something."""
+    return str(node.input[0]).endswith("_cast_to_fp16") or str(node.output[0]).startswith("graph_input_cast_")
 
 
 def _is_cast(node: "NodeProto", element: int) -> bool:

@@ -10,6 +10,7 @@ from packager import walk
 from packager.errors import ConfigError, ModelError, nearest
 from packager.rewriting.finishing import (
     FIRST_WITH_OWN_INITIALIZERS,
+    constant_of,
     drop_unused,
     external_tensors,
     sort_opsets,
@@ -76,6 +77,12 @@ class Draft:
 
         return self._elements.get(name) == TensorProto.FLOAT
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Of a value; a dimension that depends on the input is 0. Empty where nothing is known."""
+        values = (*self.graph.value_info, *self.graph.input, *self.graph.output)
+        found = (value.type.tensor_type.shape.dim for value in values if value.name == name)
+        return tuple(dimension.dim_value for dimension in next(found, ()))
+
     @cached_property
     def producers(self) -> "dict[str, NodeProto]":
         return {name: node for node in self.graph.node for name in node.output if name}
@@ -117,7 +124,7 @@ class Draft:
             node = self.graph.node[index]
             if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or node.output[0] in self.outputs:
                 continue
-            tensor = _constant(node)
+            tensor = constant_of(node)
             if tensor is not None:
                 self.graph.initializer.append(tensor)
                 self.graph.initializer[-1].name = node.output[0]
@@ -234,22 +241,3 @@ def _bytes_of(array: "numpy.ndarray") -> memoryview:
     import numpy
 
     return numpy.ascontiguousarray(array).data.cast("B")
-
-
-def _constant(node: "NodeProto") -> "TensorProto | None":
-    """What a Constant node gives; None for strings and sparse tensors."""
-    import numpy
-    from onnx import numpy_helper
-
-    (attribute,) = node.attribute
-    match attribute.name:
-        case "value":
-            tensor: TensorProto = attribute.t
-            return tensor
-        case "value_float" | "value_floats":
-            number = attribute.f if attribute.name == "value_float" else list(attribute.floats)
-            return numpy_helper.from_array(numpy.array(number, numpy.float32))
-        case "value_int" | "value_ints":
-            number = attribute.i if attribute.name == "value_int" else list(attribute.ints)
-            return numpy_helper.from_array(numpy.array(number, numpy.int64))
-    return None

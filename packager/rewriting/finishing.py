@@ -1,4 +1,4 @@
-"""What a rewritten model needs before it is written: nothing unused, inputs and operator sets that fit."""
+"""What a model needs around its rewriting: constants in one place, nothing unused, operator sets that fit."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from packager import walk
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, TensorProto
+    from onnx import ModelProto, NodeProto, TensorProto
 
 FIRST_WITH_OWN_INITIALIZERS = 4
 """The IR version since which an initializer need not be an input, too (ONNX IR, section Graphs)."""
@@ -61,3 +61,22 @@ def sort_opsets(proto: "ModelProto") -> None:
     for domain in sorted(entries):
         if domain in used or domain == "":
             proto.opset_import.add(domain=domain, version=entries[domain])
+
+
+def constant_of(node: "NodeProto") -> "TensorProto | None":
+    """What a Constant node gives; None for strings and sparse tensors."""
+    import numpy
+    from onnx import numpy_helper
+
+    (attribute,) = node.attribute
+    match attribute.name:
+        case "value":
+            tensor: TensorProto = attribute.t
+            return tensor
+        case "value_float" | "value_floats":
+            number = attribute.f if attribute.name == "value_float" else list(attribute.floats)
+            return numpy_helper.from_array(numpy.array(number, numpy.float32))
+        case "value_int" | "value_ints":
+            number = attribute.i if attribute.name == "value_int" else list(attribute.ints)
+            return numpy_helper.from_array(numpy.array(number, numpy.int64))
+    return None

@@ -162,9 +162,15 @@ def _unfit(draft: Draft, node: "NodeProto", weight: str, bias: str) -> str:
         return "its bias is computed"
     if node.op_type == "Gemm" and (attribute(node, "alpha", 1.0), attribute(node, "beta", 1.0)) != (1.0, 1.0):
         return "alpha or beta is not 1"
-    if node.op_type == "Gemm" and bias and list(constants[bias].dims) != [_columns(draft, node, weight)]:
+    if node.op_type == "Gemm" and bias and not _is_by_column(draft, node, weight, bias):
         return "its bias is not one number per column"
     return ""
+
+
+def _is_by_column(draft: Draft, node: "NodeProto", weight: str, bias: str) -> bool:
+    """Whether the bias has the shape (columns) or (1, columns), as an Add that was merged into a Gemm leaves it."""
+    *rows, columns = draft.constants[bias].dims or [0]
+    return columns == _columns(draft, node, weight) and all(each == 1 for each in rows)
 
 
 def _columns(draft: Draft, node: "NodeProto", weight: str) -> int:

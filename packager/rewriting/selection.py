@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import LIMITING, Layer, is_excluded, limit_behind
 from packager.rewriting.schemes import Scheme, Scope
+from packager.rewriting.softmax import bounded
 from packager.values import Range
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def select(
         for layer in layers
         if (scheme := schemes.get(layer.name)) and scheme.activations is not None
     }
+    if any(scheme.activations in ("int8", "uint8") for scheme in schemes.values()):
+        draft.ranges = bounded(draft, PASSING)
     selection = Selection()
     # A layer whose weights alone are quantized must not join in as an operator.
     done = {layer.node.output[0] for layer in layers if layer.node.output[0] not in chosen}

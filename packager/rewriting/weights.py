@@ -1,7 +1,8 @@
 """Quantizes the constants of a draft: each once, however many nodes take it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from packager.rewriting.draft import KEEP_INLINE_BYTES, Draft
 from packager.rewriting.layers import Layer, attribute
@@ -11,6 +12,10 @@ from packager.tensors.groups import Groups, per_channel, per_tensor
 from packager.tensors.quantizing import quantized, weight_parameters
 from packager.tensors.reading import Weight
 from packager.tensors.rounding import Element, Parameters, storage
+from packager.tensors.streaming import PIECE_NUMBERS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +45,7 @@ class WeightQuantizer:
         axis = layer.axis if scheme.is_per_channel else None
         parameters = self._parameters(layer.weight, scheme.weights, axis)
         if activation_scale is not None and layer.bias:
-            bias = self.draft.weight(layer.bias).array()
+            bias = self.draft.weight(layer.bias).array().reshape(-1)
             factors = weight_scale_factors(bias, activation_scale, parameters.scale)
             if (factors > 1).any():
                 scale = (parameters.scale * factors).astype(parameters.scale.dtype)
@@ -53,8 +58,6 @@ class WeightQuantizer:
     def matrix(self, layer: Layer, *, is_per_channel: bool) -> Quantized:
         """The weight of `layer` in int8 as MatMulInteger and ConvInteger take it, its scales such that the product
         can be multiplied with them."""
-        import numpy
-
         axis = layer.axis if is_per_channel else None
         is_transposed = bool(layer.node.op_type == "Gemm" and attribute(layer.node, "transB", 0))
         key = ("matrix", layer.weight, axis, is_transposed, layer.node.op_type == "Conv")
@@ -62,11 +65,11 @@ class WeightQuantizer:
             return self.made[key]
         parameters = self._parameters(layer.weight, "int8", axis)
         weight = self.draft.weight(layer.weight)
+        pieces = self._pieces(weight, axis, parameters)
         if is_transposed:
-            integers = numpy.frombuffer(b"".join(self._pieces(weight, axis, parameters)), numpy.int8)
-            name = self.draft.add_large(f"{layer.weight}_quantized", integers.reshape(weight.shape).T)
+            name = self._place_transposed(weight, pieces)
         else:
-            name = self._place(weight, parameters.element, self._pieces(weight, axis, parameters))
+            name = self._place(weight, parameters.element, pieces)
         scale = parameters.scale
         if layer.node.op_type == "Conv" and scale.ndim:
             scale = scale.reshape([-1, *[1] * (len(weight.shape) - 2)])
@@ -83,7 +86,7 @@ class WeightQuantizer:
     def bias(self, layer: Layer, weight: Quantized, activation_scale: float) -> Quantized:
         """The bias of `layer` in 32 bits, on the scale of what `weight` multiplies."""
         bias = self.draft.weight(layer.bias)
-        found = quantize_bias(bias.array(), activation_scale, weight.parameters.scale, name=layer.bias)
+        found = quantize_bias(bias.array().reshape(-1), activation_scale, weight.parameters.scale, name=layer.bias)
         key = ("bias", layer.bias, found.parameters.scale.tobytes())
         if key not in self.made:
             name = self.draft.add_large(f"{layer.bias}_quantized", found.values)
@@ -128,6 +131,20 @@ class WeightQuantizer:
             parameters=parameters,
         )
 
+    def _place_transposed(self, weight: Weight, pieces: Iterable[bytes]) -> str:
+        """As `_place` with int8, the matrix turned around: all of it is held, once."""
+        import numpy
+        from onnx import TensorProto
+
+        integers, end = numpy.empty(weight.size, numpy.int8), 0
+        for piece in pieces:
+            integers[end : end + len(piece)] = numpy.frombuffer(piece, numpy.int8)
+            end += len(piece)
+        matrix, name = integers.reshape(weight.shape), f"{weight.name}_quantized"
+        if weight.size < KEEP_INLINE_BYTES:
+            return self.draft.add(name, matrix.T)
+        return self.draft.add_pieces(name, TensorProto.INT8, weight.shape[::-1], _columns(matrix))
+
     def _place(self, weight: Weight, element: Element, pieces: Iterable[bytes]) -> str:
         """Adds the integers of `weight`, as they come, to the file of weights; small ones to the graph."""
         import numpy
@@ -138,6 +155,16 @@ class WeightQuantizer:
         if weight.size * kind.itemsize < KEEP_INLINE_BYTES:
             return self.draft.add(name, numpy.frombuffer(b"".join(pieces), kind).reshape(weight.shape))
         return self.draft.add_pieces(name, helper.np_dtype_to_tensor_dtype(kind), weight.shape, pieces)
+
+
+def _columns(integers: "NDArray[Any]") -> Iterator[memoryview]:
+    """The matrix `integers` column by column."""
+    import numpy
+
+    rows, columns = integers.shape
+    step = max(1, PIECE_NUMBERS // rows)
+    for start in range(0, columns, step):
+        yield numpy.ascontiguousarray(integers[:, start : start + step].T).data
 
 
 def _groups(weight: Weight, axis: int | None) -> Groups:

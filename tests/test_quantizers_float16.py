@@ -1,0 +1,232 @@
+"""Float16: what becomes half as large, what stays in 32 bits and why, and numbers that float16 has not."""
+
+from pathlib import Path
+
+import numpy
+import onnx
+import pytest
+from onnx import TensorProto
+
+from packager.errors import ConfigError, ModelError
+from packager.quantizers.float16 import Float16
+from packager.rewriting.draft import Draft
+from packager.tensors.writing import WeightFile
+from tests.onnx_text import onnx_model
+from tests.rewriting_cases import Array, Outcome, inferred, outcome, run, samples_for, weight
+
+TWO = "(float[4,16] x) => (float[4,32] y, float[4,32] z) { y = MatMul (x, w) z = MatMul (x, v) }"
+
+
+def half(graph: str, *, quantizer: Float16 | None = None, least: float = 50, **weights: Array) -> Outcome:
+    model = onnx_model(graph, weights=weights)
+    samples = samples_for(model)
+    made = outcome(model, quantizer or Float16(), samples)
+    for inputs in samples:
+        assert made.decibels(inputs) > least
+        assert made.decibels(inputs, is_optimized=False) > least
+    return made
+
+
+def test_weights_become_half_as_large_and_inputs_and_outputs_stay() -> None:
+    made = half(TWO, w=weight(16, 32), v=weight(16, 32, seed=1))
+    assert {array.dtype.name for array in made.constants.values()} == {"float16"}
+    assert made.left == ()
+    assert numpy.array_equal(made.constants["w"], weight(16, 32).astype(numpy.float16))
+
+
+def test_small_constants_in_files_are_converted_with_their_numbers(tmp_path: Path) -> None:
+    model = onnx_model("(float[4,16] x) => (float[4,16] y) { y = Add (x, b) }", weights={"b": weight(16)})
+    (tmp_path / "m.data").write_bytes(weight(16).tobytes())
+    tensor = TensorProto(name="b", data_type=TensorProto.FLOAT, dims=[16], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="m.data")
+    model.graph.initializer[0].CopyFrom(tensor)
+    (tmp_path / "out").mkdir()
+    draft = Draft(proto=model, data_folder=tmp_path, weights=WeightFile(tmp_path / "out" / "weights.bin"))
+    Float16().quantize(draft)
+    draft.finish()
+    assert numpy.array_equal(onnx.numpy_helper.to_array(model.graph.initializer[0]), weight(16).astype(numpy.float16))
+
+
+def test_weights_in_constant_nodes_are_converted_wherever_they_lie(tmp_path: Path) -> None:
+    model = onnx_model(
+        "(float[4,16] x) => (float[4,32] y) { w = Constant <value = float[1] {0}> () y = MatMul (x, w) }"
+    )
+    (tmp_path / "m.data").write_bytes(weight(16, 32).tobytes())
+    tensor = TensorProto(data_type=TensorProto.FLOAT, dims=[16, 32], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="m.data")
+    model.graph.node[0].attribute[0].t.CopyFrom(tensor)
+    (tmp_path / "out").mkdir()
+    draft = Draft(proto=model, data_folder=tmp_path, weights=WeightFile(tmp_path / "out" / "weights.bin"))
+    Float16().quantize(draft)
+    draft.finish()
+    assert (tmp_path / "out" / "weights.bin").read_bytes() == weight(16, 32).astype(numpy.float16).tobytes()
+
+
+def test_a_layer_with_weights_that_are_too_large_stays_in_32_bits() -> None:
+    large = weight(16, 32)
+    large[2, 3] = 1e6
+    made = half(TWO, w=large, v=weight(16, 32))
+    assert made.reasons == {"y": "'w' has 1 numbers that are too large for float16"}
+    assert made.constants["w"].dtype == numpy.float32
+    assert made.constants["v"].dtype == numpy.float16
+
+
+def test_a_value_between_two_nodes_in_32_bits_does_not_go_through_float16() -> None:
+    """Nor does an output: these are larger than float16 can hold."""
+    model = onnx_model(
+        "(float[4,16] x) => (float[4,16] y, float[4,16] z) { a = MatMul (x, w) y = MatMul (a, w) z = MatMul (x, v) }",
+        weights={"w": weight(16, 16) * 1e6, "v": weight(16, 16)},
+    )
+    samples = samples_for(model)
+    made = outcome(model, Float16(), samples)
+    assert numpy.isfinite(run(made.model, samples[0])["y"]).all()
+    assert made.decibels(samples[0]) > 60
+    assert made.operators.count("Cast") == 2
+
+
+def test_a_layer_whose_weights_would_all_become_zero_stays_in_32_bits() -> None:
+    made = half(TWO, w=weight(16, 32) * numpy.float32(1e-9), v=weight(16, 32))
+    assert made.reasons == {"y": "'w' has 512 numbers that are too small for float16"}
+
+
+def test_single_weights_of_a_layer_may_become_zero() -> None:
+    small = weight(16, 32)
+    small[0] *= numpy.float32(1e-9)
+    made = half(TWO, w=small, v=weight(16, 32))
+    assert made.left == ()
+    assert not made.constants["w"][0].any()
+
+
+def test_a_divisor_does_not_become_zero() -> None:
+    tiny = numpy.where(weight(16, 32) > 0, numpy.float32(1e-9), numpy.float32(2))
+    made = half("(float[16,32] x) => (float[16,32] y) { a = Mul (x, v) y = Div (a, w) }", w=tiny, v=weight(16, 32))
+    assert list(made.reasons) == ["y"]
+    assert "too small" in made.reasons["y"]
+
+
+def test_an_epsilon_does_not_become_zero() -> None:
+    """What float16 holds is enough to keep a root from being zero, and to divide by."""
+    made = half(
+        """(float[4,16] x) => (float[4,16] y) {
+            h = MatMul (x, w) d = Sub (h, h) s = Mul (d, d) e = Add (s, eps) r = Sqrt (e) q = Div (d, r) y = Add (q, h)
+        }""",
+        w=weight(16, 16),
+        eps=numpy.array(1e-12, numpy.float32),
+    )
+    assert made.constants["eps"].dtype == numpy.float16
+    assert 0 < made.constants["eps"].item() < 1e-7
+
+
+def test_a_mask_of_the_least_number_becomes_the_least_of_float16() -> None:
+    mask = numpy.where(weight(4, 16) > 0, numpy.float32(0), numpy.finfo(numpy.float32).min)
+    made = half("(float[4,16] x) => (float[4,16] y) { h = Add (x, m) y = Softmax (h) }", m=mask)
+    assert made.constants["m"].min() == -65504
+    assert made.left == ()
+
+
+def test_a_factor_that_is_too_large_keeps_its_node_in_32_bits() -> None:
+    made = half(
+        "(float[4,16] x) => (float[4,16] y) { a = Mul (x, m) b = Mul (a, n) y = MatMul (b, w) }",
+        quantizer=Float16(exclude=("b",)),
+        m=numpy.array([1e6], numpy.float32),
+        n=numpy.array([1e-6], numpy.float32),
+        w=weight(16, 16),
+    )
+    assert set(made.reasons) == {"a", "b"}
+
+
+def test_nan_in_a_weight_is_refused_by_name() -> None:
+    broken = weight(16, 32)
+    broken[1, 1] = numpy.nan
+    model = onnx_model(TWO, weights={"w": broken, "v": weight(16, 32)})
+    with pytest.raises(ModelError, match="'w' has NaN"):
+        outcome(model, Float16())
+
+
+def test_two_nodes_in_32_bits_share_the_cast_of_what_both_take() -> None:
+    """ONNX Runtime's converter writes it twice, under one name."""
+    made = half(
+        "(float[4,16] x) => (float[4,16] y) { a = MatMul (x, w) b = Max (a, m) c = Min (a, m) y = Add (b, c) }",
+        w=weight(16, 16),
+        m=weight(16),
+    )
+    assert made.reasons == {"b": "it computes in 32 bits", "c": "it computes in 32 bits"}
+
+
+def test_resizing_takes_its_factors_in_32_bits() -> None:
+    made = half(
+        """(float[1,4,8,8] x) => (float[1,4,16,16] y) {
+            a = Conv (x, w) y = Resize <mode = "linear"> (a, , s)
+        }""",
+        w=weight(4, 4, 1, 1),
+        s=numpy.array([1, 1, 2, 2], numpy.float32),
+    )
+    assert made.constants["s"].dtype == numpy.float32
+
+
+@pytest.mark.parametrize(("name", "kept"), [("first", "a"), ("a", "a"), ("b", "b")])
+def test_a_node_is_excluded_by_its_name_or_by_what_it_gives(name: str, kept: str) -> None:
+    made = half(
+        "(float[4,16] x) => (float[4,16] y) { [first] a = MatMul (x, w) b = MatMul (a, v) y = Relu (b) }",
+        quantizer=Float16(exclude=(name,)),
+        w=weight(16, 16),
+        v=weight(16, 16),
+    )
+    kinds = {name: made.constants[name].dtype.name for name in ("w", "v")}
+    assert kinds == ({"w": "float32", "v": "float16"} if kept == "a" else {"w": "float16", "v": "float32"})
+    assert list(made.reasons.values()) == ["excluded by the configuration"]
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(ConfigError, match="exclude: the model has no node 'q'"):
+        half(TWO, quantizer=Float16(exclude=("q",)), w=weight(16, 32), v=weight(16, 32))
+
+
+def test_operators_that_are_kept_are_noted() -> None:
+    made = half(
+        "(float[4,16] x) => (float[4,16] y) { a = MatMul (x, w) y = Mul (a, v) }",
+        quantizer=Float16(keep_operators=("Mul",)),
+        w=weight(16, 16),
+        v=weight(16),
+    )
+    assert made.reasons == {"y": "its operator stays in 32 bits by the configuration"}
+
+
+def test_a_model_with_quantized_activations_is_refused() -> None:
+    model = onnx_model(
+        """(float[4] x) => (float[4] y) {
+            q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) y = Mul (d, w)
+        }""",
+        weights={"s": numpy.array(0.1, numpy.float32), "z": numpy.array(0, numpy.int8), "w": weight(4)},
+    )
+    with pytest.raises(ModelError, match="nothing to quantize: the model has integers already"):
+        outcome(model, Float16())
+
+
+def test_integer_nodes_among_those_that_know_no_float16_are_not_noted() -> None:
+    model = onnx_model(
+        """(float[4,16] x, int64[4] k) => (float[4,16] y, int64[4] m) {
+            m = Max (k, k) y = MatMul (x, w)
+        }""",
+        weights={"w": weight(16, 16)},
+    )
+    draft = Draft(proto=inferred(model), data_folder=Path())
+    Float16().quantize(draft)
+    assert draft.left == []
+
+
+def test_a_branch_of_a_branch_takes_floats_from_outside() -> None:
+    made = half(
+        """(float[4,16] x, bool[1] p) => (float[4,16] y) {
+            a = MatMul (x, w)
+            c = Squeeze (p)
+            b = If (c) <then_branch = t () => (float[4,16] d) {
+                    d = If (c) <then_branch = u () => (float[4,16] e) { e = Mul (a, s) },
+                                else_branch = v () => (float[4,16] f) { f = Max (a, x) }>
+                }, else_branch = z () => (float[4,16] g) { g = Neg (a) }>
+            y = Add (b, x)
+        }""",
+        w=weight(16, 16),
+        s=weight(16),
+    )
+    assert made.reasons == {"b": "its branches or body compute in 32 bits"}
