@@ -114,13 +114,19 @@ def _settings(quantizer: Quantizer) -> dict[str, object]:
 
 def settings_of(recipe: Recipe) -> dict[str, object]:
     """The keys of a quantizer's table that are set, as JSON can say them and without the paths of this machine."""
-    settings = {kebab_case(key): value for key, value in asdict(recipe).items()}  # type: ignore[arg-type]
+    settings = _plain(asdict(recipe))  # type: ignore[arg-type]
+    assert isinstance(settings, dict)
     calibration: Calibration | None = getattr(recipe, "calibration", None)
-    if calibration:
-        source = calibration.samples if calibration.is_function else Path(calibration.samples).name
-        plain = {kebab_case(key): value for key, value in asdict(calibration).items()}
-        settings["calibration"] = {**plain, "samples": source}
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items() if value != ()}
+    if calibration and not calibration.is_function:
+        settings["calibration"]["samples"] = Path(calibration.samples).name
+    return settings
+
+
+def _plain(value: object) -> object:
+    """As JSON has it: keys in kebab-case, lists; what is not set is left out."""
+    if isinstance(value, dict):
+        return {kebab_case(key): _plain(each) for key, each in value.items() if each not in (None, ())}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _explained(left: tuple[FloatLayer, ...], reasons: Mapping[str, str]) -> tuple[FloatLayer, ...]:

@@ -42,7 +42,7 @@ class StaticQdq:
     embeddings: bool = True
     """whether tables that a Gather picks rows of get 8 bits, too"""
     weight_only: tuple[str, ...] = ()
-    """nodes, by name, of which the weights alone are quantized: as small, more precise, and as fast as in float"""
+    """nodes, by name, of which the weights alone are quantized: as small as all integers, more precise, slower"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
 

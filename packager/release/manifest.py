@@ -18,6 +18,7 @@ from packager.values import (
     Plan,
     Report,
     TensorSpec,
+    Variant,
     distinct_files,
 )
 
@@ -114,6 +115,7 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "model": compiled.variant.model.name,
         "variant": compiled.variant.name,
         "quantizer": compiled.variant.quantizer,
+        **({"left-in-float": _left(compiled.variant)} if compiled.variant.left else {}),
         "style": compiled.style,
         "format": compiled.format,
         "processor": compiled.processor,
@@ -123,6 +125,11 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "operators": sorted(compiled.operators),
         "disabled-optimizers": list(compiled.disabled_optimizers),
     }
+
+
+def _left(variant: Variant) -> list[dict[str, str]]:
+    """What a quantizer left in float, and why."""
+    return [{"node": each.name, "operator": each.operator, "reason": each.reason} for each in variant.left]
 
 
 def plan_entry(plan: Plan) -> dict[str, object]:
