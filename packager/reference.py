@@ -47,16 +47,10 @@ def _lines(definitions: dict[str, Any]) -> Iterator[str]:
     for name, table in TABLES.items():
         title = f"[{table}" if "]" in table else f"[{table}]"
         yield from ("", f"## {title}", "", "| key | default | what it says |", "|---|---|---|")
-        table_schema = keys(definitions[name])
-        required = table_schema.get("required", [])
-        for key, entry in table_schema["properties"].items():
+        required = definitions[name].get("required", [])
+        for key, entry in definitions[name]["properties"].items():
             description = " ".join(entry["description"].split())
             yield f"| `{key}` | {_default(entry, is_required=key in required)} | {description} |"
-
-
-def keys(definition: dict[str, Any]) -> dict[str, Any]:
-    """The part of a definition that lists keys: some tables may also be written as a text."""
-    return next((each for each in definition.get("anyOf", ()) if "properties" in each), definition)
 
 
 def _default(entry: dict[str, Any], *, is_required: bool) -> str:

@@ -17,6 +17,8 @@ from packager.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
+pytestmark = pytest.mark.processes
+
 
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

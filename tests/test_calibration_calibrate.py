@@ -15,6 +15,8 @@ from packager.store import Store
 from tests.calibration_cases import BLOCK, normal, request, written
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.processes
+
 BLOCK_MODEL = onnx_model(BLOCK, weights={"w": weight(4, 4, 3, 3)})
 
 

@@ -8,6 +8,7 @@ from packager import config
 from packager.config import Config
 from packager.errors import ConfigError
 from packager.names import model_name, package_name
+from packager.quantizers import Auto, StaticQdq
 from packager.targets.android import Android
 
 MINIMAL = """
@@ -326,3 +327,53 @@ def test_names_come_from_the_file_where_there_is_no_project(
     found = config.for_model(Path(file), targets=("android",))
     assert (list(found.model), found.package.name) == ([model], package)
     assert found.model[model].path == tmp_path / file
+
+
+VARIANTS = {
+    "static-qdq": "",
+    "auto": "max-drop = 0.01\n",
+}
+
+
+@pytest.mark.parametrize("quantizer", VARIANTS)
+def test_a_calibration_is_its_samples_or_a_table(tmp_path: Path, quantizer: str) -> None:
+    table = f'{MINIMAL}[variant.small]\nquantizer = "{quantizer}"\n{VARIANTS[quantizer]}'
+    short = load(tmp_path, f'{table}calibration = "samples"\n').variant["small"]
+    long = load(tmp_path, f'{table}calibration = {{ samples = "samples" }}\n').variant["small"]
+    assert isinstance(short, StaticQdq | Auto)
+    assert short == long
+    assert short.calibration.samples == str(tmp_path / "samples")
+
+
+def test_a_function_of_samples_is_no_path(tmp_path: Path) -> None:
+    text = f'{MINIMAL}[variant.small]\nquantizer = "static-qdq"\ncalibration = "mine.data:samples"\n'
+    found = load(tmp_path, text).variant["small"]
+    assert isinstance(found, StaticQdq)
+    assert found.calibration.samples == "mine.data:samples"
+
+
+@pytest.mark.parametrize(
+    ("table", "message", "hint"),
+    [
+        ('quantizer = "statik"', "variant.small: unknown quantizer 'statik'", "did you mean 'static-qdq'?"),
+        ('quantizer = "weight-only"\nbit = 4', "variant.small: unknown key 'bit'", "did you mean 'bits'?"),
+        ('quantizer = "dynamic"\nper-chanel = true', "variant.small: unknown key 'per-chanel'", "mean 'per-channel'?"),
+        (
+            'quantizer = "auto"\nmax-drop = 1.0\ncalibration = { sampels = "x", samples = "y" }',
+            "variant.small.calibration: unknown key 'sampels'",
+            "did you mean 'samples'?",
+        ),
+        (
+            'quantizer = "auto"\nmax-drop = 1.0\ncalibration = { samples = "y", image = { sise = [1, 1] } }',
+            "variant.small.calibration.image: unknown key 'sise'",
+            "did you mean 'size'?",
+        ),
+        ('quantizer = "auto"\nmax-drop = -1.0\ncalibration = "x"', "variant.small: max-drop -1 is negative", "0.01"),
+        ('quantizer = "static-qdq"', "variant.small: 'calibration' is missing", "add it"),
+        ('quantizer = "weight-only"\nbits = 5', "variant.small.bits: input should be 4 or 8, not 5", "correct it"),
+    ],
+)
+def test_a_variant_knows_the_keys_of_its_quantizer(tmp_path: Path, table: str, message: str, hint: str) -> None:
+    found = refused(tmp_path, f"{MINIMAL}[variant.small]\n{table}\n")
+    assert found[0] == message
+    assert hint in found[1]

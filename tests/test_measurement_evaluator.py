@@ -19,6 +19,8 @@ from tests.measurement_cases import classifier, inputs, quantized, samples, subj
 from tests.onnx_text import onnx_model, weight
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[1]
 CASES = "tests.measurement_cases"
 

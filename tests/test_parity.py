@@ -20,6 +20,8 @@ from packager.store import Store
 from packager.values import Compiled, Parity, Variant
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
 
+pytestmark = pytest.mark.processes
+
 SETTINGS = ParitySettings(runners=("cpu",), require=("cpu",), samples=None, random_samples=2, seed=0, tolerance=1e-3)
 
 

@@ -12,6 +12,8 @@ import pytest
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
 
+pytestmark = pytest.mark.processes
+
 __all__ = ["mobpack"]
 
 NET = """(float[1, 3, 16, 16] x) => (float[1, 2] y) {

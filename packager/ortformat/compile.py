@@ -163,9 +163,7 @@ def _over(
     def make(folder: Path) -> None:
         if base:
             link_or_copy(base.path, folder / SHARED)
-        _convert(
-            variant, folder, store, name="model.onnx", style=style, processor=processor, base=base, inside=inside
-        )
+        _convert(variant, folder, store, name="model.onnx", style=style, processor=processor, base=base, inside=inside)
 
     made = _made(store, "over", [*_inputs(variant), base and base.sha256, style, processor, inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))

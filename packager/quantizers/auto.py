@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from packager.quantizers.quantizer import METRICS, Calibration, RangeMethod, is_function
+from packager.quantizers.quantizer import METRICS, CalibrationKey, RangeMethod, is_function
 from packager.rewriting.schemes import ActivationElement
 from packager.tables import STRICT
 
@@ -16,7 +16,7 @@ class Auto:
 
     quantizer: Literal["auto"] = "auto"
     """how the variant is made"""
-    calibration: Calibration
+    calibration: CalibrationKey
     """what the ranges of activations, and the metric, are measured on"""
     max_drop: float
     """the budget: how much lower than that of the float model the metric may be. The float model's own is 1 for `top1`

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from packager.inputs import AudioSettings, ImageSettings
 from packager.rewriting.draft import Draft
@@ -27,7 +27,7 @@ def is_function(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """How the ranges of values are found. A text alone is its `samples`."""
+    """How the ranges of values are found."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -46,20 +46,6 @@ class Calibration:
     audio: AudioSettings = field(default_factory=AudioSettings)
     """how recordings become numbers"""
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Takes a text for its samples."""
-        from pydantic_core import core_schema
-
-        def spelled_out(value: object) -> object:
-            return {"samples": value} if isinstance(value, str) else value
-
-        return core_schema.no_info_before_validator_function(spelled_out, handler(source))
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
-        return {"anyOf": [{"type": "string"}, handler(schema)]}
-
     def __post_init__(self) -> None:
         """Raises ValueError: what is wrong, `|`, what to do."""
         if not 50 < self.percentile <= 100:
@@ -75,6 +61,25 @@ class Calibration:
     def within(self, folder: Path) -> "Calibration":
         """The same with the path in it relative to `folder`."""
         return self if self.is_function else replace(self, samples=str(folder / self.samples))
+
+
+class _TextOrTable:
+    """Lets a text stand for a table with that text as its samples."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        def spelled_out(value: object) -> object:
+            return {"samples": value} if isinstance(value, str) else value
+
+        return core_schema.no_info_before_validator_function(spelled_out, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+
+CalibrationKey = Annotated[Calibration, _TextOrTable()]
+"""`calibration = "samples/"` for short, or a table of its own."""
 
 
 class Quantizer(Protocol):

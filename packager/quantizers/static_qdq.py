@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from packager.quantizers.quantizer import Calibration
+from packager.quantizers.quantizer import CalibrationKey
 from packager.rewriting import qdq
 from packager.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
 from packager.rewriting.draft import Draft
@@ -25,7 +25,7 @@ class StaticQdq:
 
     quantizer: Literal["static-qdq"] = "static-qdq"
     """how the variant is made"""
-    calibration: Calibration
+    calibration: CalibrationKey
     """what the ranges of activations are measured on"""
     activations: ActivationElement = "int8"
     """`int8` is what ARM's CPU kernels and XNNPACK like; providers that want `uint8` get the same numbers as such.

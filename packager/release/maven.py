@@ -183,9 +183,7 @@ def _module_view(
 
 
 def _sources_variant(jar: File) -> VariantView:
-    return VariantView(
-        name="releaseVariantReleaseSourcePublication", attributes=_sources(), dependencies=(), file=jar
-    )
+    return VariantView(name="releaseVariantReleaseSourcePublication", attributes=_sources(), dependencies=(), file=jar)
 
 
 def _library(usage: str) -> tuple[Attribute, ...]:

@@ -108,9 +108,7 @@ def only_aar(folder: Path) -> Path:
 def _published(coordinates: str, config: Path | None) -> PublishedRuntime:
     if config is None:
         return PublishedRuntime(coordinates=coordinates, config=None)
-    return PublishedRuntime(
-        coordinates=coordinates, config=read_config(config), config_sha256=tools.sha256_of(config)
-    )
+    return PublishedRuntime(coordinates=coordinates, config=read_config(config), config_sha256=tools.sha256_of(config))
 
 
 def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:

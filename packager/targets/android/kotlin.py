@@ -34,9 +34,7 @@ class Compiler:
     stdlib: Path
 
 
-def compile_kotlin(
-    sources: Mapping[str, str], *, module_name: str, work: Path, onnxruntime: str = ONNXRUNTIME
-) -> Path:
+def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, onnxruntime: str = ONNXRUNTIME) -> Path:
     """Compiles `sources` (path below the source root -> text) to `work`/classes.jar and returns its path.
 
     Android and ONNX Runtime are there as the stubs in templates/android/stubs: the signatures that generated code
