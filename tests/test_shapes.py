@@ -105,3 +105,14 @@ def test_a_model_without_dynamic_dimensions_says_so(tmp_path: Path) -> None:
 def test_shapes_that_inference_cannot_follow_leave_the_model_as_it_is(tmp_path: Path) -> None:
     graph = "(float[2, 3] x) => (float[5, 5] y) { y = MatMul (x, x) }"
     assert shapes(tmp_path, {}, graph)["y"] == (5, 5)
+
+
+def test_a_negative_size_is_one_that_the_exporter_did_not_know(tmp_path: Path) -> None:
+    model = onnx_model("(float[1, 3, h, w] x) => (float[1, 3, h, w] y) { y = Relu (x) }")
+    for value in (*model.graph.input, *model.graph.output):
+        for dimension in value.type.tensor_type.shape.dim[2:]:
+            dimension.dim_value = -1
+    found = models.load(saved(tmp_path / "m.onnx", model), "m").signature
+    assert found.inputs[0].shape == (1, 3, None, None)
+    fixed = models.load(tmp_path / "m.onnx", "m", fixed={"x": (1, 3, 8, 8)}).signature
+    assert fixed.outputs[0].shape == (1, 3, 8, 8)

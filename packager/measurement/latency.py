@@ -124,7 +124,8 @@ def _times(
         {"graphs": graphs, "sample": str(sample), **limits},
         folder,
         crash="ONNX Runtime crashed while it was timed",
-        hint="check that the model runs on the first sample with onnxruntime alone",
+        hint="check that the float model runs on the first sample; if it does, it is a bug of ONNX Runtime's: "
+        "exclude nodes, or choose another quantizer",
         environment=environment.variables() if environment else None,
         command=environment.command() if environment else (),
         owner=environment.NAME if environment else "",

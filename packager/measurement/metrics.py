@@ -132,5 +132,6 @@ def _refuse_other_shape(index: int, original: "NDArray[Any]", found: "NDArray[An
     if original.shape != found.shape:
         raise ModelError(
             f"output {index} has shape {list(found.shape)}, and {list(original.shape)} in the float model",
-            hint="the number of results depends on the values: compare with a metric of your own, module:function",
+            hint="the number of results depends on the values: compare with a metric of your own, module:function, or "
+            "leave measuring out: --no-report",
         )

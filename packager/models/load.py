@@ -30,6 +30,7 @@ def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_f
     lowered = opsets.lower_ir_version(proto)
     sort_nodes(proto)
     check(proto, path)
+    shapes.forget_negative(proto)
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)
     model = Model(

@@ -32,6 +32,15 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
             _forget_symbols(value)
 
 
+def forget_negative(proto: "ModelProto") -> None:
+    """Some exporters write -1 for a size that they do not know, where ONNX has nothing at all."""
+    graph = proto.graph
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.dim_value < 0:
+                dimension.Clear()
+
+
 def infer_shapes(proto: "ModelProto") -> "ModelProto":
     """`proto` with the shapes of intermediate tensors and outputs that follow from its inputs.
 

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnx import NodeProto
 
-SUMMING = (*WEIGHTED, "Gather", "LSTM", "GRU", "RNN")
+SUMMING = (*WEIGHTED, "Gather", "LSTM", "GRU", "RNN", "Mul")
 """Operators in which a number that is nearly zero is one of many: it may become zero."""
+
+ADDING = ("Add", "Sub")
+"""Operators in which it may always: what is lost is less than 3e-8."""
 
 BOUNDING = ("Add", "Sub", "Where", "Clip", "Pad", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
 """Operators that take a number beyond all others to mask or limit with, for which the largest one does as well."""
@@ -35,7 +38,7 @@ class Misfits:
             overflows, vanishing, is_all = self._counts(name)
             if overflows and node.op_type not in BOUNDING:
                 return f"'{name}' has {overflows:,} numbers that are too large for float16"
-            is_harmless = node.op_type in SUMMING and not is_all
+            is_harmless = node.op_type in ADDING or (node.op_type in SUMMING and not is_all)
             if vanishing and not is_harmless and not self._is_small(name):
                 return f"'{name}' has {vanishing:,} numbers that are too small for float16"
         return ""
