@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import quantization, tools
@@ -22,6 +22,7 @@ from packager.quantization.ranges import read_samples
 from packager.quantization.search import Found
 from packager.quantization.worth import samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe
+from packager.rewriting.ports import make_integer
 from packager.store import Store
 from packager.tensors.places import LARGEST_BYTES
 from packager.tensors.whole import write_beside, write_whole
@@ -40,6 +41,8 @@ class Request:
     samples: Calibration | None = None
     """what a quantizer that needs no calibration is measured on; random inputs when absent"""
     wants_report: bool = True
+    wants_integers: bool = False
+    """inputs and outputs as integers, where they are quantized"""
     is_forced: bool = False
 
 
@@ -63,7 +66,7 @@ def run(request: Request, store: Store, console: Console) -> Result:
     for warning in gate(sizes, timed, is_forced=request.is_forced):
         console.warn(warning)
     with console.step(f"write {request.output.name}"):
-        files = write(made.variant, request.output)
+        files = write(_with_integers(made.variant, console) if request.wants_integers else made.variant, request.output)
     report = describe(request, made, measured, files, console)
     page = request.output.with_suffix(".html") if request.wants_report else None
     if page:
@@ -124,6 +127,19 @@ def _score(original: Subject, quantized: Subject, used: Samples, metric: str, sc
     graph = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
     with Evaluator(original, metric, folder, samples=used) as evaluator:
         return evaluator.score(graph.written(folder / "quantized.onnx"), quantized.data_folder)
+
+
+def _with_integers(variant: Variant, console: Console) -> Variant:
+    """The variant with integers for inputs and outputs. Raises ConfigError where there is none that can be one."""
+    draft = quantization.draft_of(variant.graph, variant.data_folder)
+    names = make_integer(draft)
+    if not names:
+        raise ConfigError(
+            f"quantizer '{variant.quantizer}' leaves no input or output that could be an integer",
+            hint="use static-qdq or auto, or leave --integer-io out",
+        )
+    console.say(f"  integers: {', '.join(names)}; their scales are in the model's metadata")
+    return replace(variant, graph=draft.finish())
 
 
 def write(variant: Variant, output: Path) -> tuple[Path, ...]:

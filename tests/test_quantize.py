@@ -184,3 +184,24 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_measur
     answer = mobpack("quantize", "net.onnx", "-q", "float16", "-o", "file/out.onnx")
     assert answer.code == 4
     assert "cannot write" in answer.err
+
+
+def test_inputs_and_outputs_are_integers_when_they_are_asked_for(
+    answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, _ = answered
+    options = ("-q", "static-qdq", "--calibration", "samples.npz", "--no-report", "--integer-io", "-o", "integers.onnx")
+    answer = run(folder, monkeypatch, *options)
+    assert answer.code == 0, answer.err
+    assert "integers: x, y; their scales are in the model's metadata" in answer.err
+    session = onnxruntime.InferenceSession(folder / "integers.onnx")
+    assert [each.type for each in (*session.get_inputs(), *session.get_outputs())] == ["tensor(int8)", "tensor(int8)"]
+    assert set(session.get_modelmeta().custom_metadata_map) == {"quantization.x", "quantization.y"}
+
+
+def test_integers_are_refused_where_nothing_is_quantized_at_the_ends(mobpack: Mobpack, tmp_path: Path) -> None:
+    net(tmp_path)
+    answer = mobpack("quantize", "net.onnx", "-q", "float16", "--no-report", "--integer-io")
+    assert answer.code == 2
+    assert "leaves no input or output that could be an integer" in answer.err
+    assert not (tmp_path / "net-float16.onnx").exists()

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the quantizer. Repeatable.")
 @click.option("--output", "-o", type=MODEL, help="The .onnx file to write; default: MODEL-QUANTIZER.onnx here.")
 @click.option("--report/--no-report", default=True, help="Measure error and speed, and write a page. Default: yes.")
+@click.option("--integer-io", is_flag=True, help="Integers instead of floats for quantized inputs and outputs.")
 @click.option("--force", is_flag=True, help="Write it even when it is neither smaller nor faster.")
 @shape_option
 @json_option
@@ -50,6 +51,7 @@ def quantize(
     settings: tuple[str, ...],
     output: Path | None,
     report: bool,
+    integer_io: bool,
     force: bool,
     shapes: tuple[str, ...],
     as_json: bool,
@@ -83,6 +85,7 @@ def quantize(
         metric=metric or str(getattr(recipe, "metric", "sqnr")),
         samples=Calibration(samples=calibration) if calibration else None,
         wants_report=report,
+        wants_integers=integer_io,
         is_forced=force,
     )
     result = run(request, Store(tools.cache_folder() / "store"), console)
