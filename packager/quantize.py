@@ -197,7 +197,7 @@ def _search(found: Found) -> Search:
     noises = sorted(found.noise.items(), key=lambda item: item[1])
     return Search(
         evaluations=tuple(
-            Evaluation(what=each.what, score=each.drop, is_within=each.drop <= found.budget)
+            Evaluation(what=each.what, drop=each.drop, is_within=each.drop <= found.budget)
             for each in found.evaluations
         ),
         bound=found.bound,

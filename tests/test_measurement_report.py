@@ -78,8 +78,8 @@ FULL = QuantizationReport(
     ),
     search=Search(
         evaluations=(
-            Evaluation(what="all in integers", score=12.5, is_within=False),
-            Evaluation(what="all but first", score=30.0, is_within=True),
+            Evaluation(what="all in integers", drop=12.5, is_within=False),
+            Evaluation(what="all but first", drop=30.0, is_within=True),
         ),
         bound=9,
         choices=(LayerChoice(layer="first", scheme="float", reason="it costs 18 dB"),),
@@ -167,7 +167,7 @@ def test_the_page_says_what_it_costs_and_gains() -> None:
         "relative, emulated: the times themselves say nothing",
         "skipped: not installed",
         "MatMul 2 multiplies two computed values",
-        "2 of at most 9 evaluations were made.",
+        "3 of at most 9 evaluations were made.",
         "first float it costs 18 dB",
         "1 all in integers 12.5 over budget",
     ):
@@ -224,7 +224,7 @@ def test_json_has_keys_in_kebab_case_and_words_for_infinity() -> None:
     assert document["latencies"][0]["ratio"] == 0.5
     assert document["latencies"][2] == {"machine": "elsewhere", "is-emulated": False, "skipped": "not installed"}
     assert list(document["settings"]) == ["activations", "weights"]
-    assert document["search"]["evaluations"][0] == {"what": "all in integers", "score": 12.5, "is-within": False}
+    assert document["search"]["evaluations"][0] == {"what": "all in integers", "drop": 12.5, "is-within": False}
     keys = re.findall(r'"([^"]+)":', json.dumps({**document, "settings": {}}))
     assert [key for key in keys if "_" in key] == []
 

@@ -73,7 +73,7 @@ class ChoiceView:
 class EvaluationView:
     number: int
     what: str
-    score: str
+    drop: str
     verdict: str
 
 
@@ -216,7 +216,7 @@ def _left(report: QuantizationReport) -> Iterator[LeftView]:
 
 
 def _search(search: Search) -> SearchView:
-    made = len(search.evaluations)
+    made = len(search.evaluations) + len(search.choices)  # each layer was tried alone, too
     return SearchView(
         summary=f"{made} of at most {search.bound} evaluations were made.",
         choices=tuple(ChoiceView(layer=each.layer, scheme=each.scheme, reason=each.reason) for each in search.choices),
@@ -224,7 +224,7 @@ def _search(search: Search) -> SearchView:
             EvaluationView(
                 number=number,
                 what=each.what,
-                score=f"{each.score:.5g}",
+                drop=f"{each.drop:.5g}",
                 verdict="within budget" if each.is_within else "over budget",
             )
             for number, each in enumerate(search.evaluations, 1)

@@ -50,7 +50,8 @@ class Evaluation:
 
     what: str
     """in words, what was different about it"""
-    score: float
+    drop: float
+    """of the metric, from that of the float model"""
     is_within: bool
     """whether it keeps to the budget"""
 
