@@ -266,6 +266,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         tables = document.setdefault("target", {})
         if isinstance(tables, dict):  # what else it may be is refused below
             tables.setdefault(target, {})
+    _spell_out(document)
     try:
         # As JSON, because strict JSON takes a list for a tuple and text for a path, but never text for a number.
         config = Config.model_validate_json(json.dumps(document, default=str))
@@ -273,6 +274,14 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         raise _config_error(error.errors()[0], has_settings=bool(settings)) from error
     _check_model_names(config)
     return _absolute(config, folder)
+
+
+def _spell_out(document: dict[str, Any]) -> None:
+    """Makes `calibration = "samples/"` of a variant the table that it is short for."""
+    tables = document.get("variant")
+    for table in tables.values() if isinstance(tables, dict) else ():
+        if isinstance(table, dict) and isinstance(table.get("calibration"), str):
+            table["calibration"] = {"samples": table["calibration"]}
 
 
 def apply_setting(document: dict[str, Any], setting: str) -> None:

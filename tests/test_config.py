@@ -345,6 +345,17 @@ def test_a_calibration_is_its_samples_or_a_table(tmp_path: Path, quantizer: str)
     assert short.calibration.samples == str(tmp_path / "samples")
 
 
+def test_a_calibration_says_how_pictures_become_numbers(tmp_path: Path) -> None:
+    image = "{ mean = [0.5, 0.4, 0.3], std = [0.2], size = [64, 32], resize = 'crop' }"
+    text = (
+        f'{MINIMAL}[variant.small]\nquantizer = "static-qdq"\ncalibration.samples = "s"\ncalibration.image = {image}\n'
+    )
+    found = load(tmp_path, text).variant["small"]
+    assert isinstance(found, StaticQdq)
+    assert found.calibration.image.mean == (0.5, 0.4, 0.3)
+    assert (found.calibration.image.size, found.calibration.image.resize) == ((64, 32), "crop")
+
+
 def test_a_function_of_samples_is_no_path(tmp_path: Path) -> None:
     text = f'{MINIMAL}[variant.small]\nquantizer = "static-qdq"\ncalibration = "mine.data:samples"\n'
     found = load(tmp_path, text).variant["small"]

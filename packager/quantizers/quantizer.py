@@ -64,15 +64,8 @@ class Calibration:
 
 
 class _TextOrTable:
-    """Lets a text stand for a table with that text as its samples."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        def spelled_out(value: object) -> object:
-            return {"samples": value} if isinstance(value, str) else value
-
-        return core_schema.no_info_before_validator_function(spelled_out, handler(source))
+    """Says in the schema that a text may stand for a table with that text as its samples; `packager.config` makes it
+    one."""
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         return {"anyOf": [{"type": "string"}, handler(schema)]}
