@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,7 +56,27 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
         finally:
             unfinished.unlink(missing_ok=True)
     except OSError as error:
-        raise ToolError(
-            f"cannot write {path}: {error.strerror or error}",
-            hint="check the folder's permissions and the space left on its disk",
-        ) from error
+        raise _cannot_write(path, error) from error
+
+
+@contextmanager
+def atomic_files(folder: Path) -> Iterator[Path]:
+    """A folder to write files to that are moved into `folder`, the last by name first, when the block ends well.
+
+    Raises ToolError when that cannot be written to or the disk is full.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as scratch:
+            yield Path(scratch)
+            for file in sorted(Path(scratch).iterdir(), reverse=True):
+                file.replace(folder / file.name)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def _cannot_write(path: Path, error: OSError) -> ToolError:
+    return ToolError(
+        f"cannot write {path}: {error.strerror or error}",
+        hint="check the folder's permissions and the space left on its disk",
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager import quantization, tools
-from packager.atomic import atomic_file
+from packager.atomic import atomic_file, atomic_files
 from packager.console import Console
 from packager.errors import ConfigError, ToolError
 from packager.measurement.evaluator import Evaluator
@@ -151,7 +151,9 @@ def write(variant: Variant, output: Path) -> tuple[Path, ...]:
         with atomic_file(output) as file:
             write_whole(proto, variant.data_folder, file)
         return (output,)
-    return write_beside(proto, variant.data_folder, output)
+    with atomic_files(output.parent) as folder:  # the weights take their place before the graph
+        files = write_beside(proto, variant.data_folder, folder / output.name)
+    return tuple(output.with_name(file.name) for file in files)
 
 
 def describe(

@@ -1,7 +1,10 @@
 """`mobpack quantize`: what it writes, what it prints, and what it refuses before anything is written."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy
@@ -9,6 +12,8 @@ import onnx
 import onnxruntime
 import pytest
 
+from packager import quantize
+from tests.disks import tiny_disk
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
 
@@ -54,10 +59,6 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Answer]:
 
 def run(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> Answer:
     """The command on `net`, in a process of its own as users have it."""
-    import os
-    import subprocess
-    import sys
-
     command = [sys.executable, "-m", "packager.cli", "quantize", str(net(folder)), *options]
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / ".cache"), "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -205,3 +206,33 @@ def test_integers_are_refused_where_nothing_is_quantized_at_the_ends(mobpack: Mo
     assert answer.code == 2
     assert "leaves no input or output that could be an integer" in answer.err
     assert not (tmp_path / "net-float16.onnx").exists()
+
+
+def test_a_result_of_2_gib_and_more_has_its_weights_beside_it(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net(tmp_path)
+    monkeypatch.setattr(quantize, "LARGEST_BYTES", 1000)
+    answer = mobpack("quantize", "net.onnx", "-q", "float16", "--no-report", "-o", "out/halves.onnx")
+    assert answer.code == 0, answer.err
+    assert answer.out.split()[-2:] == ["out/halves.onnx", "out/halves.onnx.data"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["halves.onnx", "halves.onnx.data"]
+    whole = outputs(tmp_path / "net.onnx")
+    assert numpy.abs(outputs(tmp_path / "out" / "halves.onnx") - whole).max() < 0.01 * numpy.abs(whole).max()
+
+
+@pytest.mark.parametrize("limit_bytes", [1000, 2**31], ids=["two files", "one file"])
+def test_a_full_disk_leaves_nothing(
+    mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit_bytes: int
+) -> None:
+    weights = {"w": weight(64, 3, 3, 3), "v": weight(128, 64, 3, 3, seed=1), "g": weight(128, 2, seed=2)}
+    saved(tmp_path / "net.onnx", onnx_model(NET, weights=weights))  # 148 kB in 16 bits
+    monkeypatch.setattr(quantize, "LARGEST_BYTES", limit_bytes)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with tiny_disk(disk):
+        answer = mobpack("quantize", "net.onnx", "-q", "float16", "--no-report", "-o", "disk/halves.onnx")
+        assert list(disk.iterdir()) == []
+    assert answer.code == 4
+    assert "cannot write" in answer.err
+    assert "No space left" in answer.err
