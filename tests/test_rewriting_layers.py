@@ -11,7 +11,7 @@ from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
 from packager.rewriting.draft import Draft
-from packager.rewriting.layers import Layer, fit_layers, layers
+from packager.rewriting.layers import Layer, fit_layers, has_foldable_weights, layers
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, samples_for, static, weight
 
@@ -158,3 +158,19 @@ def test_nodes_of_functions_are_left_with_the_reason() -> None:
         assert made.reasons == {"product": "it lies inside of function 'twice'"}
         assert made.decibels(samples[0]) > 30
     assert outcome(model, Float16()).decibels(samples[0]) > 50
+
+
+@pytest.mark.parametrize(
+    ("text", "is_foldable"),
+    [
+        ("t = Transpose (w) y = MatMul (x, t)", True),
+        ("y = MatMul (x, w)", False),
+        ("t = Transpose (x) y = MatMul (x, t)", False),
+        ("t = Add (w, x) y = MatMul (x, t)", False),
+        ("r = RandomNormalLike (w) y = MatMul (x, r)", False),
+        ("c = Constant <value_float = 2.0> () t = Mul (w, c) y = Gemm (x, t)", True),
+    ],
+)
+def test_weights_that_are_computed_from_constants_alone_can_be_folded(text: str, is_foldable: bool) -> None:
+    model = onnx_model(f"(float[16, 16] x) => (float[16, 16] y) {{ {text} }}", weights={"w": weight(16, 16)})
+    assert has_foldable_weights(draft_of(model)) is is_foldable

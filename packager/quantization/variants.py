@@ -13,9 +13,10 @@ from packager.errors import ModelError
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.names import kebab_case
-from packager.quantization.making import quantize, read_variant
+from packager.quantization.making import draft_of, quantize, read_variant
 from packager.quantization.prepare import prepared, raised
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
+from packager.rewriting.layers import has_foldable_weights
 from packager.store import Store, key_of
 from packager.values import FloatLayer, Model, Numbers, Range, Variant
 
@@ -63,6 +64,9 @@ def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Cons
         made = _calibrated(basis, name, recipe, store, console)
         return Made(variant=made, graph=basis.graph, samples=basis.samples)
     graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
+    if has_foldable_weights(draft_of(graph, model.data_folder)):
+        with console.step(f"compute constants of {model.name}"):
+            graph = prepared(model, store)
     return Made(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
 
 

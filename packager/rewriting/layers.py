@@ -102,6 +102,18 @@ def is_excluded(node: "NodeProto", exclude: Collection[str]) -> bool:
     return any(name in exclude for name in (node.name, *node.output) if name)
 
 
+def has_foldable_weights(draft: Draft) -> bool:
+    """Whether a layer's weights are computed from constants alone: once that is done, it can be quantized."""
+    known = set(draft.constants) | {""}
+    for node in draft.graph.node:
+        is_layer = node.op_type in (*WEIGHTED, "LSTM") and node.domain in ("", "ai.onnx")
+        if is_layer and any(name not in draft.constants and name in known for name in node.input[1:3] if name):
+            return True
+        if not node.op_type.startswith("Random") and all(name in known for name in walk.taken_by(node)):
+            known.update(node.output)
+    return False
+
+
 def names_of(layers: Iterable[Layer]) -> list[str]:
     return [layer.name for layer in layers]
 
