@@ -161,8 +161,7 @@ def chosen(report: Mapping[str, Any]) -> str:
     schemes = [each for each in ("integers", "integer weights", "float") if each in kinds]
     counts = ", ".join(f"{kinds.count(scheme)} {scheme}" for scheme in schemes)
     method = report["calibration"]["method"]
-    tried = len(search["evaluations"]) + len(kinds)
-    return f" ({counts or 'all layers integers'}; {method}; {tried} of {search['bound']} evaluations)"
+    return f" ({counts or 'all layers integers'}; {method}; {search['count']} of {search['bound']} evaluations)"
 
 
 def milliseconds(report: Mapping[str, Any], key: str) -> str:

@@ -202,6 +202,7 @@ def _search(found: Found) -> Search:
             Evaluation(what=each.what, drop=each.drop, is_within=each.drop <= found.budget)
             for each in found.evaluations
         ),
+        count=found.evaluation_count,
         bound=found.bound,
         choices=tuple(
             LayerChoice(layer=name, scheme=_scheme(name, found), reason=found.reasons.get(name, ""))

@@ -81,6 +81,7 @@ FULL = QuantizationReport(
             Evaluation(what="all in integers", drop=12.5, is_within=False),
             Evaluation(what="all but first", drop=30.0, is_within=True),
         ),
+        count=3,
         bound=9,
         choices=(LayerChoice(layer="first", scheme="float", reason="it costs 18 dB"),),
     ),

@@ -103,8 +103,7 @@ def _show(result: "Result", console: "Console") -> None:
     if report.left:
         console.table("left in float", ["layer", "why"], list(_left(report)))
     if report.search:
-        tried = len(report.search.evaluations) + len(report.search.choices)
-        console.say(f"  {tried} evaluations, {report.search.bound} at most")
+        console.say(f"  {report.search.count} evaluations, {report.search.bound} at most")
     for file in (*result.files, *([result.page] if result.page else [])):
         console.result(str(file))
 

@@ -216,9 +216,8 @@ def _left(report: QuantizationReport) -> Iterator[LeftView]:
 
 
 def _search(search: Search) -> SearchView:
-    made = len(search.evaluations) + len(search.choices)  # each layer was tried alone, too
     return SearchView(
-        summary=f"{made} of at most {search.bound} evaluations were made.",
+        summary=f"{search.count} of at most {search.bound} evaluations were made.",
         choices=tuple(ChoiceView(layer=each.layer, scheme=each.scheme, reason=each.reason) for each in search.choices),
         evaluations=tuple(
             EvaluationView(

@@ -59,6 +59,8 @@ class Evaluation:
 @dataclass(frozen=True, kw_only=True)
 class Search:
     evaluations: tuple[Evaluation, ...]
+    count: int
+    """evaluations that it made, those for noise included, which are not listed"""
     bound: int
     """the most evaluations that the search could have taken"""
     choices: tuple[LayerChoice, ...]

@@ -2,7 +2,8 @@
 
 What is tried, in this order, and how often at most:
 
-1. the whole model in integers, once for every way to find ranges;
+1. the whole model in integers, once for every way to find ranges; of those within the budget the one with the least
+   noise at the output is taken, because a score on few samples may be better by luck;
 2. where none is within the budget: every layer alone in integers, on few samples, for how much noise it makes;
 3. the layers with the least noise in integers, of the others the weights alone: how many, by halving. Where not even
    the weights of all layers can be integers: first how many can, by halving, the others in float;
@@ -57,10 +58,8 @@ class Found:
     """how many evaluations there might have been, those for sensitivity included"""
     reasons: Mapping[str, str]
     """layer -> why its activations, or all of it, stay in float"""
-
-    @property
-    def evaluation_count(self) -> int:
-        return len(self.evaluations) + len(self.noise)
+    evaluation_count: int
+    """with those for noise"""
 
 
 @dataclass
@@ -76,14 +75,17 @@ class Search:
     """at the output, on few samples, as a share of its power"""
     announce: Callable[[str], None] = lambda text: None
     evaluations: list[Evaluation] = field(default_factory=list)
+    listened: int = 0
+    """evaluations for noise"""
 
     def run(self) -> Found:
         """Raises ModelError where the float model itself is not within the budget."""
         everything = frozenset(self.layers)
         tried = [self._try(f"all layers, {each}", Assignment(method=each, integer=everything)) for each in self.methods]
+        within = [each for each in tried if each.drop <= self.budget]
+        if within:
+            return self._found(min(within, key=self._noise_of) if len(within) > 1 else within[0], {})
         best = min(tried, key=lambda each: each.drop)
-        if best.drop <= self.budget or not self.layers:
-            return self._found(best, {})
         noise = self._noise(best.assignment.method)
         quietest = sorted(self.layers, key=lambda name: (noise[name], self.layers.index(name)))
         start = self._start(quietest, best.assignment.method)
@@ -100,14 +102,22 @@ class Search:
     def bound(self) -> int:
         """Evaluations that there can be at most."""
         halving = math.ceil(math.log2(len(self.layers) + 1)) if self.layers else 0
-        return len(self.methods) + len(self.layers) + 2 + 2 * halving + self.further_tries
+        return len(self.methods) + max(len(self.methods), len(self.layers) + 2 + 2 * halving + self.further_tries)
 
     def _noise(self, method: str) -> dict[str, float]:
         noise = {}
         for number, name in enumerate(self.layers, 1):
             self.announce(f"layer {number} of {len(self.layers)} alone")
-            noise[name] = self.noise(Assignment(method=method, integer=frozenset([name])))
+            noise[name] = self._listen(Assignment(method=method, integer=frozenset([name])))
         return noise
+
+    def _noise_of(self, evaluation: Evaluation) -> float:
+        self.announce(f"noise of {evaluation.what}")
+        return self._listen(evaluation.assignment)
+
+    def _listen(self, assignment: Assignment) -> float:
+        self.listened += 1
+        return self.noise(assignment)
 
     def _start(self, quietest: Sequence[str], method: str) -> Evaluation:
         """As many layers with integer weights as the budget allows, no activations."""
@@ -162,6 +172,7 @@ class Search:
             evaluations=tuple(self.evaluations),
             noise=noise,
             bound=self.bound,
+            evaluation_count=len(self.evaluations) + self.listened,
             reasons={name: self._reason(name, noise, best.assignment) for name in self._floats(best.assignment)},
         )
 
