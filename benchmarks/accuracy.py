@@ -142,7 +142,7 @@ def row(recipe: Recipe, report: Mapping[str, Any]) -> str:
         "",
         f"{recipe.name}{chosen(report)}",
         f"{report['score']['value']:.4g}",
-        f"{-report['score']['drop']:+.2g}",
+        f"{-report['score']['drop']:+.2g}" if report["score"]["drop"] else "0",
         megabytes(report["quantized"]["size-bytes"]),
         f"{report['size-ratio']:.2f}",
         milliseconds(report, "quantized-ms"),
