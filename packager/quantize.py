@@ -16,13 +16,14 @@ from packager.measurement.layers import LayerError, layer_errors
 from packager.measurement.metrics import Score
 from packager.measurement.page import write_report
 from packager.measurement.report import Evaluation, LayerChoice, QuantizationReport, SamplesUsed, Search, Side
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
 from packager.quantization import Made, settings_of
 from packager.quantization.ranges import read_samples
 from packager.quantization.search import Found
 from packager.quantization.worth import samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe
 from packager.rewriting.ports import make_integer
+from packager.samples import Samples
 from packager.store import Store
 from packager.tensors.places import LARGEST_BYTES
 from packager.tensors.whole import write_beside, write_whole

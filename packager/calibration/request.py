@@ -1,10 +1,10 @@
 """What is asked of a calibration: graph, tensors, samples and the method that makes ranges of them."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from packager.errors import ConfigError, nearest
+from packager.samples import Samples
 
 METHODS = ("minmax", "moving-average", "percentile", "entropy", "mse")
 EXTREMES, HISTOGRAMS = "extremes", "histograms"
@@ -55,19 +55,6 @@ class Method:
         }
         values = asdict(self)
         return {"name": self.name, **{key: values[key] for key in used.get(self.name, ())}}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Samples:
-    """How a process of its own reads the samples."""
-
-    reader: str
-    """`module:function`, which turns `description` into an iterator of dicts, input name to numpy array"""
-    description: Mapping[str, object]
-    """anything JSON can say"""
-    fingerprint: str
-    """hex sha256 of what will be read"""
-    count: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,8 @@ from packager.measurement.report import (
     Side,
     as_json,
 )
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
+from packager.samples import Samples
 
 __all__ = [
     "Evaluation",

@@ -7,8 +7,9 @@ from pathlib import Path
 from packager.errors import ConfigError, ModelError
 from packager.measurement.child import Job
 from packager.measurement.metrics import Score, has_own_data
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
 from packager.programs import CrashError, Program, raise_failure
+from packager.samples import Samples
 
 THREADS = 2
 

@@ -11,9 +11,10 @@ from packager import tools
 from packager.environments.arm64 import Arm64
 from packager.errors import ConfigError, ModelError
 from packager.measurement import hosts, running
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
+from packager.samples import Samples
 from packager.values import Numbers
 
 if TYPE_CHECKING:

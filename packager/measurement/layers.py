@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from packager.measurement.comparison import Job
 from packager.measurement.hosts import as_measured
 from packager.measurement.stored import weight_sums
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
 from packager.measurement.sums import Sums
 from packager.programs import run_with_progress
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import WEIGHTED, limit_behind, name_of
 from packager.rewriting.selection import PASSING
+from packager.samples import Samples
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

@@ -1,6 +1,5 @@
 """What is measured, and on what."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,14 +17,3 @@ class Subject:
         """`path`, with the graph in it: what a process of its own can open."""
         path.write_bytes(self.graph)
         return path
-
-
-@dataclass(frozen=True, kw_only=True)
-class Samples:
-    """How a process of its own reads the samples."""
-
-    reader: str
-    """`module:function`, which turns `description` into an iterator of dicts, input name to numpy array"""
-    description: Mapping[str, object]
-    """anything JSON can say"""
-    count: int

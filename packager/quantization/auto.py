@@ -7,19 +7,19 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from packager import calibration
 from packager.atomic import link_or_copy
 from packager.console import Console
 from packager.measurement.evaluator import Evaluator
 from packager.measurement.hosts import as_measured
 from packager.measurement.metrics import SQNR, Score
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
 from packager.quantization.making import draft_of
 from packager.quantization.ranges import ranges_for
 from packager.quantization.search import Assignment, Found, Search
 from packager.quantizers import Auto, StaticQdq
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import fit_layers, names_of
+from packager.samples import Samples
 from packager.store import Store, key_of
 from packager.tensors.writing import WeightFile
 from packager.values import Model, Range
@@ -32,7 +32,7 @@ class Basis:
     model: Model
     graph: bytes
     """prepared, in float"""
-    samples: calibration.Samples
+    samples: Samples
 
     def draft(self) -> Draft:
         return draft_of(self.graph, self.model.data_folder)
@@ -64,14 +64,13 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
     return trial.quantizer(found.assignment), found
 
 
-def _evaluator(basis: Basis, metric: str, samples: calibration.Samples, folder: Path) -> Evaluator:
+def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Evaluator:
     folder.mkdir()
     original = Subject(graph=basis.graph, data_folder=basis.model.data_folder)
-    read = Samples(reader=samples.reader, description=samples.description, count=samples.count)
-    return Evaluator(original, metric, folder, samples=read)
+    return Evaluator(original, metric, folder, samples=samples)
 
 
-def _first(count: int, samples: calibration.Samples) -> calibration.Samples:
+def _first(count: int, samples: Samples) -> Samples:
     count = min(count, samples.count)
     return replace(samples, count=count, description={**samples.description, "limit": count})
 
@@ -109,7 +108,7 @@ class _Trial:
             exclude=(*self.recipe.exclude, *kept),
         )
 
-    def score(self, assignment: Assignment, evaluator: Evaluator, samples: calibration.Samples) -> Score:
+    def score(self, assignment: Assignment, evaluator: Evaluator, samples: Samples) -> Score:
         graph, weights = self._graph(assignment)
         inputs = [
             key_of(graph.hex()),

@@ -4,15 +4,16 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from packager import calibration, samples
+from packager import samples
 from packager.console import Console
 from packager.errors import MobpackError, ModelError
 from packager.inputs import Settings
 from packager.measurement.gate import Sizes, gate
 from packager.measurement.latency import Latency, latency
-from packager.measurement.subject import Samples, Subject
+from packager.measurement.subject import Subject
 from packager.quantization.ranges import READER
 from packager.quantization.variants import Made
+from packager.samples import Samples
 from packager.store import Store, key_of
 from packager.values import Model
 
@@ -51,12 +52,10 @@ def subjects(made: Made) -> tuple[Subject, Subject]:
     )
 
 
-def samples_for(
-    model: Model, given: calibration.Samples | None, original: Subject, scratch: Path
-) -> tuple[Samples, str]:
+def samples_for(model: Model, given: Samples | None, original: Subject, scratch: Path) -> tuple[Samples, str]:
     """The `given` samples, or random ones that the model accepts; and what they are, in words."""
     if given:
-        return Samples(reader=given.reader, description=given.description, count=given.count), f"{given.count} given"
+        return given, f"{given.count} given"
     refusal: MobpackError | None = None
     folder = scratch / "random"
     folder.mkdir()

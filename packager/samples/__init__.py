@@ -6,7 +6,7 @@ from packager.samples.given import given
 from packager.samples.inspection import Inspection, inspect
 from packager.samples.random import random_candidates
 from packager.samples.reading import describe
-from packager.samples.sample import Problem, SampleSet
+from packager.samples.sample import Problem, Samples, SampleSet
 
 __all__ = [
     "AudioSettings",
@@ -14,6 +14,7 @@ __all__ = [
     "Inspection",
     "Problem",
     "SampleSet",
+    "Samples",
     "Settings",
     "describe",
     "given",

@@ -81,3 +81,16 @@ def unfit(label: str, *problems: Problem) -> Unread:
 def in_words(shape: tuple[int | str | None, ...]) -> str:
     """`1x3x224x224`, with names for what may have any size."""
     return "x".join("?" if size is None else str(size) for size in shape) or "a scalar"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """How a process of its own reads samples."""
+
+    reader: str
+    """`module:function`, which turns `description` into an iterator of dicts, input name to numpy array"""
+    description: Mapping[str, object]
+    """anything JSON can say"""
+    count: int
+    fingerprint: str = ""
+    """hex sha256 of what will be read; empty where nobody keeps what comes of it"""
