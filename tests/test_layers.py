@@ -29,7 +29,7 @@ LAYERS = (
     ("atomic",),
     ("tensors",),
     ("graph", "walk"),
-    ("inputs",),
+    ("functions", "inputs"),
     ("tables",),
     ("console", "names", "values"),
     ("errors",),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.errors import ConfigError, MobpackError
+from packager.functions import found
 from packager.measurement import function
 from packager.measurement.metrics import ORIGINALS, Metric, built_in, has_own_data
 from packager.measurement.reference import Reference, reference
@@ -48,7 +49,7 @@ def prepared(job: Job, channel: Channel) -> tuple[Measure, float]:
     """What measures a graph as `job` says, and what it says of the float graph."""
     if has_own_data(job.metric):
         code_folder = Path(job.code_folder)
-        users = function.found(job.metric, code_folder)
+        users = found(job.metric, code_folder, f"metric {job.metric}", function.HINT)
         return lambda session: function.measured(users, job.metric, session, code_folder), _original(job, users)
     samples = {"reader": job.reader, "description": job.description, "count": job.count}
     known = reference(
