@@ -380,6 +380,11 @@ def test_a_function_of_samples_is_no_path(tmp_path: Path) -> None:
             "did you mean 'size'?",
         ),
         ('quantizer = "auto"\nmax-drop = -1.0\ncalibration = "x"', "variant.small: max-drop -1 is negative", "0.01"),
+        (
+            'quantizer = "auto"\nmax-drop = 1.0\ncalibration = { samples = "x", method = "mse" }',
+            "variant.small: calibration.method 'mse' would be ignored",
+            "auto tries those of `methods`",
+        ),
         ('quantizer = "static-qdq"', "variant.small: 'calibration' is missing", "add it"),
         ('quantizer = "weight-only"\nbits = 5', "variant.small.bits: input should be 4 or 8, not 5", "correct it"),
     ],

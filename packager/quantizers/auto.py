@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from packager.quantizers.quantizer import METRICS, CalibrationKey, RangeMethod, is_function
+from packager.quantizers.quantizer import METRICS, Calibration, CalibrationKey, RangeMethod, is_function
 from packager.rewriting.schemes import ActivationElement
 from packager.tables import STRICT
 
@@ -42,6 +42,9 @@ class Auto:
             raise ValueError(f"metric '{self.metric}' is not known|use {', '.join(METRICS)} or module:function")
         if not self.max_drop >= 0:
             raise ValueError(f"max-drop {self.max_drop:g} is negative|0.01 gives one percent away")
+        if self.calibration.method != Calibration.method:
+            ignored = f"calibration.method '{self.calibration.method}' would be ignored"
+            raise ValueError(f"{ignored}|auto tries those of `methods`: name it there")
         if not self.methods:
             raise ValueError("methods is empty|name at least one: minmax")
         if self.sensitivity_samples < 1 or self.further_tries < 0:
