@@ -28,8 +28,7 @@ class Store:
 
     def results(self, step: str, inputs: object, make: Callable[[Path], None]) -> Path:
         """The folder with what `make` writes for `inputs` (anything JSON can say), made now if it is not there yet."""
-        key = key_of([code_digest(), step, inputs])
-        folder = self.root / step / key
+        folder = self._folder(step, inputs)
         if folder.is_dir():
             return folder
         with self.scratch() as scratch:
@@ -43,6 +42,14 @@ class Store:
                 if not folder.is_dir():  # another build was faster: its result is as good
                     raise
         return folder
+
+    def find(self, step: str, inputs: object) -> Path | None:
+        """The folder of results that are there, without making them."""
+        folder = self._folder(step, inputs)
+        return folder if folder.is_dir() else None
+
+    def _folder(self, step: str, inputs: object) -> Path:
+        return self.root / step / key_of([code_digest(), step, inputs])
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:

@@ -93,16 +93,21 @@ class Model:
 
     @property
     def data_folder(self) -> Path:
-        """What external references in `graph` are relative to, links resolved.
-
-        Model hubs keep files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
-        """
-        return self.path.resolve().parent
+        """What external references in `graph` are relative to."""
+        return data_folder(self.path)
 
     @property
     def random_operators(self) -> tuple[str, ...]:
         """Its operators that draw random numbers: outputs may differ from run to run."""
         return tuple(op for op in self.operators if op.startswith(("Random", "Bernoulli", "Multinomial")))
+
+
+def data_folder(path: Path) -> Path:
+    """The folder that external references of the model at `path` are relative to, links resolved.
+
+    Model hubs keep files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
+    """
+    return path.resolve().parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +152,11 @@ class Variant:
     def size_bytes(self) -> int:
         """Of the graph and its weights."""
         return len(self.graph) + self.weights.stat().st_size if self.weights else self.model.size_bytes
+
+
+def own_numbers(model: Model, name: str = "source") -> Variant:
+    """The variant that has the model's own numbers."""
+    return Variant(model=model, name=name, graph=model.graph, quantizer="none")
 
 
 class Numbers(StrEnum):

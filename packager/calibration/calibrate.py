@@ -43,7 +43,7 @@ def calibrate(request: Request, store: Store, progress: Callable[[int, int], Non
     if not request.tensors:
         return {}
     inputs = _inputs(request)
-    ranges = _finished(store, "ranges", [*inputs, request.method.settings])
+    ranges = store.find("ranges", [*inputs, request.method.settings])
     if ranges:
         progress(request.samples.count, request.samples.count)
         return _read(ranges, request.tensors)
@@ -92,7 +92,7 @@ def _statistics(request: Request, taps: Taps, store: Store, progress: Callable[[
     """The file with what `request` needs to know of its tensors: more than that will do."""
     inputs = _inputs(request)
     for kind in dict.fromkeys((HISTOGRAMS, request.method.kind)):
-        if folder := _finished(store, "calibration", [*inputs, kind]):
+        if folder := store.find("calibration", [*inputs, kind]):
             progress(request.samples.count, request.samples.count)
             return folder / STATISTICS
     key = [*inputs, request.method.kind]
@@ -156,12 +156,6 @@ def _inputs(request: Request) -> list[object]:
         request.samples.count,
         version("onnxruntime"),
     ]
-
-
-def _finished(store: Store, step: str, inputs: object) -> Path | None:
-    """The folder of results that are there, without making them."""
-    folder = store.root / step / key_of([code_digest(), step, inputs])
-    return folder if folder.is_dir() else None
 
 
 def _remove_old(folder: Path) -> None:

@@ -19,9 +19,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.calibration.observer import FLOATS, Observer, is_refusal
+from packager.calibration.observer import FLOATS, Observer
 from packager.calibration.statistics import DAMAGED, Collection, load
 from packager.errors import ConfigError, MobpackError, ModelError
+from packager.ortformat.refusals import is_refusal
 from packager.programs import Channel
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from packager.calibration.histogram import count
 from packager.calibration.statistics import NOTHING, Collection
 from packager.errors import ConfigError, ModelError
+from packager.ortformat.refusals import is_refusal
 
 if TYPE_CHECKING:
     from numpy import float32, generic
@@ -100,8 +101,3 @@ def _values_of(value: Any) -> "NDArray[generic]":
     if not size:
         return numpy.empty(0, dtype)
     return numpy.frombuffer((ctypes.c_char * (size * dtype.itemsize)).from_address(value.data_ptr()), dtype)
-
-
-def is_refusal(error: Exception) -> bool:
-    """ONNX Runtime's exceptions share no base class but their module; its Python part raises two of Python's own."""
-    return type(error).__module__.startswith("onnxruntime") or isinstance(error, ValueError | RuntimeError)

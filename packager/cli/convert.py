@@ -20,7 +20,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     from packager.ortformat.compile import compile_variant
     from packager.ortformat.operators import operator_config
     from packager.store import Store
-    from packager.values import Variant
+    from packager.values import own_numbers
 
     console = Console(quiet=as_json)
     out = out or Path(f"{model.stem}.ort")
@@ -29,8 +29,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
         loaded = models.hashed(loaded)
-        variant = Variant(model=loaded, name="source", graph=loaded.graph, quantizer="none")
-        compiled = compile_variant(variant, Store(tools.cache_folder() / "store"))
+        compiled = compile_variant(own_numbers(loaded), Store(tools.cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:
         copy_rest(content, file)

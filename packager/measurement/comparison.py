@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from packager.errors import MobpackError, ModelError
-from packager.measurement.running import FLOATS, as_runtime_wants, in_one_line, is_refusal, opened, read
+from packager.measurement.running import FLOATS, as_runtime_wants, in_one_line, opened, read
 from packager.measurement.sums import Sums, sums_of
+from packager.ortformat.refusals import is_refusal
 from packager.programs import Channel
 
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from packager.errors import ConfigError, ModelError
+from packager.ortformat.refusals import is_refusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,11 +102,6 @@ def read(reader: str, description: Mapping[str, Any], count: int) -> "Iterator[d
 
 def as_runtime_wants(array: "NDArray[Any]") -> "NDArray[Any]":
     return array.astype(object) if array.dtype.kind == "U" else array
-
-
-def is_refusal(error: Exception) -> bool:
-    """ONNX Runtime's exceptions share no base class but their module; its Python part raises two of Python's own."""
-    return type(error).__module__.startswith("onnxruntime") or isinstance(error, ValueError | RuntimeError)
 
 
 def in_one_line(error: Exception) -> str:

@@ -2,6 +2,6 @@
 
 from packager.models.load import hashed, load
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
-from packager.models.weights import data_folder
+from packager.values import data_folder
 
 __all__ = ["blockers", "data_folder", "fits_ort_format", "hashed", "load", "refuse_blocked", "refuse_too_large"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from packager.errors import ModelError
+from packager.tensors.whole import varint
 
 KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shape inference needs the values of shapes, axes and the like."""
@@ -132,15 +133,6 @@ def read_varint(content: mmap.mmap, position: int, end: int) -> tuple[int, int]:
             return result, position
         shift += 7
     raise TruncatedError(f"a number at byte {position:,} has no end")
-
-
-def varint(number: int) -> bytes:
-    result = bytearray()
-    while number > 127:
-        result.append(number & 127 | 128)
-        number >>= 7
-    result.append(number)
-    return bytes(result)
 
 
 def message(number: int, content: bytes | bytearray) -> bytes:

@@ -2,31 +2,21 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from packager import walk
 from packager.errors import ModelError
+from packager.rewriting import finishing
 from packager.tensors.places import size_of
+from packager.values import data_folder
 
 if TYPE_CHECKING:
     from onnx import ModelProto, StringStringEntryProto, TensorProto
 
 
-def data_folder(path: Path) -> Path:
-    """The folder that external references of the model at `path` are relative to, links resolved.
-
-    Model hubs keep files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
-    """
-    return path.resolve().parent
-
-
 def external_tensors(proto: "ModelProto") -> Iterator["TensorProto"]:
     """Every tensor whose data lies outside the message: initializers of all graphs, and attributes of all nodes."""
-    initializers = (tensor for graph in walk.all_graphs(proto) for tensor in graph.initializer)
-    attributes = (each.t for node in walk.all_nodes(proto) for each in node.attribute if each.HasField("t"))
-    yield from (tensor for tensor in chain(initializers, attributes) if tensor.data_location == tensor.EXTERNAL)
+    return (tensor for tensor, _ in finishing.external_tensors(proto))
 
 
 def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:

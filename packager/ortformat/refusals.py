@@ -50,3 +50,8 @@ def _without_function(text: str) -> str:
 
 def hint_for(error: str) -> str:
     return next((hint for words, hint in HINTS if words in error), "mobpack inspect shows what the model uses")
+
+
+def is_refusal(error: Exception) -> bool:
+    """ONNX Runtime's exceptions share no base class but their module; its Python part raises two of Python's own."""
+    return type(error).__module__.startswith("onnxruntime") or isinstance(error, ValueError | RuntimeError)

@@ -10,7 +10,7 @@ from packager.parity.metrics import Difference, difference
 from packager.parity.settings import ParitySettings
 from packager.runners import RUNNERS, Outcome, Runnable, Runner
 from packager.samples import SampleSet, given, random_candidates
-from packager.values import Compiled, ElementType, Model, OutputError, Parity, Style, TensorSpec, Variant
+from packager.values import Compiled, ElementType, Model, OutputError, Parity, Style, TensorSpec, Variant, own_numbers
 
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 
@@ -76,7 +76,7 @@ def original_of(compiled: Compiled) -> Variant:
     variant, model = compiled.variant, compiled.variant.model
     if is_own_original(variant):
         return variant
-    return Variant(model=model, name="source", graph=model.graph, quantizer="none")
+    return own_numbers(model)
 
 
 def _against(variant: Variant) -> str:
@@ -88,8 +88,7 @@ def _against(variant: Variant) -> str:
 
 def _from_original(model: Model, reference: Reference, folder: Path) -> float:
     """How far the outcomes of `reference` are from those of the user's model on the same samples."""
-    original = Variant(model=model, name="source", graph=model.graph, quantizer="none")
-    outcomes = _run_original(original, reference.samples, folder / "quantized")
+    outcomes = _run_original(own_numbers(model), reference.samples, folder / "quantized")
     if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ParityError(
             f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",

@@ -46,12 +46,12 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
     """
     with store.scratch() as scratch, ExitStack() as stack, console.step(f"search {basis.model.name}") as announce:
         folder = _linked(basis.model, scratch / "graphs")
-        trial = _Trial(basis=basis, recipe=recipe, store=store, console=console, folder=folder)
+        names = names_of(fit_layers(basis.draft(), recipe.exclude))
+        trial = _Trial(basis=basis, recipe=recipe, store=store, console=console, folder=folder, layers=names)
         few = _first(recipe.sensitivity_samples, basis.samples)
         judge = stack.enter_context(_evaluator(basis, recipe.metric, basis.samples, scratch / "metric"))
         listener = stack.enter_context(_evaluator(basis, SQNR, few, scratch / "noise"))
-        names = names_of(fit_layers(basis.draft(), recipe.exclude))
-        trial.measure(names)
+        trial.measure()
         found = Search(
             layers=names,
             methods=recipe.methods,
@@ -94,17 +94,18 @@ class _Trial:
     console: Console
     folder: Path
     """with the model's data files; weights of trials are written beside them"""
+    layers: Sequence[str]
+    """that can be in integers"""
     ranges: dict[str, Mapping[str, Range]] = field(default_factory=dict)
     """by method"""
 
     def quantizer(self, assignment: Assignment) -> StaticQdq:
         """What makes the graph of `assignment`."""
-        names = names_of(fit_layers(self.basis.draft(), self.recipe.exclude))
-        kept = [name for name in names if name not in assignment.integer | assignment.weights]
+        kept = [name for name in self.layers if name not in assignment.integer | assignment.weights]
         return StaticQdq(
             calibration=replace(self.recipe.calibration, method=assignment.method),  # type: ignore[arg-type]
             activations=self.recipe.activations,
-            weight_only=tuple(name for name in names if name in assignment.weights),
+            weight_only=tuple(name for name in self.layers if name in assignment.weights),
             exclude=(*self.recipe.exclude, *kept),
         )
 
@@ -130,10 +131,10 @@ class _Trial:
         weights.unlink(missing_ok=True)
         return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))
 
-    def measure(self, names: Sequence[str]) -> None:
+    def measure(self) -> None:
         """Finds the ranges for all methods, those that need most first: what they count serves the others."""
         for method in sorted(self.recipe.methods, key=lambda name: name in ("minmax", "moving-average")):
-            self._ranges(method, self.quantizer(Assignment(method=method, integer=frozenset(names))))
+            self._ranges(method, self.quantizer(Assignment(method=method, integer=frozenset(self.layers))))
 
     def _graph(self, assignment: Assignment) -> tuple[bytes, Path]:
         """The graph, and the file with its new weights."""

@@ -18,7 +18,7 @@ from packager.quantization.prepare import prepared, raised
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
 from packager.rewriting.layers import has_foldable_weights
 from packager.store import Store, key_of
-from packager.values import FloatLayer, Model, Numbers, Range, Variant
+from packager.values import FloatLayer, Model, Numbers, Range, Variant, own_numbers
 
 if TYPE_CHECKING:
     from packager import calibration
@@ -37,11 +37,6 @@ class Made:
     """that ranges were measured on; None for quantizers that need none"""
     found: "Found | None" = None
     """the search, where there was one"""
-
-
-def own_numbers(model: Model, name: str = "source") -> Variant:
-    """The variant that has the model's own numbers."""
-    return Variant(model=model, name=name, graph=model.graph, quantizer="none")
 
 
 def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Console) -> Made:

@@ -121,10 +121,10 @@ def _alone(message: Any, name: str, value: Any) -> bytes:
 
 def _prefix(number: int, size_bytes: int) -> bytes:
     """What goes before a field of bytes, or a message of so many."""
-    return _varint(number << 3 | LENGTH_DELIMITED) + _varint(size_bytes)
+    return varint(number << 3 | LENGTH_DELIMITED) + varint(size_bytes)
 
 
-def _varint(number: int) -> bytes:
+def varint(number: int) -> bytes:
     """Base 128, the lowest first; all but the last have their highest bit set."""
     content = bytearray()
     while number > 127:
