@@ -5,8 +5,10 @@ from dataclasses import Field, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
 
+from packager.findings import Report
 from packager.store import Store
-from packager.values import Artifact, Package, Plan, Report, Sources
+from packager.values import Artifact, Package, Plan, Sources
+from packager.vectors import NO_VECTORS, Golden
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +93,15 @@ class Target(Planned, Protocol):
     """targets whose artifacts this one takes in"""
 
     def view(
-        self, package: Package, plans: tuple[Plan, ...], report: Report, runtime: PackagedRuntime | None = None
+        self,
+        package: Package,
+        plans: tuple[Plan, ...],
+        report: Report,
+        runtime: PackagedRuntime | None = None,
+        golden: Golden = NO_VECTORS,
     ) -> Any:
-        """Everything its templates print, with `runtime` in the place of the published one.
+        """Everything its templates print, with `runtime` in the place of the published one and `golden` for models to
+        test themselves on.
 
         Raises ModelError for a model that the target's API cannot carry.
         """

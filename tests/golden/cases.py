@@ -2,10 +2,12 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path, PurePosixPath
 
 from packager import names
+from packager.findings import Parity, Report
 from packager.ortformat.compile import REPLAY
 from packager.plan import NO_PACKING
 from packager.targets.android import Android
@@ -17,14 +19,14 @@ from packager.values import (
     Format,
     Model,
     Package,
-    Parity,
     Plan,
-    Report,
     Signature,
     Style,
     TensorSpec,
     Variant,
 )
+from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
+from packager.vectors.safetensors import Place
 
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}
@@ -38,10 +40,12 @@ class Case:
     target: Android
     plans: tuple[Plan, ...]
     report: Report
+    golden: Golden = field(default_factory=dict)
 
     def texts(self) -> dict[PurePosixPath, str]:
         """Every text of the package by its path in the golden tree."""
-        return dict(self.target.render(self.target.view(self.package, self.plans, self.report)).texts)
+        view = self.target.view(self.package, self.plans, self.report, golden=self.golden)
+        return dict(self.target.render(view).texts)
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:
@@ -116,6 +120,24 @@ def reshaped(model: str, *outputs: str) -> Report:
             ),
         )
     )
+
+
+def vectors(made: Plan, *, tolerance: float, samples: int = 1, unknown_size: int = 5) -> Golden:
+    """Golden vectors for every file of `made`: tensors one behind the other, with the sizes `unknown_size`."""
+    end = 512
+    found = []
+    for _ in range(samples):
+        places: tuple[dict[str, Place], dict[str, Place]] = ({}, {})
+        for of_kind, specs in zip(places, (made.model.signature.inputs, made.model.signature.outputs), strict=True):
+            for spec in specs:
+                shape = tuple(size if isinstance(size, int) else unknown_size for size in spec.shape)
+                size_bytes = prod(shape) * 4
+                of_kind[spec.name] = Place(element=spec.element, shape=shape, offset=end, size_bytes=size_bytes)
+                end += size_bytes
+        found.append(GoldenSample(inputs=places[0], outputs=places[1]))
+    file = GoldenFile(path=Path("golden"), sha256="0" * 60 + "601d", size_bytes=end, about={}, samples=tuple(found))
+    outputs = {spec.name: Allowed(share=tolerance) for spec in made.model.signature.outputs}
+    return {(made.model.name, each.sha256): Vectors(golden=file, allowed=outputs) for each in made.files}
 
 
 IMAGE_CLASSIFIER = Case(
@@ -195,6 +217,16 @@ EVERYTHING = Case(
         ),
     ),
     report=reshaped("every-thing_v2", "declared_static"),
+)
+
+# Of the second package one model has no self-test.
+IMAGE_CLASSIFIER = replace(IMAGE_CLASSIFIER, golden=vectors(IMAGE_CLASSIFIER.plans[0], tolerance=1e-3, samples=2))
+EVERYTHING = replace(
+    EVERYTHING,
+    golden={
+        **vectors(EVERYTHING.plans[0], tolerance=5e-2),
+        **vectors(EVERYTHING.plans[2], tolerance=1e-3),
+    },
 )
 
 CASES = {"image_classifier": IMAGE_CLASSIFIER, "everything": EVERYTHING}

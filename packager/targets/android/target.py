@@ -8,11 +8,13 @@ from typing import ClassVar, Literal
 
 from packager import tools
 from packager.errors import nearest
+from packager.findings import Report
 from packager.providers import PROVIDERS
 from packager.render import render, write_sources
 from packager.store import Store
 from packager.tables import STRICT
 from packager.targets.android import aar, files, gradle, kotlin, tensors
+from packager.targets.android.golden import golden_views
 from packager.targets.android.view import (
     AndroidView,
     License,
@@ -22,7 +24,8 @@ from packager.targets.android.view import (
     RuntimeView,
 )
 from packager.targets.target import PackagedRuntime
-from packager.values import Artifact, Package, Plan, Report, Sources
+from packager.values import Artifact, Package, Plan, Sources
+from packager.vectors import NO_VECTORS, Golden
 
 KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
 ASSETS_ROOT = PurePosixPath("src/main/assets")
@@ -36,6 +39,8 @@ KNOWN = ("qnn", "nnapi", "xnnpack", "webgpu")
 """The providers that Android packages can have."""
 
 RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
+SELF_TEST = "SelfTest"
+"""The file of packages with golden vectors alone."""
 
 # Java's keywords and literals (JLS 3.9, 3.10) and Kotlin's hard ones: a package name is written in both languages.
 KEYWORDS = frozenset(
@@ -102,13 +107,19 @@ class Android:
         return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
 
     def view(
-        self, package: Package, plans: tuple[Plan, ...], report: Report, runtime: PackagedRuntime | None = None
+        self,
+        package: Package,
+        plans: tuple[Plan, ...],
+        report: Report,
+        runtime: PackagedRuntime | None = None,
+        golden: Golden = NO_VECTORS,
     ) -> AndroidView:
         namespace = f"{self.group}.{_package_part(package.name)}"
         models = [plan.model for plan in plans]
         class_names = tensors.class_names(model.name for model in models)
         reshaped = _reshaped(report, self.variant)
         laid_out = files.lay_out(plans, package)
+        tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
         java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
         return AndroidView(
             package=package,
@@ -120,6 +131,7 @@ class Android:
                     model,
                     package,
                     files=laid_out[model.name].views,
+                    golden=tested[model.name],
                     kotlin_package=namespace,
                     class_name=class_names[model.name],
                     runtime_version=runtime.version if runtime else self.runtime().rpartition(":")[2],
@@ -128,7 +140,11 @@ class Android:
                 )
                 for model in models
             ),
-            assets=tuple(asset for model in models for asset in laid_out[model.name].assets),
+            assets=tuple(
+                asset
+                for model in models
+                for asset in (*laid_out[model.name].assets, *(each.asset for each in tested[model.name]))
+            ),
             licenses=tuple(
                 License(name=f"LICENSE-{model.name}.txt", file=model.license_file)
                 for model in models
@@ -142,7 +158,7 @@ class Android:
         """Texts and assets, laid out as a module of a Gradle project."""
         folder = KOTLIN_ROOT.joinpath(*view.namespace.split("."))
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
-        for name in RUNTIME_FILES:
+        for name in (*RUNTIME_FILES, *([SELF_TEST] if any(model.golden for model in view.models) else [])):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         inside = _inside(view)
         texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view))

@@ -6,7 +6,7 @@ from math import prod
 
 from packager import names
 from packager.errors import ModelError
-from packager.targets.android.view import DimensionView, FileView, InputView, ModelView, OutputView
+from packager.targets.android.view import DimensionView, FileView, GoldenView, InputView, ModelView, OutputView
 from packager.values import Dimension, ElementType, Model, Package, TensorSpec
 
 MAX_PARAMETERS = 240
@@ -16,15 +16,16 @@ MAX_BUFFER_BYTES = 2**31 - 1
 # Names that the generated files use; a model's class must not hide one of them.
 RESERVED_CLASSES = frozenset(
     """
-    Any Array Asset AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Charsets
-    Companion ConcurrentHashMap Context CPU Double DoubleBuffer EnumSet Exception Executors Fallback Field File
-    FileInputStream FileOutputStream Float FloatBuffer IllegalArgumentException IllegalStateException Info Input
-    Installation Int IntArray IntBuffer IOException Iterator JvmOverloads JvmStatic LinkedHashMap List Log Long
-    LongArray LongBuffer Map MapMode Mapped Message MessageDigest ModelCorruptedException ModelException ModelFile
-    ModelFiles ModelOpener ModelSession MutableMap NNAPIFlags OnnxJavaType OnnxTensor Options OrtEnvironment
-    OrtException OrtSession OrtUtil Output Pair Provider RandomAccessFile Reader ReentrantReadWriteLock
-    RejectedExecutionException Result Runtime RuntimeException SessionOptions Set Short ShortBuffer String Tensors
-    Thread Throwable Unit Weights Writer
+    Allowed Any Array Asset AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream ByteBuffer ByteOrder
+    Charsets Companion ConcurrentHashMap Context CPU Distance Double DoubleBuffer Element EnumSet Exception Executors
+    Fallback Field File FileInputStream FileOutputStream Float FloatBuffer Golden GoldenSample GoldenTensor
+    IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer IOException Iterator
+    JvmOverloads JvmStatic LinkedHashMap List Locale Log Long LongArray LongBuffer Map MapMode Mapped Math Message
+    MessageDigest ModelCorruptedException ModelException ModelFile ModelFiles ModelOpener ModelSession MutableMap
+    NNAPIFlags OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtSession OrtUtil Output OutputTest Pair
+    Provider RandomAccessFile Reader ReentrantReadWriteLock RejectedExecutionException Result Runtime RuntimeException
+    SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer String Tensors Thread Throwable Unit Weights
+    Writer
     """.split()
 )
 
@@ -100,6 +101,7 @@ def model_view(
     package: Package,
     *,
     files: tuple[FileView, ...],
+    golden: tuple[GoldenView, ...] = (),
     kotlin_package: str,
     class_name: str,
     runtime_version: str,
@@ -141,6 +143,8 @@ def model_view(
         inputs=inputs,
         pinned_outputs=tuple(output for output in outputs if output.identifier in pinned),
         copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
+        golden=golden,
+        samples=_samples(golden),
     )
 
 
@@ -189,6 +193,7 @@ def _dimension(identifier: str, spec: TensorSpec, axis: int) -> DimensionView:
         identifier=identifier,
         name=str(spec.shape[axis] or ""),
         tensor=spec.name,
+        axis=axis,
         default=" = 1" if is_batch else "",
         example="1" if is_batch else "128",
     )
@@ -257,6 +262,12 @@ def _example(inputs: Sequence[InputView]) -> str:
         return ""
     first = inputs[0]
     return f'{first.identifier}[0] = "text"' if first.is_string else f"{first.identifier}.put(values)"
+
+
+def _samples(golden: Sequence[GoldenView]) -> str:
+    """How many samples there are: files that compute with other numbers may have fewer."""
+    most = max((len(each.samples) for each in golden), default=0)
+    return "one sample" if most == 1 else f"{most} samples"
 
 
 def _numbers(spec: TensorSpec) -> list[int]:

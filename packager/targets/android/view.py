@@ -42,6 +42,8 @@ class DimensionView:
     """as the model says it; empty when it has no name"""
     tensor: str
     """the first input that has it"""
+    axis: int
+    """of that input"""
     default: str
     """what the parameter is followed by: ` = 1` or nothing"""
     example: str
@@ -123,6 +125,48 @@ class FileView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ToleranceView:
+    output: str
+    share: str
+    """of the output's largest value, as Kotlin writes a number; `0.0` for values that must be equal"""
+    mismatches: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestedFileView:
+    """A file that golden vectors are for."""
+
+    path: str
+    """of its asset"""
+    tolerances: tuple[ToleranceView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenTensorView:
+    name: str
+    element: str
+    """constant of the enum Element"""
+    offset: int
+    size_bytes: int
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenSampleView:
+    inputs: tuple[GoldenTensorView, ...]
+    outputs: tuple[GoldenTensorView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenView:
+    """A file of golden vectors."""
+
+    asset: Asset
+    files: tuple[TestedFileView, ...]
+    samples: tuple[GoldenSampleView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """The file of one model."""
 
@@ -147,6 +191,10 @@ class ModelView:
     """written by ONNX Runtime into memory of the app"""
     copied_outputs: tuple[OutputView, ...]
     """made by ONNX Runtime, then copied: their size is known after the run only"""
+    golden: tuple[GoldenView, ...]
+    """empty for a model without a self-test"""
+    samples: str
+    """what a self-test runs on, in words"""
 
 
 @dataclass(frozen=True, kw_only=True)

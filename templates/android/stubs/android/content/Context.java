@@ -4,6 +4,8 @@ import android.content.res.AssetManager;
 import java.io.File;
 
 public abstract class Context {
+    public abstract Context getApplicationContext();
+
     public abstract AssetManager getAssets();
 
     public abstract File getNoBackupFilesDir();

@@ -21,7 +21,10 @@ import android.content.Context
  * of its own, and with an [Input] that nobody writes to meanwhile. [close] waits for the calls that are running;
  * every later call throws IllegalStateException.
  */
-public class Dice private constructor(private val session: ModelSession) : AutoCloseable {
+public class Dice private constructor(
+    private val session: ModelSession,
+    private val tester: SelfTester,
+) : AutoCloseable {
     /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
@@ -62,6 +65,27 @@ public class Dice private constructor(private val session: ModelSession) : AutoC
     public fun warmUp(input: Input = Input.allocate(), runs: Int = 1) {
         val output = Output()
         repeat(runs) { run(input, output) }
+    }
+
+    /**
+     * Proves that the model computes on this device what it computed where the package was built: runs it on
+     * one sample from the package, and compares every output with what it must be.
+     *
+     * Takes as long as that many runs: call it off the main thread, in a test of the app or once after an update.
+     *
+     * ```kotlin
+     * val test = model.selfTest()
+     * if (!test.passed) Log.w("app", "$test")
+     * ```
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    public fun selfTest(): SelfTest = tester.test(info, provider) { sample ->
+        val input = Input.allocate()
+        val output = run(input)
+        sample.compare("eyes", output.eyes, output.eyesShape)
     }
 
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
@@ -138,6 +162,29 @@ public class Dice private constructor(private val session: ModelSession) : AutoC
             ),
         )
 
+        private val GOLDEN = listOf(
+            Golden(
+                asset = Asset(
+                    path = "mobpack/every-thing/dice.golden.safetensors",
+                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
+                    sizeBytes = 516L,
+                ),
+                allowed = mapOf(
+                    "mobpack/every-thing/dice.onnx" to mapOf(
+                        "eyes" to Allowed(0.0, 0),
+                    ),
+                ),
+                samples = listOf(
+                    GoldenSample(
+                        inputs = emptyList(),
+                        outputs = listOf(
+                            GoldenTensor("eyes", Element.STRING, 512, 4),
+                        ),
+                    ),
+                ),
+            ),
+        )
+
         private val COPIED_OUTPUTS = setOf(
             "eyes",
         )
@@ -152,6 +199,6 @@ public class Dice private constructor(private val session: ModelSession) : AutoC
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): Dice =
-            Dice(ModelOpener(FILES, context, options).open())
+            Dice(ModelOpener(FILES, context, options).open(), SelfTester(GOLDEN, context, options))
     }
 }

@@ -29,7 +29,10 @@ import java.nio.ShortBuffer
  * of its own, and with an [Input] that nobody writes to meanwhile. [close] waits for the calls that are running;
  * every later call throws IllegalStateException.
  */
-public class EveryThingV2 private constructor(private val session: ModelSession) : AutoCloseable {
+public class EveryThingV2 private constructor(
+    private val session: ModelSession,
+    private val tester: SelfTester,
+) : AutoCloseable {
     /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
@@ -72,6 +75,54 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
     public fun warmUp(input: Input, runs: Int = 1) {
         val output = Output()
         repeat(runs) { run(input, output) }
+    }
+
+    /**
+     * Proves that the model computes on this device what it computed where the package was built: runs it on
+     * one sample from the package, and compares every output with what it must be.
+     *
+     * Takes as long as that many runs: call it off the main thread, in a test of the app or once after an update.
+     *
+     * ```kotlin
+     * val test = model.selfTest()
+     * if (!test.passed) Log.w("app", "$test")
+     * ```
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    public fun selfTest(): SelfTest = tester.test(info, provider) { sample ->
+        val input = Input.allocate(
+            batchSize = sample.size("class", 0),
+            uint8Dim1 = sample.size("uint8", 1),
+            int32Dim0 = sample.size("int32", 0),
+            int32Dim1 = sample.size("int32", 1),
+            pastSequence1 = sample.size("float16", 1),
+        )
+        sample.fill("serving_default_input_2:0", input.servingDefaultInput20)
+        sample.fill("53", input.input53)
+        sample.fill("class", input.classValue)
+        sample.fill("text", input.text)
+        sample.fill("int8", input.int8)
+        sample.fill("uint8", input.uint8)
+        sample.fill("int16", input.int16)
+        sample.fill("int32", input.int32)
+        sample.fill("float16", input.float16)
+        sample.fill("bfloat16", input.bfloat16)
+        sample.fill("double", input.double)
+        val output = run(input)
+        sample.compare("float\$static", output.floatStatic)
+        sample.compare("bool_static", output.boolStatic)
+        sample.compare("half_static", output.halfStatic)
+        sample.compare("declared_static", output.declaredStatic, output.declaredStaticShape)
+        sample.compare("scores", output.scores, output.scoresShape2)
+        sample.compare("scores_shape", output.scoresShape, output.scoresShapeShape)
+        sample.compare("words", output.words, output.wordsShape)
+        sample.compare("uint16", output.uint16, output.uint16Shape)
+        sample.compare("uint32", output.uint32, output.uint32Shape)
+        sample.compare("uint64", output.uint64, output.uint64Shape)
+        sample.compare("bytes", output.bytes, output.bytesShape)
     }
 
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
@@ -362,6 +413,100 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
             ),
         )
 
+        private val GOLDEN = listOf(
+            Golden(
+                asset = Asset(
+                    path = "mobpack/every-thing/every-thing_v2.golden.safetensors",
+                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
+                    sizeBytes = 1180L,
+                ),
+                allowed = mapOf(
+                    "mobpack/every-thing/every-thing_v2-sm8650.onnx" to mapOf(
+                        "bool_static" to Allowed(0.0, 0),
+                        "bytes" to Allowed(0.05, 0),
+                        "declared_static" to Allowed(0.05, 0),
+                        "float\$static" to Allowed(0.05, 0),
+                        "half_static" to Allowed(0.05, 0),
+                        "scores" to Allowed(0.05, 0),
+                        "scores_shape" to Allowed(0.0, 0),
+                        "uint16" to Allowed(0.0, 0),
+                        "uint32" to Allowed(0.0, 0),
+                        "uint64" to Allowed(0.0, 0),
+                        "words" to Allowed(0.0, 0),
+                    ),
+                    "mobpack/every-thing/every-thing_v2-sm8750.onnx" to mapOf(
+                        "bool_static" to Allowed(0.0, 0),
+                        "bytes" to Allowed(0.05, 0),
+                        "declared_static" to Allowed(0.05, 0),
+                        "float\$static" to Allowed(0.05, 0),
+                        "half_static" to Allowed(0.05, 0),
+                        "scores" to Allowed(0.05, 0),
+                        "scores_shape" to Allowed(0.0, 0),
+                        "uint16" to Allowed(0.0, 0),
+                        "uint32" to Allowed(0.0, 0),
+                        "uint64" to Allowed(0.0, 0),
+                        "words" to Allowed(0.0, 0),
+                    ),
+                    "mobpack/every-thing/every-thing_v2-unfused.ort" to mapOf(
+                        "bool_static" to Allowed(0.0, 0),
+                        "bytes" to Allowed(0.05, 0),
+                        "declared_static" to Allowed(0.05, 0),
+                        "float\$static" to Allowed(0.05, 0),
+                        "half_static" to Allowed(0.05, 0),
+                        "scores" to Allowed(0.05, 0),
+                        "scores_shape" to Allowed(0.0, 0),
+                        "uint16" to Allowed(0.0, 0),
+                        "uint32" to Allowed(0.0, 0),
+                        "uint64" to Allowed(0.0, 0),
+                        "words" to Allowed(0.0, 0),
+                    ),
+                    "mobpack/every-thing/every-thing_v2.ort" to mapOf(
+                        "bool_static" to Allowed(0.0, 0),
+                        "bytes" to Allowed(0.05, 0),
+                        "declared_static" to Allowed(0.05, 0),
+                        "float\$static" to Allowed(0.05, 0),
+                        "half_static" to Allowed(0.05, 0),
+                        "scores" to Allowed(0.05, 0),
+                        "scores_shape" to Allowed(0.0, 0),
+                        "uint16" to Allowed(0.0, 0),
+                        "uint32" to Allowed(0.0, 0),
+                        "uint64" to Allowed(0.0, 0),
+                        "words" to Allowed(0.0, 0),
+                    ),
+                ),
+                samples = listOf(
+                    GoldenSample(
+                        inputs = listOf(
+                            GoldenTensor("53", Element.INT64, 544, 4),
+                            GoldenTensor("bfloat16", Element.BFLOAT16, 920, 12, 3),
+                            GoldenTensor("class", Element.BOOL, 548, 40, 5, 2),
+                            GoldenTensor("double", Element.DOUBLE, 932, 0, 0, 3),
+                            GoldenTensor("float16", Element.FLOAT16, 820, 100, 5, 5),
+                            GoldenTensor("int16", Element.INT16, 704, 16, 2, 2),
+                            GoldenTensor("int32", Element.INT32, 720, 100, 5, 5),
+                            GoldenTensor("int8", Element.INT8, 608, 16, 4),
+                            GoldenTensor("serving_default_input_2:0", Element.FLOAT, 512, 32, 1, 8),
+                            GoldenTensor("text", Element.STRING, 588, 20, 5),
+                            GoldenTensor("uint8", Element.UINT8, 624, 80, 4, 5),
+                        ),
+                        outputs = listOf(
+                            GoldenTensor("bool_static", Element.BOOL, 948, 8, 2),
+                            GoldenTensor("bytes", Element.UINT8, 1160, 20, 5),
+                            GoldenTensor("declared_static", Element.FLOAT, 960, 28, 7),
+                            GoldenTensor("float\$static", Element.FLOAT, 932, 16, 1, 4),
+                            GoldenTensor("half_static", Element.FLOAT16, 956, 4),
+                            GoldenTensor("scores", Element.DOUBLE, 988, 100, 5, 5),
+                            GoldenTensor("scores_shape", Element.INT64, 1088, 20, 5),
+                            GoldenTensor("uint16", Element.UINT16, 1116, 12, 3),
+                            GoldenTensor("uint32", Element.UINT32, 1128, 12, 3),
+                            GoldenTensor("uint64", Element.UINT64, 1140, 20, 5),
+                            GoldenTensor("words", Element.STRING, 1108, 8, 2),
+                        ),
+                    ),
+                ),
+            ),
+        )
+
         private val COPIED_OUTPUTS = setOf(
             "declared_static",
             "scores",
@@ -383,6 +528,6 @@ public class EveryThingV2 private constructor(private val session: ModelSession)
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): EveryThingV2 =
-            EveryThingV2(ModelOpener(FILES, context, options).open())
+            EveryThingV2(ModelOpener(FILES, context, options).open(), SelfTester(GOLDEN, context, options))
     }
 }

@@ -24,7 +24,10 @@ import java.nio.FloatBuffer
  * of its own, and with an [Input] that nobody writes to meanwhile. [close] waits for the calls that are running;
  * every later call throws IllegalStateException.
  */
-public class Classifier private constructor(private val session: ModelSession) : AutoCloseable {
+public class Classifier private constructor(
+    private val session: ModelSession,
+    private val tester: SelfTester,
+) : AutoCloseable {
     /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
     public val info: Info get() = session.info
 
@@ -66,6 +69,30 @@ public class Classifier private constructor(private val session: ModelSession) :
     public fun warmUp(input: Input, runs: Int = 1) {
         val output = Output()
         repeat(runs) { run(input, output) }
+    }
+
+    /**
+     * Proves that the model computes on this device what it computed where the package was built: runs it on
+     * 2 samples from the package, and compares every output with what it must be.
+     *
+     * Takes as long as that many runs: call it off the main thread, in a test of the app or once after an update.
+     *
+     * ```kotlin
+     * val test = model.selfTest()
+     * if (!test.passed) Log.w("app", "$test")
+     * ```
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelCorruptedException when the samples in the app are not those that this class was generated for
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    public fun selfTest(): SelfTest = tester.test(info, provider) { sample ->
+        val input = Input.allocate(
+            batch = sample.size("x", 0),
+        )
+        sample.fill("x", input.x)
+        val output = run(input)
+        sample.compare("logits", output.logits, output.logitsShape)
     }
 
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
@@ -157,6 +184,42 @@ public class Classifier private constructor(private val session: ModelSession) :
             ),
         )
 
+        private val GOLDEN = listOf(
+            Golden(
+                asset = Asset(
+                    path = "mobpack/vision/classifier.golden.safetensors",
+                    sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
+                    sizeBytes = 6021792L,
+                ),
+                allowed = mapOf(
+                    "mobpack/vision/classifier-unfused.ort" to mapOf(
+                        "logits" to Allowed(0.001, 0),
+                    ),
+                    "mobpack/vision/classifier.ort" to mapOf(
+                        "logits" to Allowed(0.001, 0),
+                    ),
+                ),
+                samples = listOf(
+                    GoldenSample(
+                        inputs = listOf(
+                            GoldenTensor("x", Element.FLOAT, 512, 3010560, 5, 3, 224, 224),
+                        ),
+                        outputs = listOf(
+                            GoldenTensor("logits", Element.FLOAT, 3011072, 80, 5, 4),
+                        ),
+                    ),
+                    GoldenSample(
+                        inputs = listOf(
+                            GoldenTensor("x", Element.FLOAT, 3011152, 3010560, 5, 3, 224, 224),
+                        ),
+                        outputs = listOf(
+                            GoldenTensor("logits", Element.FLOAT, 6021712, 80, 5, 4),
+                        ),
+                    ),
+                ),
+            ),
+        )
+
         private val COPIED_OUTPUTS = setOf(
             "logits",
         )
@@ -171,6 +234,6 @@ public class Classifier private constructor(private val session: ModelSession) :
         @JvmStatic
         @JvmOverloads
         public fun load(context: Context, options: Options = Options()): Classifier =
-            Classifier(ModelOpener(FILES, context, options).open())
+            Classifier(ModelOpener(FILES, context, options).open(), SelfTester(GOLDEN, context, options))
     }
 }

@@ -1,0 +1,212 @@
+"""Makes the golden vectors of a package: what the reference computes, proven on every file that must compute it.
+
+Random inputs travel, unless the user asks for samples of his own: those would then be in every app. A model has vectors
+for all of its files or for none, so that an app that tests itself never finds a file without.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from packager import parity, tools, vectors
+from packager.config import ParityTable
+from packager.console import Console
+from packager.errors import ModelError
+from packager.parity import ParitySettings, Subject, Tolerance
+from packager.runners import RUNNERS
+from packager.samples import given
+from packager.store import Store
+from packager.values import Plan, Variant
+from packager.vectors import Allowed, Golden, Vectors
+
+SettingsOf = Callable[[Subject], ParitySettings]
+"""What a file is judged by."""
+
+RANDOM_SAMPLES = 2
+HEADROOM = 2.0
+"""How much larger than here an error may be on a phone, where nobody said in numbers how large it may be."""
+NAME, ALLOWED, REASON = "golden.safetensors", "allowed.json", "reason.txt"
+"""Files of a stored result: the last one, or the two others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """The files of a plan that are compared with the same graph."""
+
+    original: Variant
+    subjects: tuple[Subject, ...]
+    variant: str
+    """the one that ships"""
+
+
+class NotGoldenError(Exception):
+    """Why a model has no vectors, in words."""
+
+
+def golden_vectors(
+    plans: Sequence[Plan], table: ParityTable, settings_of: SettingsOf, store: Store, console: Console
+) -> Golden:
+    """The vectors of every file of `plans`; a warning says for which models there are none, and why."""
+    found: dict[tuple[str, str], Vectors] = {}
+    if table.golden == "none":
+        return found
+    maker = Maker(table=table, settings_of=settings_of, store=store)
+    for plan in plans:
+        with console.step(f"write golden vectors of {plan.model.name} for {plan.target}"):
+            try:
+                found |= maker.of_plan(plan)
+            except NotGoldenError as reason:
+                console.warn(f"model '{plan.model.name}' has no self-test on {plan.target}: {reason}")
+    return found
+
+
+def families(plan: Plan) -> list[Family]:
+    """The files of `plan` by what they are compared with."""
+    subjects: dict[tuple[bytes, Path | None], list[Subject]] = {}
+    for compiled in plan.files:
+        subject = Subject(variant=compiled.variant, compiled=compiled)
+        subjects.setdefault((subject.original.graph, subject.original.weights), []).append(subject)
+    return [
+        Family(original=each[0].original, subjects=tuple(each), variant=plan.cpu.variant.name)
+        for each in subjects.values()
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """Makes vectors as `[parity]` asks, once for the same files."""
+
+    table: ParityTable
+    settings_of: SettingsOf
+    store: Store
+
+    def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
+        """Raises NotGoldenError when one of its files can have none."""
+        groups = families(plan)
+        max_bytes = self.table.golden_max_kib * 1024 // len(groups)
+        return {key: vectors for family in groups for key, vectors in self._of_family(family, max_bytes).items()}
+
+    def _of_family(self, family: Family, max_bytes: int) -> dict[tuple[str, str], Vectors]:
+        def make(folder: Path) -> None:
+            with self.store.scratch() as scratch:
+                try:
+                    allowed = self._write(family, max_bytes, folder / NAME, scratch)
+                    text = json.dumps(allowed, default=asdict)
+                    (folder / ALLOWED).write_text(text, encoding="utf-8")
+                except NotGoldenError as reason:
+                    (folder / REASON).write_text(str(reason), encoding="utf-8")
+
+        folder = self.store.results("golden", self._inputs(family, max_bytes), make)
+        if (folder / REASON).exists():
+            raise NotGoldenError((folder / REASON).read_text(encoding="utf-8"))
+        golden = vectors.read(folder / NAME)
+        allowed = json.loads((folder / ALLOWED).read_text(encoding="utf-8"))
+        return {
+            (family.original.model.name, sha256): Vectors(
+                golden=golden, allowed={name: Allowed(**each) for name, each in outputs.items()}
+            )
+            for sha256, outputs in allowed.items()
+        }
+
+    def _inputs(self, family: Family, max_bytes: int) -> list[object]:
+        """What the vectors depend on."""
+        original = family.original
+        own = parity.sample_files(self.table.samples) if self.table.golden == "samples" else ()
+        samples = [[path.name, tools.sha256_of(path)] for path in own]
+        (cpu,) = RUNNERS["cpu"]("")
+        return [
+            original.model.name,
+            original.model.sha256,
+            family.variant,
+            hashlib.sha256(original.graph).hexdigest(),
+            original.weights.parent.name if original.weights else "",  # it lies in the store under its content's key
+            [subject.sha256 for subject in family.subjects],
+            [{**asdict(self.settings_of(subject)), "samples": samples} for subject in family.subjects],
+            [self.table.golden, self.table.seed, max_bytes],
+            cpu.identity(),
+        ]
+
+    def _write(self, family: Family, max_bytes: int, path: Path, scratch: Path) -> dict[str, Mapping[str, Allowed]]:
+        """Writes the vectors to `path`; sha256 of every file -> output -> how far it may be off."""
+        references = parity.References(scratch)
+        settings = [self._settings(subject, scratch / "given") for subject in family.subjects]
+        try:
+            reference = references.of(family.original, settings[0])
+        except ModelError as error:
+            raise NotGoldenError(error.message) from error
+        allowed: dict[str, Mapping[str, Allowed]] = {}
+        for number, (subject, each) in enumerate(zip(family.subjects, settings, strict=True)):
+            allowed[subject.sha256] = _proven(subject, each, references, scratch / f"proof-{number}")
+        computed = vectors.Computed(
+            samples=reference.samples.paths,
+            outputs=tuple(outcome.outputs for outcome in reference.outcomes if outcome.outputs),
+            left_out=reference.unstable,
+        )
+        about = _about(family, settings[0], reference.samples.description, allowed.values())
+        if reason := vectors.write(path, family.original.model.signature, computed, about, max_bytes=max_bytes):
+            raise NotGoldenError(reason)
+        return allowed
+
+    def _settings(self, subject: Subject, folder: Path) -> ParitySettings:
+        """With random numbers, or with the first of the samples that the user has given, copied to `folder`."""
+        settings = self.settings_of(subject)
+        if self.table.golden == "random" or self.table.samples is None:
+            return replace(settings, samples=None, random_samples=RANDOM_SAMPLES, seed=self.table.seed)
+        folder.mkdir(exist_ok=True)
+        for number, path in enumerate(given(subject.variant.model, self.table.samples).paths[: vectors.MAX_SAMPLES]):
+            shutil.copyfile(path, folder / f"{number}.npz")
+        return replace(settings, samples=folder)
+
+
+def _about(
+    family: Family, settings: ParitySettings, samples: str, allowed: Iterable[Mapping[str, Allowed]]
+) -> dict[str, str]:
+    """What the file says of itself."""
+    shares: dict[str, float] = {}
+    for outputs in allowed:
+        for name, each in outputs.items():
+            shares[name] = max(each.share, shares.get(name, 0.0))
+    return {
+        "model": family.original.model.name,
+        "model-sha256": family.original.model.sha256,
+        "variant": family.variant,
+        "samples": samples,
+        "tolerance": json.dumps(shares, ensure_ascii=False),
+        **({} if settings.samples else {"seed": str(settings.seed)}),
+    }
+
+
+def _proven(
+    subject: Subject, settings: ParitySettings, references: parity.References, folder: Path
+) -> dict[str, Allowed]:
+    """How far outputs may be off, once the CPU here has computed what the vectors say.
+
+    Raises NotGoldenError when it computes something else: then no phone will do better.
+    """
+    folder.mkdir()
+    (cpu,) = RUNNERS["cpu"]("")
+    found = parity.check(subject, cpu, settings, folder, references).parity
+    if found.has_failed:
+        over = next((f"output '{each.output}': {each.failure}" for each in found.over), found.refusal)
+        raise NotGoldenError(
+            f'the {subject.style} file, on {found.samples}: {over}; with golden = "samples" in [parity] it would be '
+            "made of yours"
+        )
+    measured = {each.output: each.max_rel_error for each in found.outputs}  # none where the file does not run here
+    allowed = {}
+    for spec in subject.variant.model.signature.outputs:
+        told = settings.tolerance_of(spec.name)
+        most = share(told, general=settings.tolerance, measured=measured.get(spec.name, 0.0))
+        allowed[spec.name] = Allowed(share=most, mismatches=told.max_mismatches)
+    return allowed
+
+
+def share(told: Tolerance, *, general: float, measured: float) -> float:
+    """What the user allows. Where he said it in other terms than a share: as for other outputs, or more where that
+    would already fail here."""
+    if told.max_rel_error is not None:
+        return told.max_rel_error
+    return max(general, float(f"{HEADROOM * measured:.1g}"))

@@ -1,0 +1,326 @@
+"""A generated model tests itself on ONNX Runtime's Android libraries: it passes, or says which output is wrong.
+
+The package is built of real models, as `mobpack build` builds it. The golden vectors of the model with every element
+type are samples that a user gives: words, NaN, infinities, and no rows at all.
+"""
+
+import hashlib
+import json
+import struct
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from packager import models as onnx_models
+from packager import parity, plan, quantization, tools, vectors
+from packager.archives import read_zip, write_zip
+from packager.config import ParityTable
+from packager.console import Console
+from packager.findings import Report
+from packager.golden import golden_vectors
+from packager.parity import ParitySettings, Subject
+from packager.store import Store
+from packager.targets.android import Android
+from packager.values import Model, Package, Plan
+from packager.vectors import Golden
+from tests.toolchain import jvm, models
+from tests.toolchain.device import Device, Library, device
+
+pytestmark = [pytest.mark.kotlin, pytest.mark.android]
+
+Run = Callable[..., Mapping[str, str]]
+
+PACKAGE = Package(name="models", version="1.0.0", license="")
+ANDROID = Android(group="com.example", providers=("nnapi", "xnnpack"))
+TOLERANCE = 1e-5
+FOLDER = "assets/mobpack/models"
+APP = Path(__file__).with_name("toolchain") / "selftest" / "SelfTest.kt"
+WORDS = ["", "日本", "a\0b", "tab\there", "Zürich", "🙂"]
+
+
+@pytest.fixture(scope="module")
+def built(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Library:
+    """The library, and the app that has its models test themselves."""
+    folder = tmp_path_factory.mktemp("selftest")
+    store = Store(tools.cache_folder() / "store")
+    real = [
+        described(models.orientation(), "orientation"),
+        described(models.silero_vad(), "silero-vad", batch=1, sequence=576),
+        described(models.minilm(), "minilm"),
+    ]
+    every_type = described(models.every_type(folder), "every-type")
+    console = Console(quiet=True)
+    plans = [planned(model, store) for model in (*real, every_type)]
+    golden = {
+        **golden_vectors(plans[:3], ParityTable(), settings_of, store, console),
+        **golden_vectors(
+            plans[3:],
+            ParityTable(golden="samples", samples=given(folder / "samples")),
+            settings_of,
+            store,
+            console,
+        ),
+    }
+    assert console.warnings == []
+    return library(packaged(plans, golden, store), folder)
+
+
+def described(path: Path, name: str, **sizes: int) -> Model:
+    return onnx_models.hashed(onnx_models.load(path, name, fixed=sizes))
+
+
+def planned(model: Model, store: Store) -> Plan:
+    return plan.make(quantization.own_numbers(model, "source"), ANDROID, store, lambda text: None)
+
+
+def settings_of(subject: Subject) -> ParitySettings:
+    return ParitySettings(tolerance=parity.default_tolerance(subject.variant))
+
+
+def packaged(plans: list[Plan], golden: Golden, store: Store) -> Path:
+    view = ANDROID.view(PACKAGE, tuple(plans), Report(parities=()), golden=golden)
+    artifacts = ANDROID.assemble(view, ANDROID.render(view), store)
+    return next(each.path for each in artifacts if each.kind == "aar")
+
+
+def library(aar: Path, folder: Path) -> Library:
+    with zipfile.ZipFile(aar) as archive:
+        classes = Path(archive.extract("classes.jar", folder))
+    apps = jvm.compile_kotlin(
+        [jvm.APPS / "Task.kt", APP], classpath=[classes, jvm.fakes(), jvm.android_runtime().classes]
+    )
+    return Library(aar=aar, classes=classes, apps=apps)
+
+
+def given(folder: Path) -> Path:
+    """Two samples for the model with every element type: one has numbers that are none, the other no rows."""
+    folder.mkdir()
+    for number, count in enumerate((4, 0)):
+        numbers = np.random.default_rng(number)
+        floats = numbers.normal(size=(2, 3)).astype(np.float32)
+        floats[0] = [np.nan, np.inf, -np.inf]
+        arrays: dict[str, NDArray[Any]] = {
+            "f32": floats,
+            "f64": floats.astype(np.float64) * 1e100,
+            "f16": np.array([[6e-8, -65504, 1.5], [np.nan, np.inf, 2**-14]], np.float16),
+            "i8": np.array([[-128, -1, 0], [1, 2, 127]], np.int8),
+            "i16": np.array([[-32768, -1, 0], [1, 2, 32767]], np.int16),
+            "i32": np.array([[-(2**31), -1, 0], [1, 2, 2**31 - 1]], np.int32),
+            "i64": np.array([[1, 2, 3], [40000, 70000, 2**40]], np.int64),
+            "u8": np.array([[0, 1, 2], [127, 128, 255]], np.uint8),
+            "flag": np.array([[True, False, False], [True, True, False]]),
+            "word": np.array(WORDS).reshape(2, 3),
+            "scalar": np.array(1.25, np.float32),
+            "rows": numbers.normal(size=(count, 3)).astype(np.float32),
+        }
+        np.savez(folder / f"{number}.npz", **arrays)  # type: ignore[arg-type]
+    return folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Altered:
+    """What stands in the library instead of what was built; the class is told the sha256 of the changed asset."""
+
+    assets: Mapping[str, bytes]
+    is_admitted: bool = True
+
+
+@pytest.fixture
+def run(built: Library, tmp_path: Path) -> Run:
+    """Has a model test itself on a new device, in a library in which something may be altered."""
+
+    def run(
+        model: str, altered: Altered | None = None, *, is_stored: bool = True, **values: object
+    ) -> Mapping[str, str]:
+        used = with_altered(built, altered, tmp_path) if altered else built
+        phone = device(used, tmp_path, is_stored=is_stored)
+        return start(phone, model, **values)
+
+    return run
+
+
+def start(phone: Device, model: str, **values: object) -> Mapping[str, str]:
+    exchange = phone.folder / "files"
+    exchange.mkdir(parents=True, exist_ok=True)
+    return jvm.run(
+        "apps.SelfTestKt",
+        {"apk": phone.apk, "data": phone.folder / "data", "files": exchange, "model": model, **values},
+        classpath=[phone.library.apps, phone.library.classes],
+    ).facts
+
+
+def with_altered(built: Library, altered: Altered, folder: Path) -> Library:
+    content = dict(read_zip(built.aar))
+    classes = read_zip(built.classes)
+    for name, changed in altered.assets.items():
+        before = sha256(content[PurePosixPath(name)])
+        content[PurePosixPath(name)] = changed
+        if altered.is_admitted:
+            replaced = {key: each.replace(before, sha256(changed)) for key, each in classes.items()}
+            assert replaced != classes, f"no class knows the sha256 of {name}"
+            classes = replaced
+    aar = write_zip(folder / "altered.aar", content)
+    return replace(built, aar=aar, classes=write_zip(folder / "altered.jar", classes))
+
+
+def sha256(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def asset(built: Library, name: str) -> bytearray:
+    return bytearray(read_zip(built.aar)[PurePosixPath(FOLDER, name)])
+
+
+def edited(built: Library, model: str, tensor: str, index: int, value: bytes) -> Altered:
+    """The golden vectors of `model` with another value for one element of a tensor."""
+    name = f"{model}.golden.safetensors"
+    content = asset(built, name)
+    (length,) = struct.unpack_from("<Q", content)
+    entry = json.loads(content[8 : 8 + length])[tensor]
+    at = 8 + length + entry["data_offsets"][0] + index * len(value)
+    assert content[at : at + len(value)] != value
+    content[at : at + len(value)] = value
+    return Altered(assets={f"{FOLDER}/{name}": bytes(content)})
+
+
+@pytest.mark.parametrize("provider", ["CPU", "XNNPACK"])
+@pytest.mark.parametrize(
+    ("model", "outputs"),
+    [
+        ("orientation", ["fetch_name_0.0"]),  # of its pictures one fits
+        ("silero-vad", ["output.0", "stateN.0", "output.1", "stateN.1"]),
+        ("minilm", ["last_hidden_state.0", "last_hidden_state.1"]),
+    ],
+)
+def test_a_real_model_passes_its_own_test(run: Run, model: str, outputs: list[str], provider: str) -> None:
+    found = run(model, providers=provider)
+
+    assert (found["passed"], found["failed"], found["provider"]) == ("true", "", provider)
+    errors = {name.removesuffix(".error"): float(found[name]) for name in found if name.endswith(".error")}
+    print(f"{model} on {provider}: {errors}")
+    assert sorted(errors) == sorted(outputs)
+    assert max(errors.values()) <= TOLERANCE
+    assert found["text"].startswith(f"Self-test of {model} on {provider} (mobpack/models/{model}")
+    assert found["text"].count("\n") == len(outputs)
+
+
+def test_a_model_with_every_element_type_passes_on_words_infinities_and_no_rows(run: Run) -> None:
+    found = run("every-type", providers="CPU")
+
+    assert found["passed"] == "true", found["text"]
+    names = [f"{name}_t" for name in models.EVERY_TYPE | models.OUTPUT_ONLY]
+    assert {f"{name}.{sample}.failure" for name in (*names, "doubled", "columns") for sample in (0, 1)} <= set(found)
+    assert [found[f"{name}_t.0.tolerance"] for name in ("f32", "f16", "u8", "i64", "word", "flag")] == [
+        "0.01",
+        "0.01",
+        "0.01",
+        "0.0",
+        "0.0",
+        "0.0",
+    ]
+
+
+def test_compressed_vectors_are_read_too(run: Run) -> None:
+    assert run("orientation", is_stored=False, providers="CPU")["passed"] == "true"
+
+
+def test_a_closed_model_tests_nothing(run: Run) -> None:
+    found = run("silero-vad", providers="CPU")
+
+    assert found["closed.thrown"] == "java.lang.IllegalStateException"
+    assert found["closed.message"] == "SileroVad is closed"
+
+
+@pytest.mark.parametrize(
+    ("model", "tensor", "index", "value", "failed", "words"),
+    [
+        ("orientation", "0.output.fetch_name_0", 2, struct.pack("<f", 9.0), "fetch_name_0.0", "of the largest value"),
+        ("silero-vad", "1.output.stateN", 7, struct.pack("<f", 9.0), "stateN.1", "of the largest value"),
+        ("every-type", "0.output.f32_t", 1, struct.pack("<f", np.nan), "f32_t.0", "NaN or infinity at other places: 1"),
+        ("every-type", "1.output.f32_t", 0, struct.pack("<f", 1.0), "f32_t.1", "NaN or infinity at other places: 1"),
+        ("every-type", "0.output.f64_t", 1, struct.pack("<d", 9e100), "f64_t.0", "of the largest value"),
+        ("every-type", "0.output.f16_t", 2, struct.pack("<e", -60000), "f16_t.0", "error 5.5e+03, 9.2e-02"),
+        ("every-type", "0.output.u8_t", 5, struct.pack("<B", 250), "u8_t.0", "error 5.0e+00, 2.0e-02"),
+        ("every-type", "0.output.i8_t", 0, struct.pack("<b", 127), "i8_t.0", "error 2.6e+02, 2.0e+00"),
+        ("every-type", "0.output.i16_t", 0, struct.pack("<h", -32767), "i16_t.0", "values that differ: 1"),
+        ("every-type", "0.output.i32_t", 0, struct.pack("<i", 0), "i32_t.0", "values that differ: 1"),
+        ("every-type", "0.output.i64_t", 5, struct.pack("<q", 2**40 + 1), "i64_t.0", "values that differ: 1"),
+        ("every-type", "0.output.u16_t", 0, struct.pack("<H", 2), "u16_t.0", "values that differ: 1"),
+        ("every-type", "0.output.flag_t", 0, b"\0", "flag_t.0", "values that differ: 1"),
+        ("every-type", "0.output.doubled", 0, struct.pack("<f", 2.4), "doubled.0", "of the largest value"),
+        ("every-type", "0.output.columns", 11, struct.pack("<f", 9.0), "columns.0", "of the largest value"),
+    ],
+)
+def test_another_expected_value_fails_and_names_output_and_sample(
+    built: Library, run: Run, model: str, tensor: str, index: int, value: bytes, failed: str, words: str
+) -> None:
+    found = run(model, edited(built, model, tensor, index, value), providers="CPU")
+
+    assert (found["passed"], found["failed"]) == ("false", failed)
+    assert words in found[f"{failed}.failure"]
+    assert f"FAILED, {found[f'{failed}.failure']}" in found["text"]
+
+
+def test_another_word_fails(built: Library, run: Run) -> None:
+    name = "every-type.golden.safetensors"
+    content = bytes(asset(built, name))
+    start = content.rindex("Zürich".encode())  # inputs come first
+    changed = content[:start] + "Zürick".encode() + content[start + 7 :]
+
+    found = run("every-type", Altered(assets={f"{FOLDER}/{name}": changed}), providers="CPU")
+
+    assert (found["failed"], found["word_t.1.failure"]) == ("word_t.1", "values that differ: 1")
+
+
+def test_a_model_with_another_weight_fails(built: Library, run: Run) -> None:
+    content = asset(built, "orientation.ort")
+    weights = np.frombuffer(content, np.float32, offset=len(content) // 2 // 4 * 4, count=2000)
+    weights *= np.float32(-4)  # in place
+    found = run("orientation", Altered(assets={f"{FOLDER}/orientation.ort": bytes(content)}), providers="CPU")
+
+    assert (found["passed"], found["failed"]) == ("false", "fetch_name_0.0")
+
+
+def test_vectors_that_were_tampered_with_are_refused(built: Library, run: Run) -> None:
+    altered = edited(built, "orientation", "0.output.fetch_name_0", 0, struct.pack("<f", 9.0))
+
+    found = run("orientation", replace(altered, is_admitted=False), providers="CPU")
+
+    assert found["thrown"] == "com.example.models.ModelCorruptedException"
+    assert found["message"].startswith("mobpack/models/orientation.golden.safetensors has sha256 ")
+
+
+def test_arithmetic_in_16_bits_that_the_app_asks_for_is_allowed_to_round_more(run: Run) -> None:
+    found = run("in 16 bits")
+
+    assert (found["provider"], found["fetch_name_0.0.tolerance"], found["passed"]) == ("NNAPI", "0.01", "true")
+
+
+def test_the_vectors_are_what_desktop_onnxruntime_computes(built: Library, tmp_path: Path) -> None:
+    import onnxruntime
+
+    path = tmp_path / "golden"
+    path.write_bytes(asset(built, "silero-vad.golden.safetensors"))
+    golden = vectors.read(path)
+    session = onnxruntime.InferenceSession(models.silero_vad(), providers=["CPUExecutionProvider"])
+    kinds = {"float": np.float32, "int64": np.int64}
+    content = path.read_bytes()
+    for sample in golden.samples:
+        feed = {
+            name: np.frombuffer(content, kinds[place.element], int(np.prod(place.shape)), place.offset).reshape(
+                place.shape
+            )
+            for name, place in sample.inputs.items()
+        }
+        for name, array in zip(["output", "stateN"], session.run(["output", "stateN"], feed), strict=True):
+            place = sample.outputs[name]
+            expected = np.frombuffer(content, np.float32, array.size, place.offset).reshape(place.shape)
+            assert np.abs(expected - array).max() <= TOLERANCE
