@@ -1,0 +1,106 @@
+"""`mobpack export`: an ONNX file from a PyTorch module, compared with PyTorch's own outputs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import MODEL, json_option, print_json
+
+if TYPE_CHECKING:
+    from packager.console import Console
+    from packager.export import Result
+
+
+@click.command(short_help="Export a PyTorch module to ONNX and compare the two.")
+@click.argument("factory", metavar="MODULE:FACTORY")
+@click.option("--output", "-o", type=MODEL, default=Path("model.onnx"), show_default=True, help="The file to write.")
+@click.option(
+    "--dynamic",
+    multiple=True,
+    metavar="AXIS",
+    help="A size that changes: INPUT.AXIS=NAME (image.2=height), or NAME for the first axis of every input (batch). "
+    "Repeatable.",
+)
+@click.option("--opset", type=int, help="Operator set of the graph; default: 18.")
+@click.option("--samples", type=int, help="Inputs to compare on, the example included; default: 4.")
+@click.option("--rtol", type=float, help="Error that is allowed, relative to PyTorch's number; default: 1e-3.")
+@click.option("--atol", type=float, help="Error that is allowed beside it; default: 1e-5.")
+@click.option("--input-names", metavar="A,B", help="Other names than the parameters of forward.")
+@click.option("--output-names", metavar="A,B", help="Other names than the keys or fields of what forward returns.")
+@click.option(
+    "--keep-samples", type=MODEL, metavar="DIR", help="Keep inputs and PyTorch's outputs, for `mobpack check`."
+)
+@click.option("--force", is_flag=True, help="Write the model even when it does not compute what PyTorch computes.")
+@json_option
+def export(
+    factory: str,
+    output: Path,
+    dynamic: tuple[str, ...],
+    opset: int | None,
+    samples: int | None,
+    rtol: float | None,
+    atol: float | None,
+    input_names: str | None,
+    output_names: str | None,
+    keep_samples: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write an ONNX model from a PyTorch module. MODULE:FACTORY is a function of yours, found from this folder, that
+    returns (module, example inputs).
+
+    For example: mobpack export nets:classifier -o classifier.onnx --dynamic batch
+    """
+    from packager import tools
+    from packager.console import Console
+    from packager.export import Request, run
+    from packager.export.request import parse_dynamic
+    from packager.store import Store
+
+    console = Console(quiet=as_json)
+    given = {"opset": opset, "sample_count": samples, "rtol": rtol, "atol": atol}
+    request = Request(
+        factory=factory,
+        code_folder=Path.cwd(),
+        output=output,
+        dynamic=parse_dynamic(dynamic),
+        input_names=_names(input_names),
+        output_names=_names(output_names),
+        keep=keep_samples,
+        is_forced=force,
+        **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
+    )
+    result = run(request, Store(tools.cache_folder() / "store"), console)
+    if as_json:
+        from packager.export.steps import as_json as json_of
+
+        print_json({**json_of(result), "warnings": console.warnings})
+    else:
+        _show(result, console)
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text else ()
+
+
+def _show(result: "Result", console: "Console") -> None:
+    from packager.console import size
+
+    console.table(
+        f"opset {result.opset}, {size(result.size_bytes)}",
+        ["", "name", "type", "shape"],
+        [
+            [kind, port.name, port.element, str(list(port.dimensions)).replace("'", "")]
+            for kind, ports in (("input", result.inputs), ("output", result.outputs))
+            for port in ports
+        ],
+    )
+    console.table(
+        f"beside PyTorch {result.torch}, on {len(result.sizes)} samples",
+        ["output", "largest error", "of what is allowed"],
+        [[each.name, f"{each.max_abs_error:.2g}", f"{100 * each.max_share:.2g} %"] for each in result.errors],
+    )
+    for file in result.files:
+        console.result(str(file))
+    console.say(f"next: mobpack build {result.files[0]} --target android")

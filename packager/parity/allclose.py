@@ -1,0 +1,102 @@
+"""Recorded outputs against computed ones, number by number: what numpy.allclose asks, and where it is not so."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RTOL, ATOL = 1e-3, 1e-5
+"""What outputs that were recorded before an export are held to."""
+PIECE = 1 << 20
+"""Numbers that are compared at once: float64 copies of whole outputs could take all the memory there is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excess:
+    """How far the numbers of one output are over what is allowed."""
+
+    count: int = 0
+    """of numbers that are over it"""
+    total: int = 0
+    max_abs_error: float = 0.0
+    """of all finite numbers, within or over"""
+    max_share: float = 0.0
+    """the largest |error| / (atol + rtol * |expected|); over 1 is over, infinity where NaN or infinities differ"""
+    failure: str = ""
+    """what is wrong, in words; empty when all is within"""
+
+
+def over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float = RTOL, atol: float = ATOL) -> Excess:
+    """Where |actual - expected| > atol + rtol * |expected|, as numpy.allclose has it; NaN equals NaN.
+
+    Only floating-point numbers have a tolerance: integers, booleans and strings must be equal.
+    """
+    if expected.shape != actual.shape:
+        wrong = f"its shape is {list(actual.shape)}, not {list(expected.shape)}"
+        return Excess(count=expected.size, total=expected.size, failure=wrong)
+    if expected.dtype.kind != "f":
+        return _unequal(expected, actual)
+    if actual.dtype.kind != "f":
+        return Excess(count=expected.size, total=expected.size, failure=f"it is {actual.dtype}, not {expected.dtype}")
+    return _over(expected, actual, rtol, atol)
+
+
+def _over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float, atol: float) -> Excess:
+    import numpy
+
+    count, worst, where, max_abs_error = 0, 0.0, 0, 0.0
+    flat, other = expected.reshape(-1), actual.reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        x = flat[start : start + PIECE].astype(numpy.float64)
+        y = other[start : start + PIECE].astype(numpy.float64)
+        shares, errors = _shares(x, y, rtol, atol)
+        count += int(numpy.count_nonzero(shares > 1))
+        max_abs_error = max(max_abs_error, float(errors.max(initial=0)))
+        place = int(shares.argmax())
+        if shares[place] > worst:
+            worst, where = float(shares[place]), start + place
+    words = _words(expected, actual, where, count, f"rtol {rtol:g}, atol {atol:g}") if count else ""
+    return Excess(count=count, total=flat.size, max_abs_error=max_abs_error, max_share=worst, failure=words)
+
+
+def _shares(x: "NDArray[Any]", y: "NDArray[Any]", rtol: float, atol: float) -> "tuple[NDArray[Any], NDArray[Any]]":
+    """Of what is allowed, for every number; and their absolute errors, 0 where one is not finite."""
+    import numpy
+
+    is_finite = numpy.isfinite(x) & numpy.isfinite(y)
+    is_same = (x == y) | (numpy.isnan(x) & numpy.isnan(y))
+    with numpy.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        errors = numpy.where(is_finite & ~is_same, numpy.abs(y - x), 0.0)
+        shares = errors / (atol + rtol * numpy.abs(numpy.where(is_finite, x, 0.0)))
+    shares[errors == 0] = 0.0  # 0 / 0 with no tolerance at all
+    shares[~is_finite & ~is_same] = numpy.inf
+    return shares, errors
+
+
+def _unequal(expected: "NDArray[Any]", actual: "NDArray[Any]") -> Excess:
+    import numpy
+
+    if expected.dtype.kind != actual.dtype.kind:
+        wrong = f"it is {actual.dtype}, not {expected.dtype}"
+        return Excess(count=expected.size, total=expected.size, failure=wrong)
+    differs = numpy.asarray(expected != actual).reshape(-1)
+    count = int(numpy.count_nonzero(differs))
+    words = _words(expected, actual, int(differs.argmax()), count, "they must be equal") if count else ""
+    return Excess(count=count, total=differs.size, max_share=float("inf") if count else 0.0, failure=words)
+
+
+def _words(expected: "NDArray[Any]", actual: "NDArray[Any]", place: int, count: int, allowed: str) -> str:
+    """The worst number and how many are over, for people."""
+    import numpy
+
+    index = [int(each) for each in numpy.unravel_index(place, expected.shape)]
+    wanted, got = expected.reshape(-1)[place], actual.reshape(-1)[place]
+    return (
+        f"{count} of {expected.size} numbers differ ({allowed}); "
+        f"at {index} it is {_number(got)}, and should be {_number(wanted)}"
+    )
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if value.dtype.kind == "f" else repr(value.item())
