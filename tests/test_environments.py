@@ -15,7 +15,7 @@ import pytest
 
 from packager import tools
 from packager.cli import main
-from packager.environments import ENVIRONMENTS, ensure, qnn, runtime, webgpu
+from packager.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
 from packager.environments.environment import (
     INSTALL_ATTEMPTS,
     folder_for,
@@ -29,7 +29,7 @@ from packager.store import ABANDONED_AFTER_S
 from tests.toolchain.environments import have
 from tests.toolchain.require import require
 
-LOCKS = (runtime.LOCK, qnn.LOCK, webgpu.LOCK)
+LOCKS = (cuda.LOCK, runtime.LOCK, qnn.LOCK, webgpu.LOCK)
 
 
 @pytest.fixture
@@ -251,7 +251,8 @@ def test_every_locked_package_has_a_version_and_hashes_for_every_python(lock: Pa
     text = lock.read_text().replace("\\\n", " ")
     packages = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert all("==" in line and line.count("--hash=sha256:") for line in packages)
-    assert {line.split("==")[0] for line in packages} >= {"numpy", "onnxruntime"}
+    runtime_of_it = "onnxruntime-gpu" if lock == cuda.LOCK else "onnxruntime"
+    assert {line.split("==")[0] for line in packages} >= {"numpy", runtime_of_it}
 
 
 def test_plug_ins_are_asked_in_the_converters_version() -> None:

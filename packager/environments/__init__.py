@@ -1,18 +1,29 @@
 """Pythons beside this one, with other ONNX Runtimes. Adding one: a file and a line here."""
 
+from pathlib import Path
+
 from packager.environments.android import Android
 from packager.environments.arm64 import Arm64
+from packager.environments.cuda import Cuda
 from packager.environments.environment import Environment, ensure
 from packager.environments.qnn import Qnn
 from packager.environments.runtime import Runtime
 from packager.environments.webgpu import WebGpu
+from packager.environments.x86_64 import OlderX86
 
 ENVIRONMENTS: dict[str, type[Environment]] = {
     Android.NAME: Android,
     Arm64.NAME: Arm64,
+    Cuda.NAME: Cuda,
     Qnn.NAME: Qnn,
     Runtime.NAME: Runtime,
     WebGpu.NAME: WebGpu,
+    OlderX86.NAME: OlderX86,
 }
 
-__all__ = ["ENVIRONMENTS", "Environment", "ensure"]
+CHILD = Path(__file__).with_name("session_child.py")
+"""the program that opens and runs models in any of them"""
+SIGNED = {"session.qdqisint8allowed": "1"}
+"""Session configuration: S8S8 stays signed, as on ARM. On x86 ONNX Runtime otherwise turns it into U8S8 first."""
+
+__all__ = ["CHILD", "ENVIRONMENTS", "SIGNED", "Environment", "ensure"]

@@ -38,7 +38,9 @@ PROVIDERS = {
 APPENDED_AS = {"xnnpack": "XNNPACK", "webgpu": "WebGPU"}
 NNAPI_FLAGS = {"USE_FP16": 1, "USE_NCHW": 2, "CPU_DISABLED": 4, "CPU_ONLY": 8}
 """nnapi_provider_factory.h"""
-ELEMENTS = ["", "float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double"]
+ELEMENTS = [""]
+ELEMENTS += ["float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double"]
+ELEMENTS += ["uint32", "uint64"]
 """ONNXTensorElementDataType of onnxruntime_c_api.h, from its first number on."""
 LEVELS = {"disabled": 0, "basic": 1, "all": 99}
 """GraphOptimizationLevel"""

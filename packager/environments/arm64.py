@@ -8,20 +8,18 @@ Nothing here needs root: Debian's packages are unpacked into a folder, and qemu 
 import os
 import platform
 import shutil
-import subprocess
 import sys
-import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from packager import tools
+from packager.environments.debian import QEMU, unpack_deb, unpack_qemu
 from packager.environments.environment import folder_for, make_once, not_installed
 from packager.errors import ToolError
 
-QEMU = "arm64-qemu"
 DEBIAN = (
     "arm64-libbz2-1-0",
     "arm64-libc6",
@@ -95,18 +93,19 @@ class Arm64:
 
 
 def _folder() -> Path:
-    names = (*DEBIAN, NUMPY, *RUNTIMES.values(), *(() if _is_native() else (QEMU,)))
+    names = (*DEBIAN, NUMPY, *RUNTIMES.values(), *(() if is_native() else (QEMU,)))
     return folder_for("arm64", [tools.pin(name).sha256 for name in names])
 
 
-def _is_native() -> bool:
+def is_native() -> bool:
+    """Whether this machine's own processor is an arm64 one: nothing is emulated then."""
     return platform.machine() == "aarch64"
 
 
 def _command(folder: Path, cpu: str) -> tuple[str, ...]:
     root = folder / "root"
     python = str(root / "usr" / "bin" / "python3.11")
-    if _is_native():
+    if is_native():
         # Debian's own loader and C library: those of the machine may be older than its Python.
         libraries = os.pathsep.join(str(root / part) for part in LIBRARY_FOLDERS)
         return (str(root / LOADER), "--library-path", libraries, python, "-P")
@@ -124,24 +123,10 @@ def _variables(folder: Path, runtime: str) -> Mapping[str, str]:
 
 def _unpack_all(folder: Path) -> None:
     for name in DEBIAN:
-        _unpack_deb(tools.fetch(name), folder / "root", lambda path: "doc" not in path.parts)
-    if not _is_native():
-        _unpack_deb(tools.fetch(QEMU), folder / "qemu", lambda path: path.name == "qemu-aarch64")
-        (folder / "qemu" / "usr" / "bin" / "qemu-aarch64").rename(folder / "qemu-aarch64")
-        shutil.rmtree(folder / "qemu")
+        unpack_deb(tools.fetch(name), folder / "root", lambda path: "doc" not in path.parts)
+    if not is_native():
+        unpack_qemu("aarch64", folder)
     for name, part in ((NUMPY, "numpy"), *((pin, runtime) for runtime, pin in RUNTIMES.items())):
         with zipfile.ZipFile(tools.fetch(name)) as wheel:
             for member in wheel.namelist():
                 wheel.extract(member, folder / part)
-
-
-def _unpack_deb(deb: Path, folder: Path, is_wanted: Callable[[PurePosixPath], bool]) -> None:
-    """Writes the files of a Debian package that are wanted: of qemu's 370 MB one program is."""
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
-        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
-            # Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706).
-            archive.extraction_filter = getattr(tarfile, "tar_filter", None)
-            for member in archive:
-                if not member.isdir() and is_wanted(PurePosixPath(member.name)):
-                    archive.extract(member, folder)
-        unpacking.kill()  # it may wait for a reader of the archive's padding

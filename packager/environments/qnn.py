@@ -24,6 +24,10 @@ from packager.errors import ToolError
 LOCK = Path(__file__).with_name("qnn.txt")
 GLIBC = (2, 35)
 """the oldest that the wheel runs with: its tag is manylinux_2_35"""
+OPTIONS = {"backend_type": "htp", "soc_model": "57"}
+"""Of the provider on the simulator. A chip must be named: without one it runs out of memory on some models."""
+WORDS = "QNN {plugin} on the HTP simulator"
+"""what runs there, with the version of the plug-in"""
 LIBATOMIC = "qnn-libatomic1"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 TRY = """

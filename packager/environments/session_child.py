@@ -1,16 +1,26 @@
-"""Asks ONNX Runtime which nodes a provider takes: `python assign.py JOB.json`. Needs onnxruntime, nothing of mobpack.
+"""Speaks with ONNX Runtime in any interpreter: `python session_child.py JOB.json`. Needs onnxruntime and numpy alone.
 
-It is started by path, so that the interpreters of `environments` can run it. Prints one JSON line: what the task
-gives, or `{"error": text, "is_usable": bool}` where ONNX Runtime refuses: false when the provider opens no model at
-all here.
+It is started by path, so that the interpreters of `environments` and those of users can run it. The job is JSON:
+`task` and `model`; for `export`, which writes the graph of an ORT-format file as it stands, `output`; for the other
+tasks also `provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external data, or null),
+`optimize` and, where it is not 1, `threads` (0: as many as there are cores).
 
-The job: `task` and `model`; for `export`, which writes the graph of an ORT-format file as it stands, `output`; for
-`assign` and `load` also `provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external
-data, or null) and `optimize`.
+`assign` (which nodes does the provider take), `load` and `export` print one JSON line: what the task gives, or
+`{"error": text, "is_usable": bool}` where ONNX Runtime refuses: false when the provider opens no model at all here.
+
+`serve` prints `{"version", "plugin", "placed", "nodes"}` once the model is open, the last two being how many of its
+nodes are the provider's, where ONNX Runtime says so; `{"refused": text}` for a model that it does not open or that the
+provider takes nothing of, `{"unusable": text}` where the provider does not work here. Then it reads lines
+`{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints
+`{"error": ""}`, or what ONNX Runtime says against that sample.
 """
 
 import json
+import os
+import re
 import sys
+import tempfile
+from collections.abc import Mapping
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -31,6 +41,8 @@ RELU = bytes.fromhex(
 )
 """y = Relu(x) on float[1], as a ModelProto: something every provider takes."""
 RECORD = "session.record_ep_graph_assignment_info"
+PLACED = re.compile(rb"ode(?:s|\(s\)) placed on \[(\w+)\]\. Number of nodes: (\d+)")
+"""How the log says which provider has how many nodes."""
 
 
 def assign(job: dict[str, Any]) -> dict[str, Any]:
@@ -78,9 +90,14 @@ def recorded(session: Any) -> list[dict[str, Any]]:
 
 
 def takes_any(job: dict[str, Any], subgraphs: list[dict[str, Any]]) -> bool:
-    provider = job["provider"]
-    name = import_module(PLUGINS[provider]).get_ep_name() if provider in PLUGINS else BUILT_IN.get(provider, provider)
-    return any(subgraph["provider"] == name for subgraph in subgraphs)
+    return any(subgraph["provider"] == name_of(job["provider"]) for subgraph in subgraphs)
+
+
+def name_of(provider: str) -> str:
+    """What ONNX Runtime calls it."""
+    if provider in PLUGINS:
+        return str(import_module(PLUGINS[provider]).get_ep_name())
+    return BUILT_IN.get(provider, provider)
 
 
 def load(job: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +116,7 @@ def export(job: dict[str, Any]) -> dict[str, Any]:
 
 def session_options(job: dict[str, Any]) -> Any:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = job.get("threads", 1)
     options.log_severity_level = 4  # providers explain each node that they leave; what counts comes as an exception
     if not job["optimize"]:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -156,11 +173,107 @@ def refusal(error: Exception) -> str:
     return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())
 
 
+def serve(job: dict[str, Any]) -> None:
+    """Runs samples until there are no more requests."""
+    requests, answers = taken_over()
+
+    def say(answer: Mapping[str, Any]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    try:
+        session, placement = opened(job)
+    except Exception as error:
+        text = refusal(error)
+        say({"refused" if job["provider"] == "cpu" or is_usable(job) else "unusable": text})
+        return
+    say({**versions(job), **placement})
+    for line in requests:
+        request = json.loads(line)
+        say({"error": run_sample(session, Path(request["sample"]), Path(request["folder"]))})
+
+
+def taken_over() -> tuple[Any, Any]:
+    """Standard input and output; what libraries print from now on goes to standard error."""
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    return requests, answers
+
+
+def opened(job: dict[str, Any]) -> tuple[Any, dict[str, int | None]]:
+    """A session, and how many nodes of the model are the provider's: ONNX Runtime does not say it of ORT format.
+
+    Raises ValueError where none is: what the CPU computes must not be taken for the provider's numbers.
+    """
+    if job["provider"] == "cpu":
+        return open_session(job, session_options(job)), {"placed": None, "nodes": None}
+    is_ort = job["model"].endswith(".ort")
+    session, placed, nodes = opened_and_logged(job) if is_ort else opened_and_recorded(job)
+    if not placed and not is_usable(job):
+        raise ValueError("the provider does not work on this machine or with these options: it takes no Relu")
+    if not placed:
+        raise ValueError(f"{name_of(job['provider'])} takes no node of it")
+    return session, {"placed": None, "nodes": None} if is_ort else {"placed": placed, "nodes": nodes}
+
+
+def opened_and_recorded(job: dict[str, Any]) -> tuple[Any, int, int]:
+    """A session, how many nodes the provider takes, and of how many."""
+    session = open_session(job, recording(job))
+    found = recorded(session)
+    name = name_of(job["provider"])
+    placed = sum(len(each["nodes"]) for each in found if each["provider"] == name)
+    return session, placed, sum(len(each["nodes"]) for each in found)
+
+
+def opened_and_logged(job: dict[str, Any]) -> tuple[Any, int, int]:
+    """The same of an ORT-format file, from the log, where everything that a provider takes in one piece is one node."""
+    options = session_options(job)
+    options.log_severity_level = 0
+    with tempfile.TemporaryFile() as log:
+        before = os.dup(2)
+        os.dup2(log.fileno(), 2)
+        try:
+            session = open_session(job, options)
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+        log.seek(0)
+        found = [match.groups() for line in log if (match := PLACED.search(line))]
+    name = name_of(job["provider"]).encode()
+    return (
+        session,
+        sum(int(count) for provider, count in found if provider == name),
+        sum(int(each[1]) for each in found),
+    )
+
+
+def run_sample(session: Any, sample: Path, folder: Path) -> str:
+    """Writes the outputs; what ONNX Runtime says when it refuses the sample, else nothing."""
+    import numpy
+
+    with numpy.load(sample) as arrays:
+        feed = {name: arrays[name] for name in arrays.files}
+    feed = {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in feed.items()}
+    try:
+        results = session.run(None, feed)
+    except Exception as error:
+        return refusal(error)
+    for index, result in enumerate(results):
+        array = numpy.asarray(result)
+        numpy.save(folder / f"{index}.npy", array.astype(str) if array.dtype.kind == "O" else array)
+    return ""
+
+
 TASKS = {"assign": assign, "load": load, "export": export}
 
 
 def main() -> int:
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    if job["task"] == "serve":
+        serve(job)
+        return 0
     try:
         answer = TASKS[job["task"]](job)
     except Exception as error:

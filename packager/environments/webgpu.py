@@ -22,6 +22,8 @@ from packager.environments.environment import (
 from packager.errors import ToolError
 
 LOCK = Path(__file__).with_name("webgpu.txt")
+WORDS = "WebGPU {plugin} on Mesa's lavapipe"
+"""what runs there, with the version of the plug-in"""
 LAVAPIPE = "mesa-vulkan-drivers"
 DEBIAN = (
     LAVAPIPE,  # Debian 12's own (22.3) cannot index uniform arrays dynamically, which WebGPU asks for

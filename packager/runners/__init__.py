@@ -1,8 +1,40 @@
-"""Ways to run a model on this machine. Adding one: a file and a line here."""
+"""What runs models. Adding one: a file and a line here."""
 
+from collections.abc import Callable, Mapping
+
+from packager.runners.arm64 import Arm64, arm64_runners
+from packager.runners.coreml import Coreml
 from packager.runners.cpu import Cpu
-from packager.runners.runner import Outcome, Runnable, Runner
+from packager.runners.cuda import Cuda
+from packager.runners.qnn import Qnn
+from packager.runners.recorded import Recorded
+from packager.runners.reference import Reference
+from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
+from packager.runners.tensorrt import Tensorrt
+from packager.runners.tensorrt_native import TensorrtNative
+from packager.runners.webgpu import Webgpu
+from packager.runners.x86_64 import X8664
+from packager.runners.xnnpack import Xnnpack
 
-RUNNERS: dict[str, type[Runner]] = {Cpu.NAME: Cpu}
+RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
+    Arm64.NAME: lambda interpreter: arm64_runners(),
+    Coreml.NAME: lambda interpreter: (Coreml(),),
+    Cpu.NAME: lambda interpreter: (Cpu(),),
+    Cuda.NAME: lambda interpreter: (Cuda(interpreter=interpreter),),
+    Recorded.NAME: lambda folder: (Recorded(folder=folder),),
+    Qnn.NAME: lambda interpreter: (Qnn(),),
+    Reference.NAME: lambda interpreter: (Reference(),),
+    Tensorrt.NAME: lambda interpreter: (Tensorrt(interpreter=interpreter),),
+    TensorrtNative.NAME: lambda interpreter: (TensorrtNative(interpreter=interpreter),),
+    Webgpu.NAME: lambda interpreter: (Webgpu(),),
+    X8664.NAME: lambda interpreter: (X8664(),),
+    Xnnpack.NAME: lambda interpreter: (Xnnpack(),),
+}
+"""Name -> the runners of that name, one for each processor. They take the interpreter that the user names for them in
+`[parity.interpreters]`, or empty; `recorded` its folder."""
 
-__all__ = ["RUNNERS", "Outcome", "Runnable", "Runner"]
+RECORDED = Recorded.NAME
+INTERPRETED = (Cuda.NAME, Tensorrt.NAME, TensorrtNative.NAME)
+"""those that run in an interpreter of the user's, where one is named"""
+
+__all__ = ["ANY", "GRAPH", "INTERPRETED", "ORIGINAL", "RECORDED", "RUNNERS", "Outcome", "Runnable", "Runner", "Session"]

@@ -1,61 +1,81 @@
-"""ONNX Runtime's CPU provider in a process of its own, computing int8 exactly as ARM does."""
+"""ONNX Runtime's CPU provider in a process of its own, computing int8 as ARM does wherever it can be told to."""
 
+import platform
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar
 
-from packager import tools
-from packager.environments import ensure
+from packager.environments import CHILD, ensure
 from packager.environments.arm64 import Arm64
-from packager.errors import ModelError
-from packager.runners.runner import Outcome, Runnable
+from packager.runners.process import Host, ProcessSession
+from packager.runners.runner import ANY, Runnable, Session, job
 
-SESSION_ENTRIES = {
+EXACT = "session.x64quantprecision"
+"""Without it AVX2 saturates 8-bit products (onnxruntime issue 16472). It rewrites the graph when that is optimized: the
+operators of an .ort file are final, and saturate with it, too."""
+SATURATES = "whose 8-bit products saturate on this processor (AVX2 without VNNI), as they do on no ARM core"
+ENTRIES = {
     "session.qdqisint8allowed": "1",  # S8S8 stays signed, as on ARM: then x86 and ARM agree bit for bit
-    "session.x64quantprecision": "1",  # without it AVX2 saturates 8-bit products (onnxruntime issue 16472)
+    EXACT: "1",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cpu:
     NAME: ClassVar[str] = "cpu"
+    OPENS: ClassVar[str] = ANY
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "ONNX Runtime's CPU provider on this machine"
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        kind = "saturating" if saturates() else "exact"
+        return f"onnxruntime {version('onnxruntime')}, numpy {version('numpy')}, {kind} 8-bit products"
 
     def missing(self) -> str:
         return ""
 
-    def run(self, model: Runnable, samples: tuple[Path, ...], folder: Path) -> tuple[Outcome, ...]:
-        entries = {**SESSION_ENTRIES, **model.settings}
-        if model.path.suffix != ".ort" and model.is_optimized:
-            # Here it rewrites the graph: int8 weights become uint8, and QLinearMatMul of int8 by uint8 has no kernel.
-            del entries["session.x64quantprecision"]
-        if model.data_folder:
-            entries["session.model_external_initializers_file_folder_path"] = str(model.data_folder)
-        job = {
-            "model": str(model.path),
-            "from_memory": model.data_folder is not None,
-            "optimize": model.is_optimized,
-            "entries": entries,
-            "samples": [str(sample) for sample in samples],
-            "folder": str(folder),
-        }
-        core = Arm64() if model.needs_fp16 else None
-        if core:
-            ensure(core)
-        answer = tools.run_job(
-            [Path(__file__).with_name("child.py")],
-            job,
-            folder,
-            command=core.command() if core else (),
-            environment=core.variables() if core else None,
-            owner=core.NAME if core else "",
-            crash="ONNX Runtime crashed while running the model",
-            hint="give real inputs with [parity] samples; if those crash too, the model must change",
-        )
-        if "error" in answer:
-            raise ModelError(
-                f"ONNX Runtime cannot load the model: {answer['error']}", hint="mobpack inspect shows what it uses"
-            )
-        return tuple(
-            Outcome(outputs=Path(item["outputs"]) if item["outputs"] else None, error=item["error"])
-            for item in answer["outcomes"]
-        )
+    def cannot_open(self, model: Runnable) -> str:
+        return ""
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        return ProcessSession(_host(model), job(model, "cpu", entries(model)), folder)
+
+
+def entries(model: Runnable) -> dict[str, str]:
+    """Session configuration with which x86 computes 8-bit numbers as ARM does."""
+    if model.path.suffix != ".ort" and model.is_optimized:
+        # Here EXACT rewrites the graph: int8 weights become uint8, and QLinearMatMul of int8 by uint8 has no kernel.
+        return {key: value for key, value in ENTRIES.items() if key != EXACT}
+    return ENTRIES
+
+
+def _host(model: Runnable) -> Host:
+    """This Python, or one on an emulated processor that computes in 16 bits where the file needs that."""
+    if not model.needs_fp16:
+        words = "ONNX Runtime {version}"
+        return Host(program=CHILD, words=f"{words}, {SATURATES}" if saturates() else words)
+    core = Arm64()
+    ensure(core)
+    return Host(
+        program=CHILD,
+        command=core.command(),
+        environment=core.variables(),
+        owner=core.NAME,
+        words="ONNX Runtime {version} on an emulated " + core.cpu,
+    )
+
+
+def saturates() -> bool:
+    """Whether the processor multiplies 8-bit numbers with vpmaddubsw, whose sums of two products have 16 bits."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    flags: set[str] = set()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        flags = set(next((line for line in lines if line.startswith("flags")), "").split())
+    return "avx2" in flags and not flags & {"avx_vnni", "avx512_vnni"}

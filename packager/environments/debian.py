@@ -1,0 +1,32 @@
+"""Debian packages unpacked into folders, and the qemu that comes in one: nothing here needs root."""
+
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+from packager import tools
+
+QEMU = "arm64-qemu"
+"""Pin of the package with qemu's programs: one runs arm64, another x86_64."""
+
+
+def unpack_qemu(processor: str, folder: Path) -> None:
+    """Puts the program `qemu-PROCESSOR` into `folder`."""
+    program = f"qemu-{processor}"
+    unpack_deb(tools.fetch(QEMU), folder / "qemu", lambda path: path.name == program)
+    (folder / "qemu" / "usr" / "bin" / program).rename(folder / program)
+    shutil.rmtree(folder / "qemu")
+
+
+def unpack_deb(deb: Path, folder: Path, is_wanted: Callable[[PurePosixPath], bool]) -> None:
+    """Writes the files of a Debian package that are wanted: of qemu's 370 MB one program is."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
+        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
+            # Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706).
+            archive.extraction_filter = getattr(tarfile, "tar_filter", None)
+            for member in archive:
+                if not member.isdir() and is_wanted(PurePosixPath(member.name)):
+                    archive.extract(member, folder)
+        unpacking.kill()  # it may wait for a reader of the archive's padding

@@ -1,0 +1,68 @@
+"""x86_64: this machine's Python on an emulated older processor of its own family, with the ONNX Runtime that ships.
+
+ONNX Runtime computes 8-bit numbers differently on processors with AVX2 alone (Intel before 2019, the Android emulator
+on them, many CI machines) than on those with VNNI, and a test machine usually has VNNI.
+"""
+
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager import tools
+from packager.environments.debian import QEMU, unpack_qemu
+from packager.environments.environment import folder_for, make_once, not_installed
+from packager.environments.runtime import Runtime
+from packager.errors import ToolError
+
+
+@dataclass(frozen=True, kw_only=True)
+class OlderX86:
+    """The environment `runtime` under qemu-x86_64."""
+
+    NAME: ClassVar[str] = "x86_64"
+    about: ClassVar[str] = "the ONNX Runtime that apps get on an emulated x86_64 processor with AVX2 and no VNNI"
+
+    cpu: str = "Haswell-noTSX"
+    """qemu's name of the processor; with TSX it warns each time that it cannot emulate that"""
+
+    def unsupported(self) -> str:
+        if sys.platform != "linux" or platform.machine() != "x86_64":
+            return f"it emulates x86_64 on Linux on x86_64 only; this is {sys.platform} on {platform.machine()}"
+        if not shutil.which("apt-get"):
+            return "qemu comes with apt-get, which is found on Debian and systems made from it"
+        return ""
+
+    def missing(self) -> str:
+        return self.unsupported() or not_installed(self.NAME, _folder()) or Runtime().missing()
+
+    def install(self) -> None:
+        if reason := self.unsupported():
+            raise ToolError(f"the environment x86_64 cannot be installed: {reason}")
+        Runtime().install()
+        make_once(_folder(), self._install)
+
+    def command(self) -> tuple[str, ...]:
+        return self._command(_folder())
+
+    def variables(self) -> Mapping[str, str]:
+        return Runtime().variables()
+
+    def _command(self, folder: Path) -> tuple[str, ...]:
+        return (str(folder / "qemu-x86_64"), "-cpu", self.cpu, *Runtime().command())
+
+    def _install(self, folder: Path) -> None:
+        unpack_qemu("x86_64", folder)
+        tools.run(
+            [*self._command(folder), "-c", "import numpy, onnxruntime"],
+            what="trying out ONNX Runtime on an emulated x86_64 processor",
+            environment=self.variables(),
+            hint="run `mobpack doctor --install x86_64` again; if it fails again, please report it",
+        )
+
+
+def _folder() -> Path:
+    return folder_for(OlderX86.NAME, [tools.pin(QEMU).sha256])

@@ -1,0 +1,66 @@
+"""ONNX Runtime in the version that ships, on arm64 processors: emulated ones, or the machine's own where it has one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager.environments import CHILD
+from packager.environments.arm64 import Arm64 as Environment
+from packager.environments.arm64 import is_native
+from packager.runners.process import Host, ProcessSession
+from packager.runners.runner import Runnable, Session, job
+
+CORES = {"cortex-a53": False, "cortex-a76": True, "neoverse-v1": True}
+"""qemu's names -> whether the core computes in 16 bits. MLAS has other kernels for each: plain NEON with narrow loads,
+dot products, 8-bit matrix products."""
+FP16_FLAG = "asimdhp"
+"""the half-precision extension, as Linux names it"""
+CPUINFO = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm64:
+    NAME: ClassVar[str] = "arm64"
+    OPENS: ClassVar[str] = "cpu"
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "the ONNX Runtime that ships, on an arm64 processor"
+
+    cpu: str = ""
+    """qemu's name of the core; empty for the machine's own"""
+
+    def label(self) -> str:
+        return f"{self.NAME} {self.cpu}".strip()
+
+    def identity(self) -> str:
+        """Empty for the machine's own processor, whose kernels depend on which it is."""
+        return " ".join([*self._environment.command(), *self._environment.variables().values()]) if self.cpu else ""
+
+    def missing(self) -> str:
+        return self._environment.missing()
+
+    def cannot_open(self, model: Runnable) -> str:
+        if not model.needs_fp16 or self._has_fp16():
+            return ""
+        return f"the file computes in 16 bits, which the {self.cpu or 'processor of this machine'} cannot: it is older"
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        host = Host(
+            program=CHILD,
+            command=self._environment.command(),
+            environment=self._environment.variables(),
+            owner=self._environment.NAME,
+            words="ONNX Runtime {version} on " + (f"an emulated {self.cpu}" if self.cpu else "arm64"),
+        )
+        return ProcessSession(host, job(model, "cpu", {}), folder)
+
+    def _has_fp16(self) -> bool:
+        return CORES[self.cpu] if self.cpu else FP16_FLAG in CPUINFO.read_text(encoding="utf-8")
+
+    @property
+    def _environment(self) -> Environment:
+        return Environment(runtime="shipped", cpu=self.cpu)
+
+
+def arm64_runners() -> tuple[Arm64, ...]:
+    """One for each processor."""
+    return (Arm64(),) if is_native() else tuple(Arm64(cpu=core) for core in CORES)

@@ -1,0 +1,47 @@
+"""ONNX Runtime's CoreML provider, where the installed ONNX Runtime has it: on a Mac."""
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import ClassVar
+
+from packager.environments import CHILD, SIGNED
+from packager.runners.process import Host, ProcessSession
+from packager.runners.runner import Runnable, Session, job
+
+PROVIDER = "CoreMLExecutionProvider"
+OPTIONS = {"ModelFormat": "MLProgram"}
+"""What packages ask for unless they are told otherwise; the provider's own default is the older format."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coreml:
+    NAME: ClassVar[str] = "coreml"
+    OPENS: ClassVar[str] = "coreml"
+    ROUNDING: ClassVar[float] = 3e-2
+    about: ClassVar[str] = "CoreML on this Mac"
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        """Empty: CoreML chooses among the processors of the machine at hand, and comes with its system."""
+        return ""
+
+    def missing(self) -> str:
+        import onnxruntime
+
+        if PROVIDER in onnxruntime.get_available_providers():
+            return ""
+        return (
+            f"the installed onnxruntime {version('onnxruntime')} has no CoreML provider: "
+            "it comes with onnxruntime for macOS; run mobpack on a Mac"
+        )
+
+    def cannot_open(self, model: Runnable) -> str:
+        return ""
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        words = f"ONNX Runtime {{version}}, CoreML of macOS {platform.mac_ver()[0]} on {platform.machine()}"
+        return ProcessSession(Host(program=CHILD, words=words), job(model, self.NAME, SIGNED, OPTIONS), folder)

@@ -1,0 +1,76 @@
+"""ONNX Runtime's CUDA provider, in the isolated environment `cuda` or in an interpreter that the user names."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager import tools
+from packager.environments import CHILD, nvidia
+from packager.environments.cuda import LOCK
+from packager.environments.cuda import Cuda as Environment
+from packager.errors import ModelError
+from packager.runners.process import Host, ProcessSession
+from packager.runners.runner import GRAPH, Runnable, Session, job
+
+PROVIDER = "CUDAExecutionProvider"
+OPTIONS = {
+    "use_tf32": "0",  # else float32 products are rounded to 19 bits: errors of 1e-3
+    "cudnn_conv_algo_search": "HEURISTIC",  # the default times kernels, and takes others another time
+}
+ENTRIES = {"session.qdqisint8allowed": "1"}  # else x86 turns S8S8 into U8S8 before the provider sees it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cuda:
+    NAME: ClassVar[str] = "cuda"
+    OPENS: ClassVar[str] = GRAPH
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "ONNX Runtime's CUDA provider on an NVIDIA GPU"
+    interpreter: str = ""
+    """a Python that has onnxruntime-gpu; empty for the environment `cuda`"""
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        if self.interpreter or self.missing():
+            return ""  # nobody knows which CUDA libraries another Python finds
+        return f"{nvidia.in_words(self._facts())}, {tools.sha256_of(LOCK)}"
+
+    def missing(self) -> str:
+        facts, where = self._facts(), self._place()
+        return (
+            nvidia.lacks_gpu(facts)
+            or nvidia.lacks_driver_for_cuda_13(facts)
+            or ("" if self.interpreter else Environment().missing())
+            or nvidia.lacks_onnxruntime_gpu(facts, where)
+            or nvidia.lacks_cuda_libraries(facts, where)
+        )
+
+    def cannot_open(self, model: Runnable) -> str:
+        return "it opens ONNX graphs alone" if model.path.suffix == ".ort" else ""
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        """The nodes that CUDA leaves run on the CPU and are counted; a model that it leaves as a whole is refused."""
+        facts, where = self._facts(), self._place()
+        host = Host(
+            program=CHILD,
+            command=where.command,
+            environment=nvidia.loading(where, facts),
+            owner="" if self.interpreter else Environment.NAME,
+            words=f"ONNX Runtime {{version}}, CUDA on {nvidia.in_words(facts)}, TF32 off",
+        )
+        session = ProcessSession(host, job(model, PROVIDER, ENTRIES, OPTIONS), folder)
+        if session.placed == 0:
+            session.__exit__(None, None, None)
+            raise ModelError(
+                f"CUDA takes none of the {session.node_count} nodes",
+                hint="leave the runner cuda out for this model: it would compare the CPU with itself",
+            )
+        return session
+
+    def _place(self) -> nvidia.Place:
+        return nvidia.place(self.interpreter, Environment())
+
+    def _facts(self) -> nvidia.Facts:
+        return nvidia.probe(self._place(), libraries=tuple(nvidia.CUDA_LIBRARIES), modules=("onnxruntime",))

@@ -1,0 +1,94 @@
+"""Sessions in a process of their own, whatever interpreter and runtime it has."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from packager import tools
+from packager.errors import ModelError, ToolError
+from packager.programs import CrashError, Program
+from packager.runners.runner import Outcome
+
+SAMPLES_HINT = "give real inputs with [parity] samples; if those crash too, the model must change"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """Who runs the program of a session."""
+
+    program: Path
+    """speaks the protocol of `environments/session_child.py`"""
+    command: Sequence[str] = ()
+    """runs it; empty for this Python"""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """variables that `command` needs"""
+    owner: str = ""
+    """name of the isolated environment that it belongs to"""
+    words: str = "ONNX Runtime {version}"
+    """what it is, with the versions that the program gives"""
+
+
+class ProcessSession:
+    """A model open in a child process, which is asked for one sample after the other."""
+
+    def __init__(self, host: Host, job: Mapping[str, Any], folder: Path) -> None:
+        """Raises ModelError when the runtime refuses the model or crashes, ToolError when `host` does not work."""
+        self._host = host
+        self._program = _started(host, job, folder)
+        try:
+            answer = self._answer(lambda: self._program.answer(), "opening the model")
+            _refuse(answer, host)
+        except BaseException:
+            self._program.end(is_in_order=False)
+            raise
+        self.about = str(answer.get("about") or host.words.format(**answer))
+        self.placed: int | None = answer.get("placed")
+        self.node_count: int | None = answer.get("nodes")
+
+    def run(self, sample: Path, folder: Path) -> Outcome:
+        request = {"sample": str(sample), "folder": str(folder)}
+        answer = self._answer(lambda: self._program.ask(request), "running the model")
+        return Outcome(outputs=None if answer["error"] else folder, error=answer["error"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._program.end(is_in_order=kind is None)
+
+    def _answer(self, ask: Any, what: str) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = ask()
+        except CrashError as error:
+            raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
+        except RuntimeError as error:
+            if not self._host.owner:
+                raise
+            raise tools.damaged(self._host.owner, tools.last_lines(str(error), 1)) from error
+        return answer
+
+
+def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
+    try:
+        return Program([host.program], job, folder, command=host.command, environment=host.environment)
+    except FileNotFoundError as error:
+        if not host.owner:
+            raise
+        raise tools.damaged(host.owner, str(error)) from error
+
+
+def _refuse(answer: Mapping[str, Any], host: Host) -> None:
+    """Raises for a model that was not opened."""
+    if "refused" in answer:
+        raise ModelError(
+            f"the runtime cannot load the model: {answer['refused']}", hint="mobpack inspect shows what it uses"
+        )
+    if "unusable" in answer:
+        raise ToolError(
+            f"the runner does not work on this machine: {answer['unusable']}",
+            hint=tools.how_to_remake(host.owner) if host.owner else "",
+        )

@@ -1,0 +1,77 @@
+"""Outputs that were saved before a model became ONNX, in the place of a program that computes them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import ClassVar, Self
+
+from packager.errors import ConfigError
+from packager.runners.runner import ORIGINAL, Outcome, Runnable, Session
+
+HINT = "save them with numpy.savez(file, output_name=array) under the name of the sample, sample-0.npz for sample-0.npz"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    NAME: ClassVar[str] = "recorded"
+    OPENS: ClassVar[str] = ORIGINAL
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "outputs that the model gave before it was exported, from [parity] recorded"
+
+    folder: str
+    """with an .npz for each sample, keyed by output name; empty where the user named none"""
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        return ""  # the recordings are files of the user's, which change
+
+    def missing(self) -> str:
+        if not self.folder:
+            return "[parity] recorded names no outputs"
+        return "" if Path(self.folder).is_dir() else f"[parity] recorded: no such folder: {self.folder}"
+
+    def cannot_open(self, model: Runnable) -> str:
+        return ""
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        return RecordedSession(Path(self.folder), model.path)
+
+
+class RecordedSession:
+    about = "recorded outputs"
+    placed: int | None = None
+    node_count: int | None = None
+
+    def __init__(self, recordings: Path, graph: Path) -> None:
+        """`graph` says in which order outputs come."""
+        import onnx
+
+        proto = onnx.ModelProto.FromString(graph.read_bytes())
+        self._names = [output.name for output in proto.graph.output]
+        self._recordings = recordings
+
+    def run(self, sample: Path, folder: Path) -> Outcome:
+        """Raises ConfigError when nothing was recorded for `sample`, or not all outputs."""
+        import numpy
+
+        path = self._recordings / sample.name
+        try:
+            with numpy.load(path) as arrays:
+                found = {name: arrays[name] for name in arrays.files}
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"[parity] recorded: cannot read {path}: {error}", hint=HINT) from error
+        if missing := [name for name in self._names if name not in found]:
+            raise ConfigError(f"{path} has no output '{missing[0]}'; it has {', '.join(sorted(found))}", hint=HINT)
+        for index, name in enumerate(self._names):
+            numpy.save(folder / f"{index}.npy", found[name])
+        return Outcome(outputs=folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """There is nothing to end."""

@@ -1,0 +1,61 @@
+"""onnx's reference implementation: plain numpy, operator by operator as the standard says, for small models."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import ClassVar
+
+from packager.runners.process import Host, ProcessSession
+from packager.runners.runner import GRAPH, Runnable, Session, job
+from packager.tensors.places import size_of
+from packager.walk import all_graphs
+
+CHILD = Path(__file__).with_name("reference_child.py")
+MIB = 2**20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    NAME: ClassVar[str] = "reference"
+    OPENS: ClassVar[str] = GRAPH
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "onnx's own implementation of the operators, in numpy, for small models"
+
+    largest_mib: int = 50
+    """weights above which a model is not tried: MiniLM, 22 MiB, takes 0.5 s for 16 words"""
+    memory_mib: int = 4096
+    """what it may use: it keeps every value of a run, basic-pitch (0.2 MiB) needs 1 GiB"""
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        return f"onnx {version('onnx')}, numpy {version('numpy')}"
+
+    def missing(self) -> str:
+        return ""
+
+    def cannot_open(self, model: Runnable) -> str:
+        if model.path.suffix == ".ort":
+            return "onnx's reference implementation reads no ORT format"
+        size_mib = _weight_bytes(model.path) / MIB
+        if size_mib <= self.largest_mib:
+            return ""
+        return f"too large for onnx's reference implementation: {size_mib:.0f} MiB of weights, over {self.largest_mib}"
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        limits = {"memory_bytes": self.memory_mib * MIB}
+        return ProcessSession(Host(program=CHILD), job(model, self.NAME, {}) | limits, folder)
+
+
+def _weight_bytes(path: Path) -> int:
+    """Inside the file and outside."""
+    from google.protobuf.message import DecodeError
+    from onnx import ModelProto
+
+    proto = ModelProto()
+    try:
+        proto.ParseFromString(path.read_bytes())
+    except DecodeError:
+        return 0  # whoever opens it says so
+    return sum(size_of(tensor) for graph in all_graphs(proto) for tensor in graph.initializer)

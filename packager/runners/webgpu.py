@@ -1,0 +1,44 @@
+"""ONNX Runtime's WebGPU provider on a graphics processor that Mesa computes in software."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from packager.environments import CHILD, SIGNED
+from packager.environments.webgpu import WORDS, system_driver
+from packager.environments.webgpu import WebGpu as Environment
+from packager.runners.process import Host, ProcessSession
+from packager.runners.runner import Runnable, Session, job
+
+
+@dataclass(frozen=True, kw_only=True)
+class Webgpu:
+    NAME: ClassVar[str] = "webgpu"
+    OPENS: ClassVar[str] = "webgpu"
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "WebGPU in software, on Mesa's lavapipe"
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        """Empty where the machine's own Mesa computes, which changes without a word."""
+        if system_driver():
+            return ""
+        return " ".join([*Environment().command(), *Environment().variables().values()])
+
+    def missing(self) -> str:
+        return Environment().missing()
+
+    def cannot_open(self, model: Runnable) -> str:
+        return ""
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        host = Host(
+            program=CHILD,
+            command=Environment().command(),
+            environment=Environment().variables(),
+            owner=Environment.NAME,
+            words="ONNX Runtime {version}, " + WORDS,
+        )
+        return ProcessSession(host, job(model, self.NAME, SIGNED), folder)

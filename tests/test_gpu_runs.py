@@ -1,0 +1,96 @@
+"""The runners of NVIDIA's GPUs on a machine that has one, against the processor's."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+
+from packager.runners.cpu import Cpu
+from packager.runners.cuda import Cuda
+from packager.runners.runner import Runnable, Runner
+from packager.runners.tensorrt import Tensorrt
+from packager.runners.tensorrt_native import TensorrtNative
+from tests.conftest import fetched
+from tests.onnx_text import onnx_model, saved, weight
+from tests.toolchain import models
+
+pytestmark = pytest.mark.gpu
+RUNNERS: tuple[Runner, ...] = (Cuda(), Tensorrt(), TensorrtNative())
+Inputs = dict[str, Any]
+
+
+def usable(runner: Runner) -> Runner:
+    if reason := runner.missing():
+        pytest.skip(reason)
+    return runner
+
+
+def outputs(runner: Runner, model: Path, samples: list[Inputs], folder: Path) -> list[list[Any]]:
+    found = []
+    (folder / runner.NAME).mkdir(parents=True, exist_ok=True)
+    with runner.open(Runnable(path=model), folder / runner.NAME) as session:
+        for index, sample in enumerate(samples):
+            place = folder / runner.NAME / str(index)
+            place.mkdir()
+            numpy.savez(folder / "sample.npz", **sample)
+            assert session.run(folder / "sample.npz", place).error == ""
+            found.append([numpy.load(place / f"{each}.npy") for each in range(len(list(place.glob("*.npy"))))])
+        assert session.placed != 0
+        assert runner.NAME == "cpu" or "driver" in session.about
+    return found
+
+
+def assert_alike(runner: Runner, model: Path, samples: list[Inputs], folder: Path, *, share: float) -> None:
+    """Outputs that differ by at most this `share` of the largest number."""
+    expected = outputs(Cpu(), model, samples, folder)
+    for wanted, given in zip(expected, outputs(usable(runner), model, samples, folder), strict=True):
+        for before, after in zip(wanted, given, strict=True):
+            assert (after.dtype, after.shape) == (before.dtype, before.shape)
+            largest = float(numpy.abs(before.astype(numpy.float64)).max(initial=0))
+            numpy.testing.assert_allclose(after, before, rtol=0, atol=share * largest)
+
+
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.NAME)
+def test_a_real_model_computes_on_the_gpu_what_it_computes_on_the_processor(runner: Runner, tmp_path: Path) -> None:
+    usable(runner)
+    fetched("model-orientation")
+    model = models.orientation()
+    inputs = onnx.load(model, load_external_data=False).graph.input
+    generator = numpy.random.default_rng(0)
+    samples: list[Inputs] = [
+        {
+            each.name: generator.random(
+                [size.dim_value or 1 for size in each.type.tensor_type.shape.dim], dtype=numpy.float32
+            )
+            for each in inputs
+        }
+        for _ in range(3)
+    ]
+    assert_alike(runner, model, samples, tmp_path, share=1e-3)
+
+
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.NAME)
+def test_products_are_not_rounded_to_tf32(runner: Runner, tmp_path: Path) -> None:
+    """With TF32 the error of this product is more than 1e-4 of the largest number."""
+    usable(runner)
+    model = onnx_model("(float[64,512] x) => (float[64,512] y) { y = MatMul (x, w) }", weights={"w": weight(512, 512)})
+    samples: list[Inputs] = [{"x": weight(64, 512, seed=1)}]
+    assert_alike(runner, saved(tmp_path / "m.onnx", model), samples, tmp_path, share=2e-5)
+
+
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.NAME)
+def test_shapes_may_change_from_sample_to_sample(runner: Runner, tmp_path: Path) -> None:
+    usable(runner)
+    model = onnx_model("(float[N,8] x) => (float[N,8] y, int64[2] s) { y = Relu (x) s = Shape (x) }")
+    samples: list[Inputs] = [{"x": weight(size, 8, seed=size)} for size in (2, 5, 3)]
+    assert_alike(runner, saved(tmp_path / "m.onnx", model), samples, tmp_path, share=1e-6)
+
+
+@pytest.mark.parametrize("runner", RUNNERS, ids=lambda runner: runner.NAME)
+def test_outputs_may_have_a_shape_that_depends_on_numbers(runner: Runner, tmp_path: Path) -> None:
+    usable(runner)
+    model = onnx_model("(float[4] x) => (int64[1,n] y, float[4] z) { r = Relu (x) y = NonZero (r) z = Neg (r) }")
+    samples: list[Inputs] = [{"x": numpy.array(x, numpy.float32)} for x in ([0, 1, 0, 2], [0, 0, 0, 0], [1, 1, 1, 1])]
+    assert_alike(runner, saved(tmp_path / "m.onnx", model), samples, tmp_path, share=0)

@@ -1,0 +1,277 @@
+"""Runners open what they can, and say in words what they cannot open and what they lack."""
+
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+
+from packager.environments import ENVIRONMENTS
+from packager.errors import ModelError, ToolError
+from packager.runners import GRAPH, RUNNERS, Outcome, Runnable, Runner
+from packager.runners.arm64 import CORES, Arm64, arm64_runners
+from packager.runners.coreml import Coreml
+from packager.runners.qnn import Qnn
+from packager.runners.reference import Reference
+from packager.runners.webgpu import Webgpu
+from packager.runners.x86_64 import X8664
+from packager.runners.xnnpack import Xnnpack
+from tests.onnx_text import onnx_model, saved, weight
+
+OURS = ("arm64", "coreml", "qnn", "reference", "webgpu", "x86_64", "xnnpack")
+ISOLATED: dict[str, Runner] = {
+    "arm64": Arm64(cpu="cortex-a53"),
+    "qnn": Qnn(),
+    "webgpu": Webgpu(),
+    "x86_64": X8664(),
+    "android": Xnnpack(),
+}
+"""Environment -> a runner that lives in it."""
+RELU = "(float[2] x) => (float[2] y) { y = Relu (x) }"
+
+
+def given(folder: Path, **arrays: Any) -> Path:
+    numpy.savez(folder / "sample.npz", **arrays)
+    return folder / "sample.npz"
+
+
+def run(runner: Runner, model: Runnable, folder: Path, sample: Path) -> tuple[Outcome, "list[numpy.ndarray[Any, Any]]"]:
+    outputs = folder / "outputs"
+    outputs.mkdir()
+    with runner.open(model, folder) as session:
+        outcome = session.run(sample, outputs)
+    return outcome, [numpy.load(outputs / f"{index}.npy") for index in range(len(list(outputs.iterdir())))]
+
+
+@pytest.fixture
+def no_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache without any environment, on x86_64 Linux with apt-get."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr("shutil.which", lambda name: name)
+    monkeypatch.setattr("packager.environments.qnn._glibc", lambda: (2, 40))
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize("name", ISOLATED)
+@pytest.mark.usefixtures("no_environments")
+def test_a_runner_without_its_environment_says_how_to_get_it(name: str) -> None:
+    assert ISOLATED[name].missing() == f"not installed: run `mobpack doctor --install {name}`"
+
+
+@pytest.mark.parametrize("name", ISOLATED)
+def test_a_runner_on_a_machine_that_cannot_have_its_environment_says_why(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert ISOLATED[name].missing() == ENVIRONMENTS[name]().unsupported()
+    assert any(word in ISOLATED[name].missing() for word in ("riscv64", "x86_64 Linux only"))
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or sys.platform != "linux", reason="the folders are for x86_64 Linux"
+)
+@pytest.mark.parametrize(
+    ("name", "what"), [("arm64", "qemu-aarch64"), ("qnn", "onnxruntime"), ("webgpu", "onnxruntime")]
+)
+def test_an_environment_that_lost_its_files_is_a_tool_error_that_says_how_to_make_it_again(
+    name: str, what: str, no_environments: Path, tmp_path: Path
+) -> None:
+    runner = ISOLATED[name]
+    variables = {**ENVIRONMENTS[name]().variables()}
+    inside = next(Path(value.split(":")[0]) for value in variables.values() if str(no_environments) in value)
+    inside.mkdir(parents=True)
+    assert runner.missing() == ""
+    with pytest.raises(ToolError, match=rf"^the environment {name} does not work: .*{what}") as error:
+        runner.open(Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU))), tmp_path)
+    assert error.value.hint.endswith(f"then run: mobpack doctor --install {name}")
+
+
+def test_coreml_says_where_it_comes_from() -> None:
+    import onnxruntime
+
+    if "CoreMLExecutionProvider" in onnxruntime.get_available_providers():
+        assert Coreml().missing() == ""
+    else:
+        start = (
+            f"the installed onnxruntime {onnxruntime.__version__} has no CoreML provider: it comes with onnxruntime for"
+        )
+        assert Coreml().missing().startswith(start)
+
+
+def test_xnnpack_of_the_installed_runtime_needs_no_environment(
+    no_environments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["XnnpackExecutionProvider"])
+    assert Xnnpack().missing() == ""
+    assert str(no_environments) not in Xnnpack().identity()
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_runner_is_known_by_its_name_and_has_its_label_first(name: str) -> None:
+    runners = RUNNERS[name]("")
+    labels = [runner.label() for runner in runners]
+    assert {runner.NAME for runner in runners} == {name}
+    assert all(label.split()[0] == name for label in labels)
+    assert len(set(labels)) == len(labels)
+
+
+def test_arm64_is_one_runner_for_each_core_or_the_machines_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert [runner.label() for runner in arm64_runners()] == [f"arm64 {core}" for core in CORES]
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert [runner.label() for runner in arm64_runners()] == ["arm64"]
+    assert Arm64().identity() == "", "nobody knows which processor that is"
+
+
+@pytest.mark.parametrize("name", ["arm64", "qnn", "x86_64"])
+def test_what_is_known_of_a_run_changes_with_what_runs_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments lie in folders named after what they are made of."""
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    before = [runner.identity() for runner in RUNNERS[name]("")]
+    assert all(before)
+    assert len(set(before)) == len(before)
+    monkeypatch.setattr(f"packager.environments.{name}.folder_for", lambda name, contents: Path("another"))
+    assert not set(before) & {runner.identity() for runner in RUNNERS[name]("")}
+
+
+def test_files_that_compute_in_16_bits_are_for_processors_that_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Runnable(path=Path("model.ort"), needs_fp16=True)
+    unable = [core for core in CORES if Arm64(cpu=core).cannot_open(model)]
+    assert unable == ["cortex-a53"]
+    assert "16 bits, which the cortex-a53 cannot" in Arm64(cpu="cortex-a53").cannot_open(model)
+    assert "16 bits" in X8664().cannot_open(model)
+    other = Runnable(path=Path("model.ort"))
+    assert {core.cannot_open(other) for core in arm64_runners()} == {X8664().cannot_open(other)} == {""}
+
+
+@pytest.mark.parametrize(("flags", "is_able"), [("fp asimd asimdhp", True), ("fp asimd", False)])
+def test_an_arm64_machine_is_asked_for_its_own_16_bit_arithmetic(
+    flags: str, is_able: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"Features\t: {flags}\n")
+    monkeypatch.setattr("packager.runners.arm64.CPUINFO", tmp_path / "cpuinfo")
+    refusal = Arm64().cannot_open(Runnable(path=Path("model.ort"), needs_fp16=True))
+    assert (refusal == "") == is_able
+
+
+def test_qnn_opens_no_program_that_was_compiled_for_one_chip(tmp_path: Path) -> None:
+    program = onnx.helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", ep_cache_context="a.bin")
+    model = onnx_model(RELU)
+    model.graph.node[0].CopyFrom(program)
+    assert "only that chip runs" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
+    assert Qnn().cannot_open(Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU)))) == ""
+    (tmp_path / "empty.onnx").write_bytes(b"")
+    assert Qnn().cannot_open(Runnable(path=tmp_path / "empty.onnx")) == "", "whoever opens it says so"
+
+
+@pytest.mark.processes
+class TestReference:
+    """onnx's own implementation, in a process of this Python."""
+
+    def test_it_computes_what_the_standard_says(self, tmp_path: Path) -> None:
+        graph = "(float[2,3] x) => (float[2,4] y, string[1] s) { y = MatMul (x, w) s = Identity (k) }"
+        model = onnx_model(graph, weights={"w": weight(3, 4)})
+        words = onnx.TensorProto(name="k", data_type=onnx.TensorProto.STRING, dims=[1], string_data=[b"word"])
+        model.graph.initializer.append(words)
+        x = weight(2, 3, seed=1)
+        outcome, (y, s) = run(
+            Reference(), Runnable(path=saved(tmp_path / "m.onnx", model)), tmp_path, given(tmp_path, x=x)
+        )
+        assert outcome == Outcome(outputs=tmp_path / "outputs")
+        numpy.testing.assert_allclose(y, numpy.matmul(x, weight(3, 4)), rtol=1e-6)
+        assert (s.dtype.kind, s.tolist()) == ("U", ["word"])
+        assert Reference.OPENS == GRAPH
+
+    def test_strings_go_in_and_come_out(self, tmp_path: Path) -> None:
+        model = saved(tmp_path / "m.onnx", onnx_model("(string[2] x) => (string[2] y) { y = Identity (x) }"))
+        _, (y,) = run(Reference(), Runnable(path=model), tmp_path, given(tmp_path, x=numpy.array(["a", "ü"])))
+        assert y.tolist() == ["a", "ü"]
+
+    def test_weights_may_lie_beside_the_model_or_in_another_folder(self, tmp_path: Path) -> None:
+        model = onnx_model("(float[1,64] x) => (float[1,8] y) { y = MatMul (x, w) }", weights={"w": weight(64, 8)})
+        (tmp_path / "data").mkdir()
+        beside = tmp_path / "data" / "m.onnx"
+        onnx.save(model, beside, save_as_external_data=True, location="w.bin", size_threshold=0)
+        x = weight(1, 64, seed=1)
+        for folder, elsewhere in (("one", False), ("two", True)):
+            (tmp_path / folder).mkdir()
+            copy = tmp_path / folder / "graph.onnx"
+            copy.write_bytes(beside.read_bytes())
+            runnable = Runnable(path=copy, data_folder=tmp_path / "data") if elsewhere else Runnable(path=beside)
+            _, (y,) = run(Reference(), runnable, tmp_path / folder, given(tmp_path, x=x))
+            numpy.testing.assert_allclose(y, numpy.matmul(x, weight(64, 8)), rtol=1e-5)
+
+    def test_what_it_has_no_operator_for_is_refused_in_its_words(self, tmp_path: Path) -> None:
+        model = onnx_model(RELU, opsets={"": 17, "ours": 1})
+        model.graph.node[0].domain = "ours"
+        with pytest.raises(ModelError, match=r"cannot load the model: .*ours"):
+            Reference().open(Runnable(path=saved(tmp_path / "m.onnx", model)), tmp_path)
+
+    def test_a_sample_it_refuses_is_an_outcome_and_the_next_one_runs(self, tmp_path: Path) -> None:
+        graph = "(float[4] x, int64[1] shape) => (float[?] y) { y = Reshape (x, shape) }"
+        model = Runnable(path=saved(tmp_path / "m.onnx", onnx_model(graph)))
+        for name in ("refused", "fine"):
+            (tmp_path / name).mkdir()
+        x = numpy.zeros(4, numpy.float32)
+        with Reference().open(model, tmp_path) as session:
+            refused = session.run(given(tmp_path / "refused", x=x, shape=numpy.array([3])), tmp_path / "refused")
+            fine = session.run(given(tmp_path / "fine", x=x, shape=numpy.array([4])), tmp_path / "fine")
+            assert (session.placed, session.node_count) == (None, None)
+            assert session.about.startswith(f"onnx {onnx.__version__}'s reference implementation, numpy ")
+        assert refused.outputs is None
+        assert "ValueError: cannot reshape" in refused.error
+        assert fine == Outcome(outputs=tmp_path / "fine")
+
+    def test_large_models_are_refused_unopened(self, tmp_path: Path) -> None:
+        shape = "(float[1,2048] x) => (float[1,2048] y) { y = MatMul (x, w) }"
+        large = onnx_model(shape, weights={"w": numpy.zeros((2048, 2048), numpy.float32)})
+        onnx.save(large, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+        model = Runnable(path=tmp_path / "m.onnx")
+        assert Reference(largest_mib=16).cannot_open(model) == ""
+        refusal = "too large for onnx's reference implementation: 16 MiB of weights, over 15"
+        assert Reference(largest_mib=15).cannot_open(model) == refusal
+
+    def test_files_in_ort_format_are_not_for_it(self) -> None:
+        assert "no ORT format" in Reference().cannot_open(Runnable(path=Path("m.ort")))
+
+    def test_bytes_that_are_no_model_are_refused_not_a_traceback(self, tmp_path: Path) -> None:
+        (tmp_path / "m.onnx").write_bytes(b"not a model")
+        model = Runnable(path=tmp_path / "m.onnx")
+        assert Reference().cannot_open(model) == ""
+        with pytest.raises(ModelError, match="cannot load the model: DecodeError"):
+            Reference().open(model, tmp_path)
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="other systems limit nothing")
+    def test_a_run_that_would_take_all_memory_is_refused_in_words(self, tmp_path: Path) -> None:
+        graph = "(int64[1] n) => (float[?] y) { y = ConstantOfShape (n) }"
+        model = Runnable(path=saved(tmp_path / "m.onnx", onnx_model(graph)))
+        outcome, arrays = run(Reference(memory_mib=512), model, tmp_path, given(tmp_path, n=numpy.array([2**28])))
+        assert outcome.error == "onnx's reference implementation needs more than 512 MiB of memory"
+        assert arrays == []
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+    @pytest.mark.parametrize("interruption", [KeyboardInterrupt, ValueError])
+    def test_no_process_is_left_when_the_caller_is_interrupted(
+        self, interruption: type[BaseException], tmp_path: Path
+    ) -> None:
+        model = Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU)))
+        before = children()
+
+        def work() -> None:
+            with Reference().open(model, tmp_path):
+                assert len(children() - before) == 1
+                raise interruption
+
+        with pytest.raises(interruption):
+            work()
+        assert children() <= before
+
+
+def children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
