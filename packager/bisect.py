@@ -1,0 +1,129 @@
+"""`mobpack check --bisect A B`: the first node where two sides part, for every model of a project."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager import parity, tools
+from packager.bisection import Bisection, Side, bisect
+from packager.config import Config
+from packager.console import Console
+from packager.errors import ConfigError, ToolError, nearest
+from packager.evidence.failures import side
+from packager.evidence.kept import kept, refuse_other
+from packager.evidence.numbers import settings_for, subjects
+from packager.parity import Subject
+from packager.pipeline import Request, make_variant, plan_all
+from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
+from packager.store import Store
+from packager.values import Plan, own_numbers
+
+SOURCE = "source"
+"""what [variant] calls the model's own numbers"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What one side is, as the user names it."""
+
+    text: str
+    runner: Runner
+    variant: str = ""
+    """empty for what the target ships for the runner, `original` for the user's model as it is written"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What came of one model."""
+
+    model: str
+    samples: str
+    tolerance: float
+    bisection: Bisection
+
+
+def run(config: Config, request: Request, first: str, second: str, console: Console) -> tuple[Found, ...]:
+    """Bisects every model between the sides `first` and `second`; the node goes to the evidence folder of `request`.
+
+    Raises ConfigError for sides that do not exist, ToolError for a runner that is missing here.
+    """
+    refuse_other(request.evidence)
+    sides = [choice(text, config) for text in (first, second)]
+    store = Store(tools.cache_folder() / "store")
+    plans = plan_all(config, request.targets[:1], store, console)
+    with store.scratch() as scratch, _evidence(scratch / "evidence", request.evidence) as evidence:
+        references = parity.References(scratch)
+        return tuple(_model(each, sides, config, store, console, references, evidence) for each in plans)
+
+
+@contextmanager
+def _evidence(made: Path, folder: Path) -> Iterator[Path]:
+    """`made`, to fill; what is in it at the end is put into `folder`."""
+    made.mkdir()
+    yield made
+    if any(made.iterdir()):
+        with kept(folder) as final:
+            shutil.copytree(made, final, dirs_exist_ok=True)
+
+
+def choice(text: str, config: Config) -> Choice:
+    """`original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`. Raises ConfigError for anything else."""
+    variant, at, name = text.rpartition("@")
+    if not at and name in (ORIGINAL, SOURCE, *config.variant):
+        variant, name = name, "cpu"
+    known = [ORIGINAL, SOURCE, *config.variant]
+    if variant and variant not in known:
+        raise ConfigError(f"--bisect {text}: no variant '{variant}'", hint=nearest(variant, known))
+    name, _, processor = name.partition(":")
+    if name not in RUNNERS or name == RECORDED:
+        names = [*known, *(each for each in RUNNERS if each != RECORDED)]
+        raise ConfigError(f"--bisect {text}: neither a runner nor a variant", hint=nearest(name, names))
+    runners = RUNNERS[name](config.parity.interpreters.get(name, ""))
+    labels = {each.label().removeprefix(name).strip(): each for each in runners}
+    if processor and processor not in labels:
+        raise ConfigError(f"--bisect {text}: {name} has no '{processor}'", hint=nearest(processor, labels))
+    runner = labels[processor] if processor else runners[0]
+    if reason := runner.missing():
+        raise ToolError(f"runner '{runner.label()}' cannot run: {reason}", hint="do what it says, or name another")
+    return Choice(text=text, runner=runner, variant=variant)
+
+
+def _model(
+    plan: Plan,
+    sides: list[Choice],
+    config: Config,
+    store: Store,
+    console: Console,
+    references: parity.References,
+    evidence: Path,
+) -> Found:
+    chosen = [_subject(each, plan, config, store, console) for each in sides]
+    settings = [settings_for(config, subject, each.runner) for subject, each in zip(chosen, sides, strict=True)]
+    reference = references.of(own_numbers(plan.model), settings[0])
+    folder = evidence.parent / f"bisection-{plan.model.name}"
+    folder.mkdir()
+    a, b = (_side(each, subject, folder) for each, subject in zip(sides, chosen, strict=True))
+    tolerance = max(each.tolerance for each in settings)
+    with console.step(f"bisect {plan.model.name} between {a.label} and {b.label}"):
+        found = bisect(a, b, reference.samples.paths, folder, evidence / plan.model.name, tolerance=tolerance)
+    return Found(model=plan.model.name, samples=reference.samples.description, tolerance=tolerance, bisection=found)
+
+
+def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Console) -> Subject:
+    """What the side opens: the original, a variant's graph, or what the target ships for the runner."""
+    if side.variant in (ORIGINAL, SOURCE):
+        return Subject(variant=own_numbers(plan.model))
+    if side.variant:
+        return Subject(variant=make_variant(plan.model, side.variant, config, store, console))
+    opens = "cpu" if side.runner.OPENS == ANY else side.runner.OPENS
+    return subjects([plan], opens)[0]
+
+
+def _side(chosen: Choice, subject: Subject, folder: Path) -> Side:
+    own = folder / chosen.text.replace(":", "-")
+    own.mkdir(exist_ok=True)
+    if chosen.variant == ORIGINAL:
+        return side("the original", parity.graph_of(subject.variant, own), chosen.runner)
+    return side(chosen.text, subject.runnable(own), chosen.runner)

@@ -1,0 +1,55 @@
+"""What `mobpack check --bisect` prints."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packager.cli.options import print_json
+
+if TYPE_CHECKING:
+    from packager.bisect import Found
+    from packager.bisection import Bisection
+    from packager.config import Config
+    from packager.console import Console
+    from packager.pipeline import Request
+
+SHOWN = 40
+"""compared values; `--json` has them all"""
+
+
+def part(config: "Config", request: "Request", sides: tuple[str, str], console: "Console", *, as_json: bool) -> None:
+    """`--bisect`: says where two sides part. Raises ParityError when they do."""
+    from packager import bisect
+    from packager.bisection import Kind
+    from packager.errors import ParityError
+
+    found = bisect.run(config, request, *sides, console)
+    if as_json:
+        print_json({"bisections": [document(each) for each in found]})
+    for each in found:
+        console.result(f"{each.model} ({each.samples}; {each.tolerance:g} of the largest value allowed)")
+        console.table("", ["value", "operator", "differs by", "SQNR", "alone by"], layer_rows(each.bisection))
+        console.result(each.bisection.words)
+    parted = [each.bisection for each in found if each.bisection.kind is not Kind.AGREEMENT]
+    if parted:
+        raise ParityError(parted[0].words, hint=f"{request.evidence} holds the node, what it was given and what came")
+
+
+def document(found: "Found") -> dict[str, object]:
+    from packager.documents import plain
+
+    shown = replace(found.bisection, repro=None)  # where it lies is said by --evidence
+    return {"model": found.model, "samples": found.samples, "tolerance": found.tolerance, **plain(shown)}
+
+
+def layer_rows(found: "Bisection") -> list[list[str]]:
+    """The last values that were compared, up to the one at fault."""
+    return [
+        [
+            each.value,
+            each.operator,
+            f"{each.max_rel_error:.2g}",
+            f"{each.sqnr_db:.1f} dB",
+            "" if each.local_rel_error is None else f"{each.local_rel_error:.2g}",
+        ]
+        for each in found.layers[-SHOWN:]
+    ]

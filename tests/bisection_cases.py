@@ -1,0 +1,171 @@
+"""Sides for bisections: models with a fault planted in one, run by ONNX Runtime in this process."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+import numpy
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+
+from packager.bisection import Bisection, Side, bisect
+from packager.bisection.running import write_sample
+from packager.environments.session_child import run_sample
+from packager.errors import ModelError
+from packager.runners import Outcome, Runnable, Session
+from tests.onnx_text import onnx_model, saved, weight
+from tests.rewriting_cases import inferred
+
+Array = NDArray[Any]
+LAYERS = 20
+WIDTH = 8
+GELU = (
+    "(float[4, 32] x) => (float[4, 32] y) <float r = {1.41421356}, float one = {1.0}, float h = {0.5}> {"
+    "[before] a = MatMul (x, w) [g0] b = Div (a, r) [g1] c = Erf (b) [g2] d = Add (c, one) [g3] e = Mul (a, d)"
+    "[g4] f = Mul (e, h) [behind] y = MatMul (f, w) }"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inside:
+    """ONNX Runtime's CPU provider in this process: a session costs milliseconds."""
+
+    NAME: ClassVar[str] = "inside"
+    OPENS: ClassVar[str] = "any"
+    about: ClassVar[str] = "ONNX Runtime in this process"
+    watched: Path | None = None
+    """folder whose size is noted after each run"""
+    sizes: list[int] = field(default_factory=list)
+    """bytes of the values in it at these times"""
+    opened: list[Path] = field(default_factory=list)
+
+    def label(self) -> str:
+        return self.NAME
+
+    def identity(self) -> str:
+        return ""
+
+    def missing(self) -> str:
+        return ""
+
+    def cannot_open(self, model: Runnable) -> str:
+        return ""
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 4
+        if not model.is_optimized:
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        if model.data_folder:
+            key = "session.model_external_initializers_file_folder_path"
+            options.add_session_config_entry(key, str(model.data_folder))
+        self.opened.append(model.path)
+        content = model.path.read_bytes() if model.data_folder else str(model.path)
+        try:
+            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise ModelError(str(error), hint="") from error
+        return _Open(session, self)
+
+
+@dataclass(frozen=True)
+class _Open:
+    session: Any
+    runner: Inside
+    about: str = "ONNX Runtime in this process"
+    placed: int | None = None
+    node_count: int | None = None
+
+    def run(self, sample: Path, folder: Path) -> Outcome:
+        error = run_sample(self.session, sample, folder)
+        if self.runner.watched:
+            files = (path for path in self.runner.watched.rglob("*") if path.suffix in (".npy", ".npz"))
+            self.runner.sizes.append(sum(path.stat().st_size for path in files))
+        return Outcome(outputs=None if error else folder, error=error)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+def side(folder: Path, model: onnx.ModelProto, label: str = "b", **settings: Any) -> Side:
+    path = saved(folder / f"{label}.onnx", model)
+    return Side(**{"label": label, "path": path, "data_folder": None, "runner": Inside(), **settings})
+
+
+def samples(folder: Path, *inputs: Mapping[str, Array]) -> list[Path]:
+    paths = [folder / f"{index}.npz" for index in range(len(inputs))]
+    for path, arrays in zip(paths, inputs, strict=True):
+        write_sample(path, arrays.items())
+    return paths
+
+
+def bisected(
+    folder: Path, a: Side, b: Side, inputs: Mapping[str, Array] | Sequence[Mapping[str, Array]], **settings: Any
+) -> Bisection:
+    """Of `a` and `b`; evidence goes to `folder / "evidence"`."""
+    given = [inputs] if isinstance(inputs, Mapping) else inputs
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    return bisect(a, b, samples(folder, *given), scratch, folder / "evidence", **{"tolerance": 1e-4, **settings})
+
+
+def chain(*, changed: int | None = None, layers: int = LAYERS, rows: int | str = 1) -> onnx.ModelProto:
+    """`layer0` to `layer19`, each a MatMul with a Tanh behind it; the weight of the layer `changed` is another."""
+    text = " ".join(
+        f"m{index} = MatMul ({f'v{index - 1}' if index else 'x'}, w{index}) v{index} = Tanh (m{index})"
+        for index in range(layers)
+    )
+    weights = {f"w{index}": weight(WIDTH, WIDTH, seed=index) for index in range(layers)}
+    if changed is not None:
+        weights[f"w{changed}"] = weights[f"w{changed}"] + numpy.eye(WIDTH, dtype=numpy.float32)
+    last = f"v{layers - 1}"
+    model = onnx_model(f"(float[{rows}, {WIDTH}] x) => (float[{rows}, {WIDTH}] {last}) {{ {text} }}", weights=weights)
+    for node in model.graph.node:
+        node.name = f"{'layer' if node.op_type == 'MatMul' else 'tanh'}{node.output[0][1:]}"
+    return model
+
+
+def x(*shape: int, seed: int = 7) -> dict[str, Array]:
+    return {"x": weight(*(shape or (1, WIDTH)), seed=seed)}
+
+
+def branching(constant: float) -> onnx.ModelProto:
+    """An If; `constant` is in its first branch."""
+    return onnx_model(
+        "(float[1, 8] x, bool c) => (float[1, 8] y) { a = Relu (x) [branch] b = If (c) <"
+        f"then_branch = t () => (float[1, 8] p) <float k = {{{constant}}}> {{ p = Mul (a, k) }},"
+        "else_branch = e () => (float[1, 8] q) { q = Neg (a) }> y = Tanh (b) }"
+    )
+
+
+def overflowing() -> onnx.ModelProto:
+    """What layer `l2` gives does not fit into float16; nodes that only move numbers pass it on as it is."""
+    weights: dict[str, Array] = {f"w{index}": weight(64, 64, seed=index) for index in range(4)}
+    weights["w2"] = weights["w2"] * numpy.float32(1e4)
+    return inferred(
+        onnx_model(
+            "(float[1, 64] x) => (float[1, 64] y) <float k = {0.00001}>"
+            "{ [l0] a = MatMul (x, w0) [l1] b = MatMul (a, w1) [l2] c = MatMul (b, w2) t = Flatten (c)"
+            " v = Flatten (t) [k] d = Mul (v, k) [l3] y = MatMul (d, w3) }",
+            weights=weights,
+        )
+    )
+
+
+def reproduced(folder: Path) -> str:
+    """What the program prints that a bisection left in `folder`."""
+    command = [sys.executable, str(folder / "reproduce.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder.parent)
+    assert done.stderr == ""
+    return str(done.stdout)
