@@ -20,6 +20,7 @@ from typing import Any
 from benchmarks import models as made
 from packager import models, plan, quantization, tools
 from packager.environments.runtime import shipped_version
+from packager.findings import Partition
 from packager.ortformat.compile import compile_variant
 from packager.partition import report
 from packager.partition.measured import ready, run_child
@@ -27,7 +28,7 @@ from packager.store import Store
 from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.values import Choice, Compiled, Format, Partition, Plan
+from packager.values import Choice, Compiled, Format, Plan
 from tests.toolchain import models as real
 
 PAGE = Path(__file__).parents[1] / "docs" / "providers.md"

@@ -22,7 +22,7 @@ from pydantic import (
 from packager import names
 from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
-from packager.runners import RUNNERS
+from packager.runners import INTERPRETED, RUNNERS
 from packager.targets import TARGETS, Target
 from packager.targets.android import Android
 from packager.targets.ios import Ios
@@ -61,6 +61,7 @@ def _matches(pattern: re.Pattern[str], rule: str) -> AfterValidator:
 
 Size = Annotated[int, Field(ge=0)]
 RunnerName = Annotated[str, _one_of(sorted(RUNNERS), "runner")]
+InterpretedName = Annotated[str, _one_of(sorted(INTERPRETED), "runner that takes an interpreter")]
 
 
 class Strict(BaseModel):
@@ -88,6 +89,23 @@ class PackageTable(Strict):
     """one sentence for the package's metadata"""
 
 
+class ToleranceTable(Strict):
+    """What must hold for one output on every runner; integers, booleans and strings must be equal."""
+
+    max_rel_error: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """largest allowed error as a share of the output's largest value"""
+    max_abs_error: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """largest allowed error"""
+    min_cosine: Annotated[float, Field(ge=-1, le=1)] | None = None
+    """smallest allowed cosine between the output and the original's, over all samples"""
+    min_sqnr_db: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    """smallest allowed ratio of signal to noise in dB, over all samples"""
+    min_top1_agreement: Annotated[float, Field(ge=0, le=1)] | None = None
+    """smallest allowed share of rows (last axis) whose largest number is where the original's is"""
+    max_mismatches: Size = 0
+    """values that may differ where nothing but equality counts: integers, strings, NaN, infinity"""
+
+
 class ModelTable(Strict):
     path: Path
     """the .onnx file, relative to mobpack.toml"""
@@ -95,6 +113,9 @@ class ModelTable(Strict):
     """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
     license: Path | None = None
     """the model's licence text, shipped in the package"""
+    tolerance: dict[str, ToleranceTable] = {}
+    """outputs that are judged otherwise than [parity] says: an output with a table of its own is judged by what that
+    says alone"""
 
 
 def _quantizer_named(table: object) -> str:
@@ -128,6 +149,21 @@ class ParityTable(Strict):
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """largest allowed error as a share of the output's largest value; default 1e-3, 1e-2 in 16 bits,
     5e-2 with quantized activations"""
+    from_original: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """largest allowed distance of a variant's numbers from the model's own, as a share of the output's largest value;
+    default 5e-2 in 16 bits, and where values are quantized a signal of twice the noise. That finds what is broken;
+    max-drop of a quantizer finds what is not good enough"""
+    interpreters: dict[InterpretedName, str] = {}
+    """Python programs that run some runners: `cuda = "/opt/venv/bin/python"`; without one mobpack's own isolated
+    environments do. onnxruntime and onnxruntime-gpu cannot be installed into one environment"""
+    recorded: Path | None = None
+    """outputs that the model gave before it was exported, .npz keyed by output name, each under the name of its sample;
+    what the runner `recorded` compares the model with"""
+    golden: Literal["random", "samples", "none"] = "random"
+    """what the golden vectors in a package are made of: random inputs, [parity] samples (your data are then in every
+    app), or none"""
+    golden_max_kib: Annotated[int, Field(ge=1, le=65_536)] = 1024
+    """largest size of the golden vectors of one model"""
 
 
 class CheckTable(Strict):
@@ -324,11 +360,18 @@ def _absolute(config: Config, folder: Path) -> Config:
         )
         for name, table in config.model.items()
     }
-    samples = folder / config.parity.samples if config.parity.samples else None
-    parity = config.parity.model_copy(update={"samples": samples})
+    paths = {key: getattr(config.parity, key) for key in ("samples", "recorded")}
+    found = {name: _program(folder, text) for name, text in config.parity.interpreters.items()}
+    within = {key: folder / path if path else None for key, path in paths.items()}
+    parity = config.parity.model_copy(update={**within, "interpreters": found})
     variants = {name: _with_absolute_samples(table, folder) for name, table in config.variant.items()}
     changed = {"model": models, "variant": variants, "parity": parity, "runtime": _in(folder, config.runtime)}
     return config.model_copy(update=changed)
+
+
+def _program(folder: Path, text: str) -> str:
+    """A path as it is meant, a name as it is: it is looked for on PATH."""
+    return str(folder / text) if "/" in text else text
 
 
 def _with_absolute_samples(quantizer: Recipe, folder: Path) -> Recipe:
@@ -383,6 +426,8 @@ def _keys_at(location: Sequence[str], quantizer: str = "") -> list[str]:
         "runtime": RuntimeTable,
         "target": TargetTable,
     }
+    if len(location) == 4 and location[2] == "tolerance":
+        return [names.kebab_case(key) for key in ToleranceTable.model_fields]
     if len(location) == 2 and location[0] == "target":
         keys = fields(TARGETS[location[1]]) if location[1] in TARGETS else ()
         return [names.kebab_case(key.name) for key in keys]

@@ -1,23 +1,37 @@
 """One build, top to bottom: this file is the list of steps."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from packager import evidence, models, names, plan, quantization, release, tools
+from packager import evidence, models, names, plan, quantization, release, reporting, tools
 from packager.config import Config, ModelTable
 from packager.console import Console, size
-from packager.errors import ConfigError, ModelError
+from packager.errors import ConfigError, ModelError, ParityError, ToolError
+from packager.evidence.kept import kept, refuse_other
+from packager.evidence.numbers import settings_for
+from packager.findings import Report
+from packager.golden import golden_vectors
 from packager.ortformat.converter import has_grown
 from packager.ortformat.operators import operator_config
 from packager.partition.report import Gates, refuse_poor
 from packager.quantization.worth import refuse_worthless
 from packager.render import write_sources
+from packager.runners import RUNNERS
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
 from packager.store import Store
 from packager.targets import PackagedRuntime, Target
-from packager.values import Compiled, Model, Package, Plan, Report, Variant, distinct_files
+from packager.values import (
+    Compiled,
+    Model,
+    Package,
+    Plan,
+    Variant,
+    distinct_files,
+)
+from packager.vectors import NO_VECTORS, Golden
 
 NO_GATES = Gates()
 
@@ -42,6 +56,8 @@ class Request:
     emit_ort_package: bool = False
     strict: bool = False
     gates: Gates = NO_GATES
+    evidence: Path = Path("mobpack-evidence")
+    """folder for what shows a failed comparison; it is made when there is one, and replaced as a whole"""
 
 
 def build(config: Config, request: Request, console: Console) -> Release:
@@ -58,6 +74,8 @@ def build(config: Config, request: Request, console: Console) -> Release:
     with release.staged(request.out) as staging:
         plans = plan_all(config, request.targets, store, console, runtime)
         report = examine(plans, config, request, store, console, runtime)
+        judge(report, request, console)
+        golden = vectors_for(plans, config, request, store, console)
         shipped: list[release.Shipped] = []
         for name in request.targets:
             target = config.targets()[name]
@@ -73,6 +91,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
                     emit_project=request.emit_project,
                     emit_ort_package=request.emit_ort_package,
                     runtime=packaged(runtime, name),
+                    golden=golden,
                 )
         text = release.manifest(
             package,
@@ -83,6 +102,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
             runtimes=runtimes_of(config, request.targets, runtime),
             own_runtimes={runtime.target: runtime.packaged} if runtime else {},
             warnings=console.warnings,
+            golden=golden,
         )
         (staging / release.MANIFEST).write_text(text, encoding="utf-8")
     return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
@@ -105,7 +125,7 @@ def check(config: Config, request: Request, console: Console) -> Examination:
     store = Store(tools.cache_folder() / "store")
     runtime = choose_runtime(config, request.targets, store, console)
     plans = plan_all(config, request.targets, store, console, runtime)
-    report = evidence.gather(plans, config, store, console, runtime)
+    report = examine(plans, config, request, store, console, runtime)
     return Examination(plans=plans, report=report, warnings=tuple(console.warnings))
 
 
@@ -174,14 +194,19 @@ def examine(
     console: Console,
     runtime: ChosenRuntime | None = None,
 ) -> Report:
-    """The evidence for `plans`, once the gates and --strict have let it pass."""
-    report = evidence.gather(plans, config, store, console, runtime)
-    judge(report, request, console)
+    """The evidence for `plans`, and against them. What shows a failed comparison is kept where `request` says."""
+    refuse_other(request.evidence)
+    with store.scratch() as scratch:
+        report = evidence.gather(plans, config, store, console, scratch, runtime)
+        if report.failures:
+            keep_evidence(plans, report, scratch, request, console)
     return report
 
 
 def judge(report: Report, request: Request, console: Console) -> None:
-    """Raises GateError for what is beyond the gates of `request`, ModelError for warnings with --strict."""
+    """Raises ParityError for what does not compute the same, GateError for what is beyond the gates of `request`,
+    ModelError for warnings with --strict."""
+    refuse_failed(report, request)
     refuse_poor(report.partitions, request.gates)
     refuse_warnings(console, strict=request.strict)
 
@@ -206,6 +231,37 @@ def _note_size(compiled: Compiled, console: Console) -> None:
         )
 
 
+def vectors_for(plans: Sequence[Plan], config: Config, request: Request, store: Store, console: Console) -> Golden:
+    """What models test themselves on in an app; raises ModelError for a model without, with --strict."""
+    (cpu,) = RUNNERS["cpu"]("")
+    found = golden_vectors(plans, config.parity, lambda subject: settings_for(config, subject, cpu), store, console)
+    refuse_warnings(console, strict=request.strict)
+    return found
+
+
+def keep_evidence(plans: Sequence[Plan], report: Report, scratch: Path, request: Request, console: Console) -> None:
+    """Puts the evidence of failures where the user finds it; where that cannot be written, the failure still counts."""
+    try:
+        with kept(request.evidence) as folder:
+            for failure in report.failures:
+                if failure.evidence:
+                    shutil.copytree(failure.evidence, folder / failure.evidence.name)
+            reporting.write(plans, report, folder)
+    except ToolError as error:
+        console.warn(f"the evidence is lost: {error.message}")
+
+
+def refuse_failed(report: Report, request: Request) -> None:
+    """Raises ParityError for the first comparison that failed, and says how many more did."""
+    if not report.failures:
+        return
+    first, *others = report.failures
+    node = f"; {first.node}" if first.node else ""
+    more = f"; {len(others)} more failed" if others else ""
+    where = request.evidence / first.evidence.name if first.evidence else request.evidence
+    raise ParityError(f"{first.message}{node}{more}", hint=f"{where} shows it; {first.hint}")
+
+
 def refuse_warnings(console: Console, *, strict: bool) -> None:
     if strict and console.warnings:
         raise ModelError(
@@ -225,9 +281,10 @@ def package_target(
     emit_project: bool,
     emit_ort_package: bool,
     runtime: PackagedRuntime | None = None,
+    golden: Golden = NO_VECTORS,
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`."""
-    view = target.view(package, plans, report, runtime)
+    view = target.view(package, plans, report, runtime, golden)
     sources = target.render(view)
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
@@ -261,6 +318,8 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             "random-samples": config.parity.random_samples,
             "seed": config.parity.seed,
             "tolerance": config.parity.tolerance,
+            "golden": config.parity.golden,
+            "golden-max-kib": config.parity.golden_max_kib,
         },
         "variant": {
             name: quantization.settings_of(config.quantizer_of(name))

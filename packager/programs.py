@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -46,7 +46,7 @@ def run_with_progress(
     ModelError that says `crash` and the signal when it dies of one, OSError when its disk is full.
     """
     answer: dict[str, Any] = {}
-    with Program(module, job, folder) as program:
+    with Program(["-m", module], job, folder) as program:
         program.say_no_more()
         try:
             for answer in program.lines():
@@ -65,24 +65,36 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
 
 
 class Program:
-    """`python -m module` in a process of its own; it is gone when the `with` ends."""
+    """A Python program of ours in a process of its own; it is gone when the `with` ends."""
 
-    def __init__(self, module: str, job: Mapping[str, Any], folder: Path) -> None:
-        """`job`, and what the program complains of, are written to `folder`."""
-        self.module = module
+    def __init__(
+        self,
+        program: Sequence[str | Path],
+        job: Mapping[str, Any],
+        folder: Path,
+        *,
+        command: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`job`, and what the program complains of, are written to `folder`.
+
+        `command` runs `program` (`-m module`, or a path) where that is not this Python; it needs the variables of
+        `environment`.
+        """
+        self.name = Path(program[-1]).name
         self.complaints = folder / "stderr.txt"
         request = folder / "job.json"
         request.write_text(json.dumps(job), encoding="utf-8")
         with self.complaints.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 # -P: a file in the user's folder must not take the place of a module.
-                [sys.executable, "-P", "-m", module, str(request)],
+                [*(command or (sys.executable, "-P")), *map(str, program), str(request)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
                 encoding="utf-8",
-                env={**os.environ, **QUIET},
+                env={**os.environ, **QUIET, **(environment or {})},
             )
 
     def __enter__(self) -> "Program":
@@ -113,7 +125,7 @@ class Program:
         """The next thing that it prints. Raises as `lines` does when it ends instead."""
         for answer in self.lines():
             return answer
-        raise RuntimeError(f"{self.module} ended without an answer")
+        raise RuntimeError(f"{self.name} ended without an answer")
 
     def say_no_more(self) -> None:
         """What reads requests finds their end."""
@@ -142,7 +154,7 @@ class Program:
             text = self.complaints.read_text(encoding="utf-8", errors="replace")
             if os.strerror(errno.ENOSPC) in text:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            raise RuntimeError(f"{self.module} failed:\n{last_lines(text)}")
+            raise RuntimeError(f"{self.name} failed:\n{last_lines(text)}")
 
 
 def _close(stream: IO[str] | None) -> None:

@@ -1,4 +1,5 @@
-"""Writes docs/configuration.md and docs/mobpack.schema.json from the configuration's own types and docstrings.
+"""Writes docs/configuration.md, docs/mobpack.schema.json and docs/report.schema.json from the types and docstrings of
+the configuration and of the report.
 
 Run `python -m packager.reference` after a key was added; a test compares the files with what this gives.
 """
@@ -10,10 +11,14 @@ from typing import Any
 
 from packager.config import FILE_NAME, Config
 from packager.quantizers import QUANTIZERS
+from packager.reporting import ReportDocument
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 TABLES = {
     "PackageTable": "package",
     "ModelTable": "model.NAME",
+    "ToleranceTable": "model.NAME.tolerance.OUTPUT",
     **{kind.__name__: f'variant.NAME] with quantizer = "{name}"' for name, kind in QUANTIZERS.items()},
     "Calibration": "variant.NAME.calibration",
     "ImageSettings": "variant.NAME.calibration.image",
@@ -29,7 +34,14 @@ TABLES = {
 
 def schema() -> dict[str, Any]:
     """JSON schema of mobpack.toml, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+    return {"$schema": DIALECT, **Config.model_json_schema()}
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON schema of report.json, for programs that read it."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(ReportDocument).json_schema()}
 
 
 def markdown() -> str:
@@ -63,7 +75,8 @@ def _default(entry: dict[str, Any], *, is_required: bool) -> str:
 def main() -> None:
     docs = Path(__file__).parents[1] / "docs"
     (docs / "configuration.md").write_text(markdown(), encoding="utf-8")
-    (docs / "mobpack.schema.json").write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
+    for name, document in (("mobpack", schema()), ("report", report_schema())):
+        (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -49,11 +49,6 @@ def examine() -> list[Part]:
             lambda: shutil.which("gradle") or "",
             "install Gradle 8.11 or later",
         ),
-        _distribution(
-            "onnxruntime-gpu",
-            "parity on CUDA (an environment of its own)",
-            "pip install 'mobpack[gpu]' in another environment",
-        ),
         _part("npm", "mobpack's own tests", _npm, "pip install 'mobpack[test]'"),
     ]
 

@@ -16,10 +16,19 @@ from numpy.typing import NDArray
 
 from packager import models as onnx_models
 from packager import tools
+from packager.findings import Report
 from packager.ortformat.compile import compile_plain, compile_unfused, compile_variant
 from packager.store import Store
 from packager.targets.android import Android
-from packager.values import Choice, Compiled, Format, Package, Plan, Report, Style, Variant
+from packager.values import (
+    Choice,
+    Compiled,
+    Format,
+    Package,
+    Plan,
+    Style,
+    Variant,
+)
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
 

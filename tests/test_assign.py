@@ -12,15 +12,13 @@ import onnxruntime
 import pytest
 
 from packager import tools
-from packager.environments import ENVIRONMENTS
+from packager.environments import CHILD, ENVIRONMENTS
 from packager.errors import ModelError, ToolError
-from packager.partition import measured
 from packager.partition.measured import Assignment, measure
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.environments import have
 from tests.toolchain.require import require
 
-CHILD = measured.CHILD
 NAMES = {"cpu": "CPUExecutionProvider", "qnn": "QNNExecutionProvider", "webgpu": "WebGpuExecutionProvider"}
 
 CONVOLUTIONS = """(float[1,3,16,16] x) => (float[1,4,16,16] y) {

@@ -13,15 +13,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from packager.cli import main
-from packager.cli.check import show
+from packager.cli.examination import show
 from packager.cli.options import parse_gates
 from packager.config import CheckTable
 from packager.console import Console
 from packager.environments.runtime import shipped_version
 from packager.errors import ConfigError
+from packager.findings import Left, OutputError, Parity, Partition, Report
 from packager.partition.report import Gates
 from packager.pipeline import Examination
-from packager.values import Choice, Compiled, Left, Parity, Partition, Plan, Report, Style
+from packager.values import Choice, Compiled, Plan, Style
 from tests.caches import empty_cache
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
@@ -104,9 +105,9 @@ def words(text: str) -> str:
 
 
 def proofs(text: str) -> list[list[str]]:
-    """The last table of the answer, without its first column: cells may go on over several lines."""
-    head, *lines = text[text.rindex(" file ") :].splitlines()
-    columns = [head.index(name) for name in ("for", "kernels", "numbers")]
+    """The table of files, without its first column: cells may go on over several lines."""
+    head, *lines = text[text.rindex(" file ") :].split("Largest error")[0].splitlines()
+    columns = [head.index(name) for name in ("for", "kernels")]
     rows: list[list[str]] = []
     for line in lines[1:]:
         cells = [line[start:end].strip() for start, end in zip(columns, [*columns[1:], None], strict=True)]
@@ -117,10 +118,16 @@ def proofs(text: str) -> list[list[str]]:
     return rows
 
 
+def comparisons(text: str) -> str:
+    """What runners made of files: the last table, and the notes behind it."""
+    return words(text[text.index("Largest error") :])
+
+
 def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer) -> None:
     assert checked.code == 0
     assert checked.out.startswith("net on ios: 2 files, ")
-    coreml, cpu = (line for line in checked.out.splitlines() if line.startswith((" coreml     unf", " cpu ")))
+    starts = (" coreml     unf", " cpu        fixed")
+    coreml, cpu = (line for line in checked.out.splitlines() if line.startswith(starts))
     assert words(coreml).startswith("coreml unfused .ort ")
     assert words(coreml).endswith(" kB it knows few of the fused nodes and none of the quantized ones")
     assert words(cpu).startswith("cpu fixed .onnx ")
@@ -136,8 +143,10 @@ def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -
     unfused, fixed = proofs(checked.out)
     assert unfused[:2] == ["coreml", f"all 4 nodes: loaded in ONNX Runtime {shipped_version()}"]
     assert fixed[:2] == ["cpu", f"all 3 nodes: loaded in ONNX Runtime {shipped_version()}"]
-    for numbers in (unfused[2], fixed[2]):
-        assert re.fullmatch(r"on cpu within \S+ of the original \(0\.001 allowed; 3 random, seed 0\)", numbers)
+    found = comparisons(checked.out)
+    assert re.search(r" runner source: unfused .ort \w{8} source: fixed .onnx \w{8} ", found)
+    assert re.search(r" cpu \S+ ok \S+e-0\d ok ", found)
+    assert "the original: 0.001 allowed; 3 random, seed 0 cpu ran on ONNX Runtime 1." in found
 
 
 def test_steps_are_told_on_standard_error(checked: Answer) -> None:
@@ -267,7 +276,9 @@ def test_gates_are_numbers_and_the_last_of_two_counts() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (["check", "net.onnx"], "no target to build", "add --target android"),
+        (["check", "net.onnx", "--runners", "cpu,moon"], "parity.runners.1: unknown runner 'moon'", "known: arm64"),
+        (["check", "net.onnx", "--bisect", "cpu", "mon"], "--bisect mon: neither a runner nor a variant", "known: "),
+        (["check", "net.onnx", "--bisect", "int7@cpu", "cpu"], "--bisect int7@cpu: no variant 'int7'", "known: orig"),
         (["check", "net.onnx", "-t", "ois"], "unknown target 'ois'", "known: android, ios"),
         (
             ["check", "net.onnx", "-t", "ios", "--set", 'target.ios.providers=["qnn"]'],
@@ -318,7 +329,8 @@ def test_a_float_graph_that_is_far_from_the_quantized_model_is_warned_of(mobpack
     answer = mobpack("check", "coarse.onnx", "-t", "ios")
     assert answer.code == 0
     assert re.search(r"with other numbers \(source-float\) outputs differ by \d\d% of the largest", answer.err)
-    assert re.search(r"of the float graph in it, which is 0\.\d+ from the original", proofs(answer.out)[0][2])
+    found = comparisons(answer.out)
+    assert re.search(r"the float graph in it: 0\.001 allowed; .*; it is 0\.\d+ from the original", found)
 
 
 def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mobpack) -> None:
@@ -326,6 +338,10 @@ def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mob
     (plain,) = proofs(answer.out)
     assert plain[:2] == ["coreml, cpu", 'not proven: kernels = "skip" in [check]']
     assert "in the runtime that ships" not in answer.err
+
+
+def test_a_model_alone_is_checked_for_android(mobpack: Mobpack) -> None:
+    assert plans(mobpack("check", "nothing.onnx", "--json", "--set", "check.kernels=skip")) == [("nothing", "android")]
 
 
 def test_every_target_of_the_project_is_checked(mobpack: Mobpack, folder: Path) -> None:
@@ -379,24 +395,32 @@ def test_a_graph_without_multiply_adds_has_no_share_of_them(line: Compiled, caps
     assert "qnn 1 of 1 1 none in it nothing measured: QNN" in words(text)
 
 
+def parity(line: Compiled, **facts: Any) -> Parity:
+    about: dict[str, Any] = {"model": "line", "variant": "fp32", "runner": "arm64", "sample_count": 1, "samples": "1"}
+    return Parity(**{**about, "tolerance": 1e-3, "outputs": (), "sha256": line.sha256, "label": "arm64", **facts})
+
+
 def test_a_runner_that_did_not_run_is_said_not_to_have_compared(
     line: Compiled, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parity = Parity(
-        model="line",
-        variant="fp32",
-        runner="arm64",
-        sample_count=0,
-        samples="",
-        tolerance=1e-3,
-        outputs=(),
-        sha256=line.sha256,
-        skipped="no qemu",
-    )
-    others = (replace(parity, model="another"), replace(parity, sha256="another", style=Style.UNFUSED))
-    text = shown(line, Report(parities=(parity, *others)), capsys)
-    assert text.count("not compared") == 1
-    assert proofs(text)[0][2] == "not compared on arm64: no qemu"
+    none = parity(line, skipped="no qemu")
+    others = (replace(none, model="another"), replace(none, sha256="another", style=Style.PLAIN))
+    found = comparisons(shown(line, Report(parities=(none, *others)), capsys))
+    assert f"runner fp32: fixed .ort {line.sha256[:8]} fp32: ONNX graph " in found
+    assert " arm64 skipped skipped " in found
+    assert found.count("arm64 skipped: no qemu") == 1
+
+
+def test_what_is_over_or_refused_is_said_in_capitals_and_words(
+    line: Compiled, capsys: pytest.CaptureFixture[str]
+) -> None:
+    off = OutputError(output="y", max_abs_error=1, max_rel_error=0.5, worst_sample=0, failure="too far")
+    over = parity(line, label="arm64 cortex-a53", outputs=(off,), runs_on="an emulator", placed=3, node_count=4)
+    refused = parity(line, label="qnn", refusal="no kernel for it")
+    found = comparisons(shown(line, Report(parities=(over, refused)), capsys))
+    assert " arm64 cortex-a53 0.5 OVER " in found
+    assert " qnn refused " in found
+    assert "arm64 cortex-a53 ran on an emulator: 3 of 4 nodes on its provider qnn refused: no kernel for it" in found
 
 
 def partition(compiled: Compiled, **facts: Any) -> Partition:

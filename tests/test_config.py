@@ -9,6 +9,7 @@ from packager.config import Config
 from packager.errors import ConfigError
 from packager.names import model_name, package_name
 from packager.quantizers import Auto, StaticQdq
+from packager.runners import RUNNERS
 from packager.targets.android import Android
 
 MINIMAL = """
@@ -100,7 +101,8 @@ def test_every_table_can_be_written_out(tmp_path: Path) -> None:
         (
             "[parity]\nxyzzy = 1\n",
             "parity: unknown key 'xyzzy'",
-            "known: runners, require, samples, random-samples, seed, tolerance",
+            "known: runners, require, samples, random-samples, seed, tolerance, from-original, interpreters, recorded, "
+            "golden, golden-max-kib",
         ),
     ],
 )
@@ -150,7 +152,7 @@ def test_values_of_the_wrong_type_are_refused_where_they_stand_and_never_convert
     ("text", "message", "hint"),
     [
         ("[parity]\nrunners = ['cpuu']\n", "unknown runner 'cpuu'", "did you mean 'cpu'?"),
-        ("[parity]\nrequire = ['moon']\n", "unknown runner 'moon'", "known: cpu"),
+        ("[parity]\nrequire = ['moon']\n", "unknown runner 'moon'", f"known: {', '.join(sorted(RUNNERS))}"),
         ("[variant.int8]\nquantizer = 'nonne'\n", "unknown quantizer 'nonne'", "did you mean 'none'?"),
         ("[target.android]\nproviders = ['nnappi']\n", "unknown provider 'nnappi'", "did you mean 'nnapi'?"),
         ("[target.android]\nmin-sdk = 19\n", "min-sdk 19 is too old", "ONNX Runtime needs 24 or later"),

@@ -9,10 +9,10 @@ from onnx import ModelProto
 
 from packager import plan, quantization
 from packager.errors import GateError
+from packager.findings import Partition
 from packager.partition.report import Gates, partitions, refuse_poor
 from packager.store import Store
 from packager.targets.android import Android
-from packager.values import Partition
 from tests.onnx_text import loaded, onnx_model
 from tests.toolchain.environments import have
 

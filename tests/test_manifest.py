@@ -6,17 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from packager import release
+from packager.findings import OutputError, Parity, Report
 from packager.values import (
     Artifact,
     Choice,
     Compiled,
     ElementType,
     Model,
-    OutputError,
     Package,
-    Parity,
     Plan,
-    Report,
     Signature,
     TensorSpec,
     Variant,

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from packager.errors import ConfigError, ModelError
 from packager.measurement.metrics import Score, built_in, has_own_data
-from packager.measurement.sums import Sums, sums_of
 from packager.tensors.streaming import PIECE_NUMBERS
+from packager.tensors.sums import Sums, sums_of
 
 Array = NDArray[numpy.float32]
 

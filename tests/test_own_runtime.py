@@ -21,6 +21,7 @@ from packager.archives import read_zip, write_zip
 from packager.config import Config
 from packager.console import Console
 from packager.errors import ConfigError, MobpackError, ModelError, ToolError
+from packager.findings import Report
 from packager.ortformat.operators import operator_config
 from packager.pipeline import Request
 from packager.runtimes import shipping
@@ -29,7 +30,7 @@ from packager.store import Store
 from packager.targets import PackagedRuntime
 from packager.targets.android import Android, aar, kotlin
 from packager.targets.android.view import AndroidView
-from packager.values import ElementType, Package, Report, Signature, Sources
+from packager.values import ElementType, Package, Signature, Sources
 from tests.caches import empty_cache
 from tests.golden.cases import choice, plan, specs
 from tests.onnx_text import linear, saved

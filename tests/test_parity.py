@@ -10,19 +10,37 @@ import onnx
 import pytest
 
 from packager import parity
-from packager.errors import ConfigError, ModelError, ParityError
+from packager.errors import ConfigError, ModelError, ToolError
+from packager.findings import Parity
 from packager.ortformat.compile import compile_variant
-from packager.parity import ParitySettings
+from packager.parity import Checked, ParitySettings, References, Subject, Tolerance
 from packager.quantizers.dequantized import Dequantized
-from packager.runners import RUNNERS, Outcome, Runnable
+from packager.runners import ANY, Runnable, Runner, Session
 from packager.runners.cpu import Cpu
+from packager.runners.recorded import Recorded
 from packager.store import Store
-from packager.values import Compiled, Parity, Variant
+from packager.values import Compiled, Variant
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
 
 pytestmark = pytest.mark.processes
 
-SETTINGS = ParitySettings(runners=("cpu",), require=("cpu",), samples=None, random_samples=2, seed=0, tolerance=1e-3)
+SETTINGS = ParitySettings(random_samples=2)
+
+
+def checked(
+    file: Compiled,
+    settings: ParitySettings,
+    folder: Path,
+    *,
+    runner: Runner | None = None,
+    references: References | None = None,
+) -> Checked:
+    """What a runner, the CPU's if none is given, makes of `file`."""
+    return parity.check(Subject(variant=file.variant, compiled=file), runner or Cpu(), settings, folder, references)
+
+
+def check(file: Compiled, settings: ParitySettings, folder: Path) -> Parity:
+    return checked(file, settings, folder).parity
 
 
 @pytest.fixture(scope="module")
@@ -44,55 +62,112 @@ def reshape(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 def test_a_faithful_conversion_passes_and_says_how_close_it_is(line: Compiled, tmp_path: Path) -> None:
-    (result,) = parity.check(line, SETTINGS, tmp_path)
-    assert (result.model, result.variant, result.runner, result.skipped) == ("line", "fp32", "cpu", "")
+    result = check(line, SETTINGS, tmp_path)
+    assert (result.model, result.variant, result.runner, result.label) == ("line", "fp32", "cpu", "cpu")
+    assert result.runs_on.startswith("ONNX Runtime 1.")
+    assert (result.skipped, result.refusal, result.has_failed) == ("", "", False)
     assert (result.sample_count, result.samples, result.tolerance) == (2, "2 random, seed 0", 1e-3)
-    assert [output.output for output in result.outputs] == ["y"]
-    assert 0 <= result.max_abs_error < 1e-4
+    (output,) = result.outputs
+    assert (output.output, output.number_count, output.mismatch_count) == ("y", 2 * 64, 0)
+    assert 0 <= output.max_abs_error < 1e-4
+    assert output.cosine == pytest.approx(1, abs=1e-6)
+    assert output.sqnr_db > 80
+    assert (output.top1_agreement, output.top5_agreement) == (1, 1)
+    assert sum(output.histogram) == 2 * 64
     assert (result.reshaped_outputs, result.unstable_outputs) == ((), ())
 
 
 def test_a_compiled_model_that_computes_something_else_fails_with_output_error_and_sample(
     line: Compiled, other_line: Compiled, tmp_path: Path
 ) -> None:
-    forged = replace(line, path=other_line.path)
-    with pytest.raises(ParityError) as error:
-        parity.check(forged, SETTINGS, tmp_path)
-    assert "model 'line' (fp32, fixed): output 'y' differs from the original on sample" in error.value.message
-    assert "of 2 random, seed 0: max abs error" in error.value.message
-    assert "the tolerance is 0.001" in error.value.message
-    assert "[parity] tolerance" in error.value.hint
+    found = checked(replace(line, path=other_line.path), SETTINGS, tmp_path)
+    (output,) = found.parity.over
+    assert found.parity.has_failed
+    assert output.output == "y"
+    assert output.failure.startswith("max abs error ")
+    assert output.failure.endswith("of the output's largest value; the tolerance is 0.001")
+    assert found.worst_sample == output.worst_sample
+    assert found.worst_outputs is not None
+    kept = numpy.load(found.worst_outputs / "0.npy")
+    (tmp_path / "again").mkdir()
+    reference = parity.References(tmp_path / "again").of(line.variant, SETTINGS)
+    sample = reference.samples.paths[found.worst_sample]
+    with Cpu().open(Runnable(path=other_line.path), tmp_path) as session:
+        (tmp_path / "outputs").mkdir()
+        session.run(sample, tmp_path / "outputs")
+    assert (kept == numpy.load(tmp_path / "outputs" / "0.npy")).all(), "what is kept is what the file gave on it"
 
 
 def test_a_wider_tolerance_lets_the_same_difference_pass(line: Compiled, other_line: Compiled, tmp_path: Path) -> None:
-    (result,) = parity.check(replace(line, path=other_line.path), replace(SETTINGS, tolerance=10.0), tmp_path)
+    result = check(replace(line, path=other_line.path), replace(SETTINGS, tolerance=10.0), tmp_path)
+    assert not result.has_failed
     assert result.outputs[0].max_rel_error > 0.1
     assert result.outputs[0].worst_sample in (0, 1)
 
 
-def test_a_compiled_model_that_refuses_what_the_original_takes_fails(
+def test_an_output_with_a_tolerance_of_its_own_is_judged_by_that_alone(
+    line: Compiled, other_line: Compiled, tmp_path: Path
+) -> None:
+    forged = replace(line, path=other_line.path)
+    tight, loose = Tolerance(min_cosine=0.9999), Tolerance(max_abs_error=1e6)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert check(forged, replace(SETTINGS, outputs={"y": loose}), tmp_path / "a").over == ()
+    (output,) = check(forged, replace(SETTINGS, tolerance=10.0, outputs={"y": tight}), tmp_path / "b").over
+    assert output.failure.startswith("cosine ")
+    assert output.failure.endswith("the least allowed is 0.9999")
+
+
+def test_the_sample_that_is_farthest_off_is_the_one_that_is_named_and_kept(tmp_path: Path) -> None:
+    """NaN on one sample of many: the square root of what is below zero there alone."""
+    right = onnx_model("(float[2] x) => (float[2] y) { a = Abs (x) y = Sqrt (a) }")
+    wrong = onnx_model("(float[2] x) => (float[2] y) { a = Identity (x) y = Sqrt (a) }")
+    for number in range(7):
+        numpy.savez(tmp_path / f"sample-{number}.npz", x=numpy.array([1, -4 if number == 5 else 4], "f4"))
+    ours, theirs = (tmp_path / name for name in ("right", "wrong"))
+    ours.mkdir()
+    theirs.mkdir()
+    forged = replace(compiled(ours, right), path=compiled(theirs, wrong).path)
+    found = checked(forged, replace(SETTINGS, samples=tmp_path), tmp_path)
+    (output,) = found.parity.over
+    assert output.failure == "1 of 14 values are NaN or infinite in one of the two alone"
+    assert (output.worst_sample, output.mismatch_count, found.worst_sample) == (5, 1, 5)
+    assert found.worst_outputs is not None
+    assert numpy.isnan(numpy.load(found.worst_outputs / "0.npy")).sum() == 1
+
+
+def test_a_compiled_model_that_refuses_what_the_original_takes_says_which_sample(
     line: Compiled, reshape: Compiled, tmp_path: Path
 ) -> None:
-    with pytest.raises(ParityError, match=r"runs on the original and fails on the compiled model: .*shape"):
-        parity.check(replace(line, path=reshape.path), SETTINGS, tmp_path)
+    result = check(replace(line, path=reshape.path), SETTINGS, tmp_path)
+    assert result.refusal.startswith("sample 0 runs on the original, and fails here: ")
+    assert "shape" in result.refusal
+    assert (result.has_failed, result.outputs) == (True, ())
+
+
+def test_a_file_that_does_not_load_is_refused_in_words(line: Compiled, tmp_path: Path) -> None:
+    (tmp_path / "none.ort").write_bytes(b"none")
+    result = check(replace(line, path=tmp_path / "none.ort"), SETTINGS, tmp_path)
+    assert result.refusal.startswith("the runtime cannot load the model: ")
+    assert result.has_failed
 
 
 def test_an_original_that_refuses_every_random_input_asks_for_real_ones(reshape: Compiled, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"'reshape' runs on none of the random inputs tried: .*reshape") as error:
-        parity.check(reshape, SETTINGS, tmp_path)
+        check(reshape, SETTINGS, tmp_path)
     assert error.value.hint == "give real inputs with [parity] samples, or fix the sizes in [model.reshape.shapes]"
 
 
 def test_given_samples_are_what_is_compared(reshape: Compiled, tmp_path: Path) -> None:
     numpy.savez(tmp_path / "one.npz", x=numpy.arange(4, dtype="f4"), shape=numpy.array([-1]))
-    (result,) = parity.check(reshape, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
+    result = check(reshape, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
     assert (result.sample_count, result.samples) == (1, "1 given")
 
 
 def test_given_samples_that_the_original_refuses_are_a_config_error(line: Compiled, tmp_path: Path) -> None:
     numpy.savez(tmp_path / "one.npz", x=numpy.zeros((1, 63), "f4"))
     with pytest.raises(ConfigError, match=r"the original model 'line' refuses them: .*Got: 63 Expected: 64"):
-        parity.check(line, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
+        check(line, replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +185,7 @@ def motley(tmp_path_factory: pytest.TempPathFactory) -> Parity:
         c = Cast <to = 6> (small)
         d = Identity (count)
     }""")
-    (result,) = parity.check(compiled(folder, model), SETTINGS, folder)
-    return result
+    return check(compiled(folder, model), SETTINGS, folder)
 
 
 def test_random_outputs_are_not_compared_and_named(motley: Parity) -> None:
@@ -137,7 +211,7 @@ def test_a_crash_while_the_model_runs_is_a_model_error_that_names_the_signal(tmp
     }""")
     numpy.savez(tmp_path / "one.npz", x=numpy.array([-1], "i4"))
     with pytest.raises(ModelError, match=r"crashed while running the model \(SIGFPE\)"):
-        parity.check(compiled(tmp_path, model), replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
+        check(compiled(tmp_path, model), replace(SETTINGS, samples=tmp_path / "one.npz"), tmp_path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,29 +219,86 @@ class Lunar:
     """A runner for a machine that is not here."""
 
     NAME: ClassVar[str] = "lunar"
+    OPENS: ClassVar[str] = ANY
+    ROUNDING: ClassVar[float] = 0.0
+    about: ClassVar[str] = "the moon"
+
+    lacks: str = ""
+
+    def label(self) -> str:
+        return "lunar north"
+
+    def identity(self) -> str:
+        return ""
 
     def missing(self) -> str:
-        return "no moon rocket"
+        return self.lacks
 
-    def run(self, model: Runnable, samples: tuple[Path, ...], folder: Path) -> tuple[Outcome, ...]:
-        raise AssertionError("a runner that is missing something was run")
+    def cannot_open(self, model: Runnable) -> str:
+        return "" if model.path.suffix == ".ort" else "moon rockets take .ort alone"
+
+    def open(self, model: Runnable, folder: Path) -> Session:
+        raise ToolError("the rocket does not start")
 
 
+@pytest.mark.parametrize(
+    ("runner", "suffix", "reason"),
+    [
+        (Lunar(lacks="no moon rocket"), "ort", "no moon rocket"),
+        (Lunar(), "onnx", "moon rockets take .ort alone"),
+        (Lunar(), "ort", "the rocket does not start"),
+    ],
+)
 def test_a_runner_that_cannot_run_is_skipped_with_its_reason(
-    line: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: Compiled, runner: Runner, suffix: str, reason: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(RUNNERS, Lunar.NAME, Lunar)
-    lunar, cpu = parity.check(line, replace(SETTINGS, runners=("lunar",)), tmp_path)
-    assert (lunar.skipped, lunar.outputs) == ("no moon rocket", ())
-    assert (cpu.runner, cpu.skipped) == ("cpu", "")  # required, so it runs although it is not named
+    path = tmp_path / f"line.{suffix}"
+    path.write_bytes(line.path.read_bytes())
+    result = checked(replace(line, path=path), SETTINGS, tmp_path, runner=runner).parity
+    assert (result.skipped, result.outputs, result.label) == (reason, (), "lunar north")
+    assert not result.has_failed
 
 
-def test_a_runner_that_is_required_and_cannot_run_fails_the_check(
-    line: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiled, ParitySettings, Path]:
+    """A model, samples, and what it gave on them before, but for one number of sample 1."""
+    folder = tmp_path_factory.mktemp("recordings")
+    file = compiled(folder, onnx_model("(float[3] x) => (float[3] y, int64[3] n) { y = Neg (x) n = Cast <to=7> (x) }"))
+    (folder / "samples").mkdir()
+    (folder / "recorded").mkdir()
+    for number in range(3):
+        x = numpy.array([1, 2, 3], "f4") * (number + 1)
+        numpy.savez(folder / "samples" / f"sample-{number}.npz", x=x)
+        y = -x * (1 + 1e-4)
+        y[2] += number == 1
+        numpy.savez(folder / "recorded" / f"sample-{number}.npz", n=x.astype("i8"), y=y)
+    return file, ParitySettings(samples=folder / "samples", is_recorded=True), folder / "recorded"
+
+
+def test_outputs_that_were_recorded_judge_the_original_number_by_number(
+    recordings: tuple[Compiled, ParitySettings, Path], tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(RUNNERS, Lunar.NAME, Lunar)
-    with pytest.raises(ParityError, match="runner 'lunar' is required and cannot run: no moon rocket"):
-        parity.check(line, replace(SETTINGS, runners=("lunar",), require=("lunar",)), tmp_path)
+    file, settings, folder = recordings
+    result = parity.check(Subject(variant=file.variant), Recorded(folder=str(folder)), settings, tmp_path).parity
+    y, n = result.outputs
+    assert (result.runner, result.runs_on) == ("recorded", "recorded outputs")
+    assert y.failure == "1 of 3 numbers differ (rtol 0.001, atol 1e-05); at [2] it is -6, and should be -5.0006"
+    assert y.worst_sample == 1
+    assert n.failure == ""
+
+
+def test_recorded_outputs_need_a_file_for_every_sample_and_every_output_in_it(
+    recordings: tuple[Compiled, ParitySettings, Path], tmp_path: Path
+) -> None:
+    file, settings, _ = recordings
+    numpy.savez(tmp_path / "sample-0.npz", y=numpy.zeros(3, "f4"))
+    with pytest.raises(ConfigError, match=r"sample-0.npz has no output 'n'; it has y") as error:
+        parity.check(Subject(variant=file.variant), Recorded(folder=str(tmp_path)), settings, tmp_path)
+    assert "under the name of the sample" in error.value.hint
+    (tmp_path / "sample-0.npz").unlink()
+    (tmp_path / "again").mkdir()
+    with pytest.raises(ConfigError, match=r"\[parity\] recorded: cannot read .*sample-0.npz"):
+        parity.check(Subject(variant=file.variant), Recorded(folder=str(tmp_path)), settings, tmp_path / "again")
 
 
 QUANTIZED = """(float[1, 64] x) => (float[1, 64] y)
@@ -194,7 +325,7 @@ def without_quantization(folder: Path, *, is_broken: bool) -> Compiled:
 
 
 def test_a_float_graph_is_compared_with_itself_and_measured_beside_the_quantized_model(tmp_path: Path) -> None:
-    (result,) = parity.check(without_quantization(tmp_path, is_broken=False), SETTINGS, tmp_path)
+    result = check(without_quantization(tmp_path, is_broken=False), SETTINGS, tmp_path)
     assert result.against == "the float graph in it"
     assert result.max_rel_error < 1e-6
     assert result.from_original is not None
@@ -202,29 +333,30 @@ def test_a_float_graph_is_compared_with_itself_and_measured_beside_the_quantized
 
 
 def test_a_float_graph_that_lost_something_is_far_from_the_quantized_model(tmp_path: Path) -> None:
-    (result,) = parity.check(without_quantization(tmp_path, is_broken=True), SETTINGS, tmp_path)
+    result = check(without_quantization(tmp_path, is_broken=True), SETTINGS, tmp_path)
     assert result.max_rel_error < 1e-6, "the comparison with itself does not see it"
     assert result.from_original is not None
     assert result.from_original > 0.5
 
 
 def test_other_files_have_no_distance_but_their_error(line: Compiled, tmp_path: Path) -> None:
-    (result,) = parity.check(line, SETTINGS, tmp_path)
+    result = check(line, SETTINGS, tmp_path)
     assert result.from_original is None
 
 
 def test_an_original_runs_once_for_all_files_that_are_compared_with_it(
     line: Compiled, other_line: Compiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs: list[Path] = []
-    run = Cpu.run
+    opened: list[Path] = []
+    open_session = Cpu.open
 
-    def counted(self: Cpu, model: Runnable, samples: tuple[Path, ...], folder: Path) -> tuple[Outcome, ...]:
-        runs.append(model.path)
-        return run(self, model, samples, folder)
+    def counted(self: Cpu, model: Runnable, folder: Path) -> Session:
+        opened.append(model.path)
+        return open_session(self, model, folder)
 
-    monkeypatch.setattr(Cpu, "run", counted)
-    references = parity.References(tmp_path)
+    monkeypatch.setattr(Cpu, "open", counted)
+    (tmp_path / "shared").mkdir()
+    references = References(tmp_path / "shared")
     for name, each, settings in (
         ("first", line, SETTINGS),
         ("again", line, replace(SETTINGS, tolerance=1.0)),
@@ -232,9 +364,15 @@ def test_an_original_runs_once_for_all_files_that_are_compared_with_it(
         ("seed", line, replace(SETTINGS, seed=1)),
     ):
         (tmp_path / name).mkdir()
-        (alone,) = parity.check(each, settings, tmp_path / name)
-        (shared,) = parity.check(each, settings, tmp_path / name, references)
+        (tmp_path / f"{name}-shared").mkdir()
+        alone = checked(each, settings, tmp_path / name).parity
+        shared = checked(each, settings, tmp_path / f"{name}-shared", references=references).parity
         assert shared == alone
-    originals = [path for path in runs if path.name == "original.onnx"]
-    assert len([path for path in originals if path.parent.parent.parent == tmp_path]) == 3
+    originals = [path for path in opened if path.name == "original.onnx"]
+    assert len([path for path in originals if tmp_path / "shared" in path.parents]) == 3
     assert len(originals) == 4 + 3
+
+
+def test_what_is_kept_of_many_samples_is_one(line: Compiled, tmp_path: Path) -> None:
+    checked(line, replace(SETTINGS, random_samples=20), tmp_path)
+    assert [path.name for path in sorted((tmp_path / "cpu").rglob("0.npy"))] == ["0.npy"]

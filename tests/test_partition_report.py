@@ -8,10 +8,18 @@ import pytest
 
 from packager.environments import ENVIRONMENTS, android
 from packager.errors import GateError
+from packager.findings import Left, Partition
 from packager.ortformat.compile import compile_plain
 from packager.partition.report import Gates, partitions, refuse_poor
 from packager.store import Store
-from packager.values import Choice, Compiled, Format, Left, Partition, Plan, Style, Variant
+from packager.values import (
+    Choice,
+    Compiled,
+    Format,
+    Plan,
+    Style,
+    Variant,
+)
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.environments import have
 

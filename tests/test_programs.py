@@ -78,7 +78,7 @@ def test_prints_are_no_answers_and_requests_are_read_by_nobody_else(program: Wri
             taken = sys.stdin.read() + subprocess.run(["cat"], capture_output=True, text=True).stdout
             channel.say({"asked": json.loads(line)["number"], "taken": taken})
     """)
-    with Program("told", {}, folder) as running:
+    with Program(["-m", "told"], {}, folder) as running:
         assert [running.ask({"number": number}) for number in (1, 2)] == [
             {"asked": 1, "taken": ""},
             {"asked": 2, "taken": ""},
@@ -89,7 +89,7 @@ def test_prints_are_no_answers_and_requests_are_read_by_nobody_else(program: Wri
 
 def test_a_request_to_a_program_that_died_names_the_signal(program: Written) -> None:
     folder = program("channel.requests.readline(); os.kill(os.getpid(), signal.SIGABRT)")
-    with Program("told", {}, folder) as running:
+    with Program(["-m", "told"], {}, folder) as running:
         for _ in range(2):
             with pytest.raises(CrashError) as caught:
                 running.ask({})
@@ -98,12 +98,15 @@ def test_a_request_to_a_program_that_died_names_the_signal(program: Written) -> 
 
 def test_a_program_is_gone_with_whatever_ends_its_use(program: Written) -> None:
     folder = program("channel.say({}); channel.requests.read()")
-    with suppress(KeyboardInterrupt), Program("told", {}, folder) as running:
+    with suppress(KeyboardInterrupt), Program(["-m", "told"], {}, folder) as running:
         running.answer()
         raise KeyboardInterrupt
     assert running.process.returncode == -9
 
 
 def test_a_program_that_ends_without_an_answer_is_a_bug(program: Written) -> None:
-    with Program("told", {}, program("pass")) as running, pytest.raises(RuntimeError, match="without an answer"):
+    with (
+        Program(["-m", "told"], {}, program("pass")) as running,
+        pytest.raises(RuntimeError, match="without an answer"),
+    ):
         running.answer()

@@ -20,14 +20,13 @@ import onnx
 import pytest
 
 from packager import plan, tools
-from packager.environments import ENVIRONMENTS
+from packager.environments import CHILD, ENVIRONMENTS
 from packager.environments.android import Android, ProbeJob
 from packager.environments.arm64 import Arm64
 from packager.errors import ModelError
 from packager.ortformat import session
 from packager.ortformat.compile import FP16, FP16_CPU, compile_unfused, compile_variant
 from packager.ortformat.converter import REPLAY_ENTRY, SESSION_ENTRIES
-from packager.partition.measured import CHILD
 from packager.runners import Runnable, cpu
 from packager.store import Store
 from packager.targets.android import Android as AndroidTarget
@@ -145,7 +144,7 @@ def test_17_an_int8_model_runs_on_old_x86(
     """
     model = saved(tmp_path / "m.onnx", MODELS["signed"])
     command = (*old_x86, sys.executable, "-P")
-    asked = job(model, "cpu", cpu.SESSION_ENTRIES)
+    asked = job(model, "cpu", cpu.ENTRIES)
     answer = tools.run_job([CHILD], asked, tmp_path, crash="", hint="", command=command)
     assert "Failed to find kernel for com.microsoft.QLinearConv" in answer["error"]
 
@@ -158,9 +157,12 @@ def test_17_an_int8_model_runs_on_old_x86(
     monkeypatch.setattr(sys, "executable", str(python))
     results = []
     for path in (model, fused):
-        (outcome,) = cpu.Cpu().run(Runnable(path=path), (sample,), tmp_path)
+        outputs = tmp_path / path.stem
+        outputs.mkdir()
+        with cpu.Cpu().open(Runnable(path=path), tmp_path) as session_of_it:
+            outcome = session_of_it.run(sample, outputs)
         assert outcome.outputs is not None, outcome.error
-        results.append(numpy.load(outcome.outputs)["0"])
+        results.append(numpy.load(outputs / "0.npy"))
     assert numpy.array_equal(*results)
 
 

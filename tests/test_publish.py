@@ -12,7 +12,7 @@ import pytest
 
 from packager.errors import ConfigError, ToolError
 from packager.release import MANIFEST, staged
-from packager.release.publish import interrupts_deferred
+from packager.replacing import interrupts_deferred
 from tests.disks import tiny_disk
 
 
@@ -171,7 +171,7 @@ def test_a_full_disk_is_a_tool_error_and_leaves_the_previous_release_whole(dist:
 def test_a_mount_point_cannot_be_replaced_and_keeps_its_release(dist: Path) -> None:
     with tiny_disk(dist):
         (dist / MANIFEST).write_text('{"mobpack": "0.1.0"}')
-        with pytest.raises(ToolError, match=r"cannot put the release at .*dist: ") as error:
+        with pytest.raises(ToolError, match=r"cannot put a mobpack release at .*dist: ") as error:
             publish(dist, "new")
         assert sorted(files(dist)) == [MANIFEST]
     assert "a mount point cannot be replaced" in error.value.hint

@@ -34,12 +34,27 @@ VIEWS: dict[str, type] = {
 }
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
-    for name in ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
+    for name in (
+        "Info",
+        "ModelException",
+        "ModelFile",
+        "ModelSession",
+        "Options",
+        "Provider",
+        "SelfTest",
+        "Tensors",
+        "Weights",
+    )
 ]
 """the files that all models of a package share: together they print RuntimeView"""
 NESTED = (
     view.DimensionView,
     view.FileView,
+    view.GoldenSampleView,
+    view.GoldenTensorView,
+    view.GoldenView,
+    view.TestedFileView,
+    view.ToleranceView,
     view.InputView,
     view.OutputView,
     view.OptionView,

@@ -35,7 +35,7 @@ import onnxruntime
 import pytest
 
 from packager import models, plan, tools
-from packager.environments import ENVIRONMENTS
+from packager.environments import CHILD, ENVIRONMENTS
 from packager.errors import ModelError
 from packager.models import opsets
 from packager.ortformat.compile import FP16, compile_variant
@@ -43,7 +43,6 @@ from packager.ortformat.converter import REPLAY_ENTRY
 from packager.ortformat.operators import operator_config
 from packager.ortformat.reader import read_graph
 from packager.partition import kernels
-from packager.partition.measured import CHILD
 from packager.store import Store
 from packager.targets.android import Android as AndroidTarget
 from packager.values import Compiled, Format, Style

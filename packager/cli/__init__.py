@@ -16,6 +16,7 @@ from packager.cli.build import build
 from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.doctor import doctor
+from packager.cli.export import export
 from packager.cli.init import init
 from packager.cli.inspect import inspect
 from packager.cli.quantize import quantize
@@ -38,7 +39,7 @@ def commands() -> None:
     """
 
 
-for command in (init, inspect, check, build, quantize, convert, runtime, doctor):
+for command in (init, inspect, check, build, export, quantize, convert, runtime, doctor):
     commands.add_command(command)
 
 

@@ -8,14 +8,18 @@ import click
 from packager.cli.options import (
     MODEL,
     config_option,
+    evidence_option,
     fail_on_option,
     json_option,
     parse_gates,
     parse_shapes,
     print_json,
+    require_option,
+    runners_option,
     set_option,
     shape_option,
     target_option,
+    with_runners,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +43,9 @@ if TYPE_CHECKING:
 @set_option
 @shape_option
 @fail_on_option
+@runners_option
+@require_option
+@evidence_option
 @click.option("--emit-project", is_flag=True, help="Also write the sources as a Gradle project.")
 @click.option(
     "--emit",
@@ -57,6 +64,9 @@ def build(
     settings: tuple[str, ...],
     shapes: tuple[str, ...],
     gates: tuple[str, ...],
+    runners: str,
+    require: str,
+    evidence: Path,
     emit_project: bool,
     emits: tuple[str, ...],
     strict: bool,
@@ -67,6 +77,7 @@ def build(
     from packager.console import Console
 
     console = Console(quiet=as_json)
+    settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes)
     request = pipeline.Request(
         targets=pipeline.requested_targets(config, targets),
@@ -75,6 +86,7 @@ def build(
         emit_ort_package="ort-package" in emits,
         strict=strict,
         gates=parse_gates(gates, config.check),
+        evidence=evidence,
     )
     made = pipeline.build(config, request, console)
     if as_json:

@@ -18,7 +18,7 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
     for name in environments_to_install(names):
         with Console(quiet=as_json).step(f"install {name}"):
             install_environment(name)
-    parts, environments = examine(), examine_environments()
+    parts, environments, runners = examine(), examine_environments(), examine_runners()
     if as_json:
         print_json(
             {
@@ -33,6 +33,7 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
                     for part in parts
                 ],
                 "environments": [asdict(environment) for environment in environments],
+                "runners": [{"name": name, "about": about, "missing": missing} for name, about, missing in runners],
             }
         )
         return
@@ -52,3 +53,16 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
         ["", "name", "what it is", "how to get it"],
         [[each.state, each.name, each.about, each.reason] for each in environments],
     )
+    console.table(
+        "Runners, which a model can be compared on",
+        ["", "name", "what it is", "what is missing"],
+        [["no" if missing else "yes", name, about, missing] for name, about, missing in runners],
+    )
+
+
+def examine_runners() -> list[tuple[str, str, str]]:
+    """Every runner: its name, what it is and what this machine lacks for it. `recorded` is files of a project's."""
+    from packager.runners import RECORDED, RUNNERS
+
+    names = [name for name in RUNNERS if name != RECORDED]
+    return [(each.label(), each.about, each.missing()) for name in names for each in RUNNERS[name]("")]

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,30 @@ fail_on_option = click.option(
     metavar="GATE",
     help="Fail when a provider takes too little: max-partitions=4, min-share=0.9. Repeatable.",
 )
+
+runners_option = click.option(
+    "--runners",
+    metavar="NAMES",
+    default="",
+    help="Compare on these, in place of [parity] runners: cpu,arm64,qnn. mobpack doctor lists them.",
+)
+require_option = click.option(
+    "--require", metavar="NAMES", default="", help="Fail where one of these cannot run, in place of [parity] require."
+)
+evidence_option = click.option(
+    "--evidence",
+    type=MODEL,
+    default=Path("mobpack-evidence"),
+    show_default=True,
+    help="Folder for what shows a failed comparison; made when there is one, and replaced as a whole.",
+)
+
+
+def with_runners(settings: tuple[str, ...], runners: str, require: str) -> tuple[str, ...]:
+    """`--runners` and `--require` as settings of `[parity]`."""
+    given = {"runners": runners, "require": require}
+    lists = {key: [name.strip() for name in text.split(",") if name.strip()] for key, text in given.items() if text}
+    return (*settings, *(f"parity.{key}={json.dumps(names)}" for key, names in lists.items()))
 
 
 def parse_gates(texts: tuple[str, ...], table: "CheckTable") -> "Gates":

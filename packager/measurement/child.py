@@ -19,9 +19,9 @@ from packager.measurement import function
 from packager.measurement.metrics import ORIGINALS, Metric, built_in, has_own_data
 from packager.measurement.reference import Reference, reference
 from packager.measurement.running import opened, run
-from packager.measurement.sums import Sums
 from packager.programs import Channel
 from packager.tensors.streaming import in_order
+from packager.tensors.sums import Sums
 
 Measure = Callable[[Any], float]
 """Session -> score."""

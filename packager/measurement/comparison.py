@@ -12,9 +12,9 @@ from typing import Any
 
 from packager.errors import MobpackError, ModelError
 from packager.measurement.running import FLOATS, as_runtime_wants, in_one_line, opened, read
-from packager.measurement.sums import Sums, sums_of
 from packager.ortformat.refusals import is_refusal
 from packager.programs import Channel
+from packager.tensors.sums import Sums, sums_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,7 +90,7 @@ class Evaluator:
         return Score(metric=self.metric, value=answer["score"], original=self.original)
 
     def _start(self) -> Program:
-        self._program = Program("packager.measurement.child", asdict(self._job), self._folder)
+        self._program = Program(["-m", "packager.measurement.child"], asdict(self._job), self._folder)
         try:
             answer = self._program.answer()
             while "done" in answer:

@@ -13,12 +13,12 @@ from packager.measurement.comparison import Job
 from packager.measurement.hosts import as_measured
 from packager.measurement.stored import weight_sums
 from packager.measurement.subject import Subject
-from packager.measurement.sums import Sums
 from packager.programs import run_with_progress
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import WEIGHTED, limit_behind, name_of
 from packager.rewriting.selection import PASSING
 from packager.samples import Samples
+from packager.tensors.sums import Sums
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

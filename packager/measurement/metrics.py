@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from packager.errors import ConfigError, ModelError, nearest
-from packager.measurement.sums import Sums, sums_of
 from packager.quantizers.quantizer import is_function
+from packager.tensors.sums import Sums, sums_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

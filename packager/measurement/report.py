@@ -1,13 +1,12 @@
 """All that is known of a quantized variant, and the same as JSON; `page.py` makes a page of it."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 
+from packager.documents import plain
 from packager.measurement.latency import Latency
 from packager.measurement.layers import LayerError
 from packager.measurement.metrics import Score
-from packager.names import kebab_case
 from packager.values import FloatLayer
 
 
@@ -106,21 +105,10 @@ COMPUTED: Mapping[type, tuple[str, ...]] = {
 
 def as_json(report: QuantizationReport) -> dict[str, object]:
     """The report in what JSON can say, keys in kebab-case; infinity is a text: `infinity`, `-infinity`."""
-    plain = _plain(report)
-    assert isinstance(plain, dict)
-    return plain
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Latency) and value.skipped:  # its times are none
-        return {"machine": value.machine, "is-emulated": value.is_emulated, "skipped": value.skipped}
-    if is_dataclass(value) and not isinstance(value, type):
-        names = (*(each.name for each in fields(value)), *COMPUTED.get(type(value), ()))
-        return {kebab_case(name): _plain(getattr(value, name)) for name in names}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(value[key]) for key in sorted(value)}
-    if isinstance(value, tuple):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return "not a number" if math.isnan(value) else "infinity" if value > 0 else "-infinity"
-    return value
+    document: dict[str, object] = plain(report, COMPUTED)
+    measured = [
+        # Of one that was skipped, the times are none.
+        {"machine": each.machine, "is-emulated": each.is_emulated, "skipped": each.skipped} if each.skipped else shown
+        for each, shown in zip(report.latencies, plain(report.latencies, COMPUTED), strict=True)
+    ]
+    return {**document, "latencies": measured}

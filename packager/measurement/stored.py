@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from packager.measurement.sums import Sums, sums_of
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import attribute
 from packager.tensors.reading import Weight
 from packager.tensors.rounding import unpack
 from packager.tensors.streaming import PIECE_NUMBERS
+from packager.tensors.sums import Sums, sums_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

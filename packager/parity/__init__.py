@@ -1,7 +1,25 @@
-"""Does the compiled model compute what the original computes?"""
+"""Does what ships compute what the original computes?"""
 
-from packager.parity.check import References, check
-from packager.parity.settings import ParitySettings, default_tolerance
+from packager.parity.check import Checked, check
+from packager.parity.reference import Reference, References, graph_of, run_original
+from packager.parity.settings import ParitySettings
+from packager.parity.subject import Subject, is_own_original
+from packager.parity.tolerance import FAR, Tolerance, default_distance, default_tolerance
 from packager.samples import sample_files
 
-__all__ = ["ParitySettings", "References", "check", "default_tolerance", "sample_files"]
+__all__ = [
+    "FAR",
+    "Checked",
+    "ParitySettings",
+    "Reference",
+    "References",
+    "Subject",
+    "Tolerance",
+    "check",
+    "default_distance",
+    "default_tolerance",
+    "graph_of",
+    "is_own_original",
+    "run_original",
+    "sample_files",
+]

@@ -1,258 +1,152 @@
-"""Original against compiled model, sample by sample; over tolerance nothing ships."""
+"""One runner on one file, sample by sample beside the original."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from packager.errors import ConfigError, ModelError, ParityError
-from packager.parity.metrics import Difference, difference
+from packager.errors import ModelError, ToolError
+from packager.findings import OutputError, Parity
+from packager.parity.allclose import over
+from packager.parity.metrics import Comparison
+from packager.parity.outcomes import array_of
+from packager.parity.reference import Reference, References, is_reshaped
 from packager.parity.settings import ParitySettings
-from packager.runners import RUNNERS, Outcome, Runnable, Runner
-from packager.samples import SampleSet, given, random_candidates
-from packager.values import Compiled, ElementType, Model, OutputError, Parity, Style, TensorSpec, Variant, own_numbers
-
-FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
-
-if TYPE_CHECKING:
-    import numpy
+from packager.parity.subject import Subject
+from packager.runners import Outcome, Runner, Session
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
-    """What the original model computes, and on what."""
-
-    samples: SampleSet
-    outcomes: tuple[Outcome, ...]
-    unstable: frozenset[int]
-    """outputs that differ between two runs of the original: no use comparing them"""
+class Checked:
+    parity: Parity
+    worst_sample: int = 0
+    worst_outputs: Path | None = None
+    """folder with what the runner gave on that sample, in the folder of the check"""
 
 
-class References:
-    """What original models compute: each runs once, however many files are compared with it."""
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """What a runner did with all samples."""
 
-    def __init__(self, folder: Path) -> None:
-        """Samples and outputs go below `folder`, which must exist as long as they are used."""
-        self.folder = folder
-        self.known: dict[tuple[object, ...], Reference] = {}
-
-    def of(self, original: Variant, settings: ParitySettings) -> Reference:
-        """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
-        model = original.model
-        which = (model.name, model.sha256, original.graph, original.weights)
-        key = (*which, settings.samples, settings.random_samples, settings.seed)
-        if key not in self.known:
-            folder = self.folder / f"reference-{len(self.known)}"
-            folder.mkdir(exist_ok=True)
-            self.known[key] = _reference(original, settings, folder)
-        return self.known[key]
+    runs_on: str = ""
+    placed: int | None = None
+    node_count: int | None = None
+    outputs: tuple[OutputError, ...] = ()
+    worst_sample: int = 0
+    worst_outputs: Path | None = None
+    skipped: str = ""
+    refusal: str = ""
 
 
 def check(
-    compiled: Compiled, settings: ParitySettings, folder: Path, references: References | None = None
-) -> tuple[Parity, ...]:
-    """One Parity per runner of `settings`; files go below `folder`, an existing scratch folder.
+    subject: Subject, runner: Runner, settings: ParitySettings, folder: Path, references: References | None = None
+) -> Checked:
+    """Compares what `runner` makes of `subject` with its original; files go below `folder`, an existing scratch folder.
 
-    Raises ParityError when an output is over tolerance or a required runner cannot run, ModelError when the original
-    model does not run on the samples, ConfigError when given samples do not fit the model.
+    What is over tolerance, refused or missing is in the result. Raises ModelError when the original model does not run
+    on the samples, ConfigError when given samples do not fit it.
     """
-    reference = (references or References(folder)).of(original_of(compiled), settings)
-    names = dict.fromkeys((*settings.runners, *settings.require))
-    found = tuple(_check_runner(RUNNERS[name](), compiled, reference, settings, folder / name) for name in names)
-    if not is_own_original(compiled.variant):
-        return found
-    distance = _from_original(compiled.variant.model, reference, folder)
-    return tuple(each if each.skipped else replace(each, from_original=distance) for each in found)
-
-
-def is_own_original(variant: Variant) -> bool:
-    """Whether the variant has other numbers than the model: those differ by the rounding that went or came, however
-    right its file is."""
-    return variant.weights is not None or variant.quantizer == "dequantized"
-
-
-def original_of(compiled: Compiled) -> Variant:
-    """What the file is compared with: the user's model, or the graph of other numbers that was made of it."""
-    variant, model = compiled.variant, compiled.variant.model
-    if is_own_original(variant):
-        return variant
-    return own_numbers(model)
-
-
-def _against(variant: Variant) -> str:
-    """What `original_of` gives, in words."""
-    if not is_own_original(variant):
-        return "the original"
-    return "the float graph in it" if variant.quantizer == "dequantized" else "the quantized graph"
-
-
-def _from_original(model: Model, reference: Reference, folder: Path) -> float:
-    """How far the outcomes of `reference` are from those of the user's model on the same samples."""
-    outcomes = _run_original(own_numbers(model), reference.samples, folder / "quantized")
-    if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
-        raise ParityError(
-            f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",
-            hint="give inputs that it takes with [parity] samples",
-        )
-    distances = [
-        _difference(before, after, index)
-        for before, after in zip(outcomes, reference.outcomes, strict=True)
-        for index, spec in enumerate(model.signature.outputs)
-        if spec.element in FLOATS and index not in reference.unstable
-    ]
-    if incomparable := next((each.reason for each in distances if each.reason), ""):
-        raise ParityError(
-            f"the graph that was made of model '{model.name}' does not compute the same: {incomparable}",
-            hint="report this model: changing its numbers broke it",
-        )
-    return max((each.max_rel_error for each in distances), default=0.0)
-
-
-def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
-    """The first samples that the original accepts, and its outputs on them."""
-    model = original.model
-    candidates = (
-        iter([given(model, settings.samples)])
-        if settings.samples
-        else random_candidates(model, folder, count=settings.random_samples, seed=settings.seed)
-    )
-    refusal = ""
-    for candidate in candidates:
-        outcomes = _run_original(original, candidate, folder / "original")
-        refused = next((outcome.error for outcome in outcomes if outcome.error), "")
-        if not refused:
-            unstable = _unstable_outputs(original, candidate, outcomes, folder / "again")
-            return Reference(samples=candidate, outcomes=outcomes, unstable=unstable)
-        refusal = refusal or refused
-    if settings.samples:
-        raise ConfigError(
-            f"[parity] samples: the original model '{model.name}' refuses them: {refusal}",
-            hint="mobpack inspect shows the inputs it takes",
-        )
-    raise ModelError(
-        f"the original model '{model.name}' runs on none of the random inputs tried: {refusal}",
-        hint=f"give real inputs with [parity] samples, or fix the sizes in [model.{model.name}.shapes]",
-    )
-
-
-def _run_original(original: Variant, chosen: SampleSet, folder: Path) -> tuple[Outcome, ...]:
-    folder.mkdir(exist_ok=True)
-    graph = folder / "original.onnx"
-    graph.write_bytes(original.graph)
-    runnable = Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
-    return RUNNERS["cpu"]().run(runnable, chosen.paths, folder)
-
-
-def _unstable_outputs(original: Variant, chosen: SampleSet, first: Sequence[Outcome], folder: Path) -> frozenset[int]:
-    if not original.model.random_operators:
-        return frozenset()
-    second = _run_original(original, chosen, folder)
-    return frozenset(
-        index
-        for index in range(len(original.model.signature.outputs))
-        if any(_difference(a, b, index).max_abs_error for a, b in zip(first, second, strict=True))
-    )
-
-
-def _check_runner(
-    runner: Runner, compiled: Compiled, reference: Reference, settings: ParitySettings, folder: Path
-) -> Parity:
-    chip_only = "a binary for one chip" if compiled.style is Style.CONTEXT else ""
-    missing = chip_only or runner.missing()
-    if missing and not chip_only and runner.NAME in settings.require:
-        raise ParityError(
-            f"runner '{runner.NAME}' is required and cannot run: {missing}",
-            hint="install it, or take it out of [parity] require",
-        )
-    errors: tuple[OutputError, ...] = ()
-    if not missing:
-        folder.mkdir(exist_ok=True)
-        actual = runner.run(_runnable(compiled), reference.samples.paths, folder)
-        errors = _compare(compiled, reference, actual, settings.tolerance)
-    outputs = compiled.variant.model.signature.outputs
-    return Parity(
-        model=compiled.variant.model.name,
-        variant=compiled.variant.name,
-        against=_against(compiled.variant),
-        style=compiled.style,
-        sha256=compiled.sha256,
+    references = references or References(folder)
+    reference = references.of(subject.original, settings)
+    ran = _ran(subject, runner, settings, reference, folder)
+    distances = tuple(_distances(subject, settings, references)) if ran.outputs else ()
+    specs = subject.variant.model.signature.outputs
+    parity = Parity(
+        model=subject.variant.model.name,
+        variant=subject.variant.name,
         runner=runner.NAME,
+        label=runner.label(),
+        runs_on=ran.runs_on,
+        placed=ran.placed,
+        node_count=ran.node_count,
+        against=subject.against,
+        style=subject.style,
+        sha256=subject.sha256,
         sample_count=len(reference.samples.paths),
         samples=reference.samples.description,
         tolerance=settings.tolerance,
-        outputs=errors,
-        skipped=missing,
+        outputs=ran.outputs,
+        from_original=max((each.max_rel_error for each in distances), default=None),
+        distances=distances,
+        skipped=ran.skipped,
+        refusal=ran.refusal,
         reshaped_outputs=tuple(
-            spec.name for index, spec in enumerate(outputs) if _is_reshaped(spec, reference.outcomes, index)
+            spec.name for index, spec in enumerate(specs) if is_reshaped(spec, reference.outcomes, index)
         ),
-        unstable_outputs=tuple(outputs[index].name for index in sorted(reference.unstable)),
+        unstable_outputs=tuple(specs[index].name for index in sorted(reference.unstable)),
+    )
+    return Checked(parity=parity, worst_sample=ran.worst_sample, worst_outputs=ran.worst_outputs)
+
+
+def _distances(subject: Subject, settings: ParitySettings, references: References) -> Iterator[OutputError]:
+    """What the variant's numbers are from the user's model, and whether that is too far."""
+    beside = references.beside_model(subject.variant, settings)
+    for each in beside.errors if beside else ():
+        yield replace(each, failure=settings.distance.failure(each))
+
+
+def _ran(subject: Subject, runner: Runner, settings: ParitySettings, reference: Reference, folder: Path) -> Ran:
+    own = folder / runner.label().replace(" ", "-")
+    own.mkdir(exist_ok=True)
+    runnable = subject.runnable(own)
+    if reason := runner.missing() or runner.cannot_open(runnable):
+        return Ran(skipped=reason)
+    try:
+        with runner.open(runnable, own) as session:
+            return _compared(session, subject, settings, reference, own)
+    except ModelError as error:
+        return Ran(refusal=error.message)
+    except ToolError as error:
+        return Ran(skipped=error.message)
+
+
+def _compared(session: Session, subject: Subject, settings: ParitySettings, reference: Reference, folder: Path) -> Ran:
+    specs = subject.variant.model.signature.outputs
+    judges = [Judge(spec.name, index, settings) for index, spec in enumerate(specs) if index not in reference.unstable]
+    worst, worst_sample, kept = -1.0, 0, folder / "worst"
+    for number, (sample, expected) in enumerate(zip(reference.samples.paths, reference.outcomes, strict=True)):
+        made = folder / "outputs"
+        made.mkdir()
+        actual = session.run(sample, made)
+        if actual.error:
+            refusal = f"sample {number} runs on {subject.against}, and fails here: {actual.error}"
+            return Ran(runs_on=session.about, refusal=refusal, worst_sample=number)
+        error = max((each.add(expected, actual) for each in judges), default=0.0)
+        if error > worst:
+            worst, worst_sample = error, number
+            shutil.rmtree(kept, ignore_errors=True)
+            made.rename(kept)
+        else:
+            shutil.rmtree(made)
+    return Ran(
+        runs_on=session.about,
+        placed=session.placed,
+        node_count=session.node_count,
+        outputs=tuple(each.verdict() for each in judges),
+        worst_sample=worst_sample,
+        worst_outputs=kept if kept.is_dir() else None,
     )
 
 
-def _runnable(compiled: Compiled) -> Runnable:
-    return Runnable(path=compiled.path, needs_fp16=bool(compiled.processor), settings=compiled.settings)
+class Judge:
+    """One output: what it is so far beside the expected one, and whether that will do."""
 
+    def __init__(self, output: str, index: int, settings: ParitySettings) -> None:
+        self._index, self._settings = index, settings
+        self._comparison = Comparison(output)
+        self._failure = ""
 
-def _compare(
-    compiled: Compiled, reference: Reference, actual: Sequence[Outcome], tolerance: float
-) -> tuple[OutputError, ...]:
-    """The error of every output that can be compared; raises ParityError for the first that is over `tolerance`."""
-    where = f"model '{compiled.variant.model.name}' ({compiled.variant.name}, {compiled.style})"
-    for number, outcome in enumerate(actual):
-        if outcome.error:
-            raise ParityError(
-                f"{where}: sample {number} of {reference.samples.description} runs on the original and fails on the "
-                f"compiled model: {outcome.error}",
-                hint="report this model: conversion broke it",
-            )
-    errors = []
-    for index, spec in enumerate(compiled.variant.model.signature.outputs):
-        if index in reference.unstable:
-            continue
-        differences = [_difference(a, b, index) for a, b in zip(reference.outcomes, actual, strict=True)]
-        worst = max(range(len(differences)), key=lambda number: differences[number].max_rel_error)
-        if differences[worst].max_rel_error > tolerance:
-            raise ParityError(
-                f"{where}: output '{spec.name}' differs from the original on sample {worst} of "
-                f"{reference.samples.description}: {_in_words(differences[worst], tolerance)}",
-                hint="nothing was written; check the model, or set [parity] tolerance if this error is acceptable",
-            )
-        errors.append(
-            OutputError(
-                output=spec.name,
-                worst_sample=worst,
-                max_rel_error=differences[worst].max_rel_error,
-                max_abs_error=max(each.max_abs_error for each in differences),
-            )
-        )
-    return tuple(errors)
+    def add(self, expected: Outcome, actual: Outcome) -> float:
+        """Takes the next sample; its largest error as a share of the largest value."""
+        a, b = array_of(expected, self._index), array_of(actual, self._index)
+        if not self._settings.is_recorded:
+            return self._comparison.add(a, b).max_rel_error
+        self._failure = self._failure or over(b, a).failure
+        return self._comparison.add(b, a).max_rel_error
 
-
-def _in_words(worst: Difference, tolerance: float) -> str:
-    return worst.reason or (
-        f"max abs error {worst.max_abs_error:.3g}, {worst.max_rel_error:.3g} of the output's largest value; "
-        f"the tolerance is {tolerance:g}"
-    )
-
-
-def _difference(expected: Outcome, actual: Outcome, index: int) -> Difference:
-    return difference(_array(expected, index), _array(actual, index))
-
-
-def _array(outcome: Outcome, index: int) -> "numpy.ndarray":
-    import numpy
-
-    assert outcome.outputs is not None
-    with numpy.load(outcome.outputs) as arrays:
-        array: numpy.ndarray = arrays[str(index)]
-    return array
-
-
-def _is_reshaped(spec: TensorSpec, expected: Sequence[Outcome], index: int) -> bool:
-    """Whether the original itself returns another shape than it declares: exporters do write wrong ones."""
-    shapes = [_array(outcome, index).shape for outcome in expected]
-    return any(
-        len(shape) != len(spec.shape)
-        or any(isinstance(declared, int) and declared != real for declared, real in zip(spec.shape, shape, strict=True))
-        for shape in shapes
-    )
+    def verdict(self) -> OutputError:
+        found = self._comparison.result()
+        reason = self._comparison.reason
+        if self._settings.is_recorded and found.output not in self._settings.outputs:
+            return replace(found, failure=reason or self._failure)
+        return replace(found, failure=reason or self._settings.tolerance_of(found.output).failure(found))

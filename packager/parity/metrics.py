@@ -1,54 +1,173 @@
-"""How far two outputs are apart."""
+"""How far an output is from the expected one, over samples that come one after the other: only sums are kept."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from packager.findings import DECADES, OutputError
+from packager.tensors.streaming import PIECE_NUMBERS
+from packager.tensors.sums import Sums, sums_of
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy.typing import NDArray
+
+SMALLEST_SCALE = 1e-6
+"""What counts as the largest value of an output that is (almost) zero everywhere."""
+TOP = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
+    """One sample."""
+
     max_abs_error: float
-    """largest |a - b|; infinity where NaN meets a number"""
+    """largest |a - b|; infinity where a NaN or an infinity meets something else, or integers differ"""
     max_rel_error: float
     """max_abs_error over the largest finite |a|: an error relative to the output's own scale"""
+    mismatch_count: int = 0
     reason: str = ""
     """why the two cannot be compared by value (shape, element type); empty when they can"""
 
 
-SMALLEST_SCALE = 1e-6
-"""What counts as the largest value of an output that is (almost) zero everywhere."""
+class Comparison:
+    """One output of a model: what it gave so far, beside what it should have given."""
 
-IDENTICAL = Difference(max_abs_error=0.0, max_rel_error=0.0)
+    def __init__(self, output: str) -> None:
+        self.output = output
+        self.reason = ""
+        """why the outputs of a sample cannot be compared, in words; empty when all could"""
+        self.is_exact = False
+        """whether nothing but equality counts: strings, booleans and integers name things"""
+        self._worst = Difference(max_abs_error=0.0, max_rel_error=0.0)
+        self._worst_sample = 0
+        self._sample_count = self._mismatch_count = self._number_count = self._finite_count = 0
+        self._max_abs_error = self._abs_error = 0.0
+        self._sums = Sums()
+        self._histogram = [0] * (DECADES + 2)
+        self._rows = self._first = self._among = 0
+        self._has_top, self._has_top5 = False, False
+
+    def add(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
+        """Takes the next sample. Infinities and NaNs must stand at the same places; 8-bit integers are quantized
+        numbers and compared as such, wider ones must be equal."""
+        found = self._difference(expected, actual)
+        if not self._sample_count or not found.max_rel_error <= self._worst.max_rel_error:
+            self._worst, self._worst_sample = found, self._sample_count
+        self._sample_count += 1
+        self._max_abs_error = max(self._max_abs_error, found.max_abs_error)
+        self._mismatch_count += found.mismatch_count
+        self.reason = self.reason or found.reason
+        return found
+
+    def result(self) -> OutputError:
+        """What all samples so far come to."""
+        return OutputError(
+            output=self.output,
+            max_abs_error=self._max_abs_error,
+            max_rel_error=self._worst.max_rel_error,
+            worst_sample=self._worst_sample,
+            mean_abs_error=self._abs_error / self._finite_count if self._finite_count else 0.0,
+            cosine=self._sums.cosine,
+            sqnr_db=self._sums.sqnr_db,
+            mismatch_count=self._mismatch_count,
+            number_count=self._number_count,
+            is_exact=self.is_exact,
+            top1_agreement=self._first / self._rows if self._has_top and self._rows else None,
+            top5_agreement=self._among / self._rows if self._has_top5 and self._rows else None,
+            histogram=() if self.is_exact else tuple(self._histogram),
+        )
+
+    def _difference(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
+        if expected.dtype != actual.dtype and {expected.dtype.kind, actual.dtype.kind} != {"U"}:
+            return _incomparable(f"element type {actual.dtype} instead of {expected.dtype}")
+        if expected.shape != actual.shape:
+            return _incomparable(f"shape {list(actual.shape)} instead of {list(expected.shape)}")
+        self._number_count += expected.size
+        self.is_exact = expected.dtype.kind in "Ub" or (expected.dtype.kind in "iu" and expected.dtype.itemsize > 1)
+        if self.is_exact:
+            unequal = int((expected != actual).sum())
+            error = float("inf") if unequal else 0.0
+            return Difference(max_abs_error=error, max_rel_error=error, mismatch_count=unequal)
+        self._rank(expected, actual)
+        return self._numbers(expected, actual)
+
+    def _numbers(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
+        import numpy
+
+        scale = _largest(expected)
+        worst, mismatches = 0.0, 0
+        for a, b in _pieces(expected, actual):
+            self._sums += sums_of(a, b)
+            wide_a, wide_b = a.astype(numpy.float64), b.astype(numpy.float64)
+            with numpy.errstate(invalid="ignore"):
+                error = numpy.abs(wide_a - wide_b)
+            odd = ~numpy.isfinite(error)
+            if odd.any():
+                same = (wide_a == wide_b) | (numpy.isnan(wide_a) & numpy.isnan(wide_b))
+                mismatches += int((odd & ~same).sum())
+                error = error[~odd]
+            if error.size:
+                worst = max(worst, float(error.max()))
+                self._abs_error += float(error.sum())
+                self._finite_count += error.size
+                self._count(error / scale)
+        if mismatches:
+            worst = float("inf")
+        return Difference(max_abs_error=worst, max_rel_error=worst / scale, mismatch_count=mismatches)
+
+    def _count(self, shares: "NDArray[Any]") -> None:
+        import numpy
+
+        nonzero = shares[shares > 0]
+        self._histogram[0] += shares.size - nonzero.size
+        places = numpy.searchsorted(10.0 ** numpy.arange(1 - DECADES, 1), nonzero, side="right")
+        for place, count in enumerate(numpy.bincount(places, minlength=DECADES + 1)):
+            self._histogram[1 + place] += int(count)
+
+    def _rank(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> None:
+        """Rows whose largest number is where it was, and those where it is among the five largest."""
+        import numpy
+
+        width = expected.shape[-1] if expected.ndim else 0
+        if width < 2 or expected.dtype.kind != "f":
+            return
+        self._has_top, self._has_top5 = True, width > TOP
+        a, b = expected.reshape(-1, width), actual.reshape(-1, width)
+        step = max(1, PIECE_NUMBERS // width)
+        for start in range(0, len(a), step):
+            first = a[start : start + step].argmax(-1)[:, None]
+            rows = b[start : start + step]
+            greater = (rows > numpy.take_along_axis(rows, first, -1)).sum(-1)
+            self._rows += len(rows)
+            self._first += int((rows.argmax(-1)[:, None] == first).sum())
+            self._among += int((greater < TOP).sum())
 
 
-def difference(original: "numpy.ndarray", compiled: "numpy.ndarray") -> Difference:
-    """`compiled` against `original`.
+def difference(expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
+    """`actual` against `expected`, one sample."""
+    return Comparison("").add(expected, actual)
 
-    Infinities and NaNs must stand at the same places. Strings, booleans and integers must be equal, because they name
-    things; 8-bit integers are quantized numbers and compared as such.
-    """
+
+def _largest(array: "NDArray[Any]") -> float:
+    """The largest finite magnitude in it, at least SMALLEST_SCALE."""
     import numpy
 
-    if original.dtype != compiled.dtype and {original.dtype.kind, compiled.dtype.kind} != {"U"}:
-        return _incomparable(f"element type {compiled.dtype} instead of {original.dtype}")
-    if original.shape != compiled.shape:
-        return _incomparable(f"shape {list(compiled.shape)} instead of {list(original.shape)}")
-    if original.size == 0:
-        return IDENTICAL
-    if original.dtype.kind in "Ub" or (original.dtype.kind in "iu" and original.dtype.itemsize > 1):
-        unequal = int((original != compiled).sum())
-        return _incomparable(f"{unequal} of {original.size} values differ") if unequal else IDENTICAL
-    a, b = original.astype(numpy.float64), compiled.astype(numpy.float64)
-    same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
-    with numpy.errstate(invalid="ignore"):
-        error = numpy.where(same, 0.0, numpy.abs(a - b))
-    error = numpy.where(numpy.isnan(error), numpy.inf, error)
-    worst = float(error.max())
-    finite = numpy.abs(a[numpy.isfinite(a)])
-    scale = max(float(finite.max()) if finite.size else 0.0, SMALLEST_SCALE)
-    return Difference(max_abs_error=worst, max_rel_error=worst / scale)
+    found = SMALLEST_SCALE
+    for piece in _split(array):
+        magnitudes = numpy.abs(piece.astype(numpy.float64))
+        finite = magnitudes[numpy.isfinite(magnitudes)]
+        found = max(found, float(finite.max()) if finite.size else 0.0)
+    return found
+
+
+def _pieces(a: "NDArray[Any]", b: "NDArray[Any]") -> "Iterator[tuple[NDArray[Any], NDArray[Any]]]":
+    yield from zip(_split(a), _split(b), strict=True)
+
+
+def _split(array: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, PIECE_NUMBERS):
+        yield flat[start : start + PIECE_NUMBERS]
 
 
 def _incomparable(reason: str) -> Difference:

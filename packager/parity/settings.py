@@ -1,36 +1,29 @@
-"""The `[parity]` table."""
+"""What a comparison needs to know beside the files: the `[parity]` table, for one file."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager.models.graphs import read_graph
-from packager.models.traits import traits
-from packager.values import Compiled, Numbers
+from packager.parity.tolerance import Tolerance
+
+ANY = Tolerance()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParitySettings:
-    runners: tuple[str, ...]
-    require: tuple[str, ...]
-    samples: Path | None
-    random_samples: int
-    seed: int
-    tolerance: float
+    samples: Path | None = None
+    """.npz files of the user's, or random ones"""
+    random_samples: int = 3
+    seed: int = 0
+    tolerance: float = 1e-3
     """largest allowed error, as a share of the output's largest value"""
+    distance: Tolerance = ANY
+    """how far a variant may be from the user's model"""
+    outputs: Mapping[str, Tolerance] = field(default_factory=dict)
+    """outputs that are judged otherwise"""
 
+    is_recorded: bool = False
+    """whether it is the original that is judged, by what a runner has recorded: as numpy.allclose does"""
 
-FLOAT32, FLOAT16, QUANTIZED = 1e-3, 1e-2, 5e-2
-
-
-def default_tolerance(compiled: Compiled) -> float:
-    """1e-3 where kernels differ in rounding alone, 1e-2 where they compute in 16 bits; 5e-2 where activations are
-    quantized: a fused kernel may land one step of 256 away from the unfused ones, a few layers pass that on, and the
-    range of the steps may be some times the largest value that a sample gives. A MatMul of quantized weights counts
-    among them: ONNX Runtime makes it MatMulNBits, which quantizes what it multiplies them with (accuracy level 4).
-    """
-    graph = read_graph(compiled.variant.graph)
-    numbers = traits(graph).numbers
-    multiplies = any(node.op in ("MatMul", "MatMulNBits") for node in graph.all_nodes())
-    if numbers in (Numbers.QDQ, Numbers.QUANTIZED_OPERATORS) or (numbers is Numbers.WEIGHT_ONLY and multiplies):
-        return QUANTIZED
-    return FLOAT16 if numbers is Numbers.FLOAT16 else FLOAT32
+    def tolerance_of(self, output: str) -> Tolerance:
+        return self.outputs.get(output, Tolerance(max_rel_error=self.tolerance))

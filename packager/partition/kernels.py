@@ -12,12 +12,13 @@ from packager.environments import Environment, ensure
 from packager.environments.arm64 import Arm64
 from packager.environments.runtime import Runtime, shipped_version
 from packager.errors import ModelError, ToolError
+from packager.findings import KernelProof
 from packager.graph import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
 from packager.ortformat.reader import read_graph as read_ort
 from packager.ortformat.refusals import explain
 from packager.partition.measured import run_child
-from packager.values import Compiled, Format, KernelProof, Style
+from packager.values import Compiled, Format, Style
 
 ARM_ENTRIES = {"session.qdqisint8allowed": "1"}
 """What ONNX Runtime does by itself on ARM. Elsewhere it turns int8 activations into uint8 ones first, and the kernels

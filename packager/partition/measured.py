@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager import tools, walk
-from packager.environments import ENVIRONMENTS, Environment, ensure
+from packager.environments import CHILD, ENVIRONMENTS, SIGNED, Environment, ensure, qnn, webgpu
 from packager.errors import ModelError, ToolError
 from packager.models.skeleton import read_skeleton
 from packager.ortformat.refusals import explain
@@ -16,14 +16,12 @@ from packager.ortformat.refusals import explain
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
-CHILD = Path(__file__).with_name("assign.py")
 MARK = re.compile("@([0-9]+)@")
 """The name that a node is measured under. ONNX Runtime keeps it inside the names it makes from it: `@7@_token_3`."""
 
 CONVERSIONS = ("QuantizeLinear", "DequantizeLinear")
 
-SESSION_ENTRIES = {"session.qdqisint8allowed": "1"}
-"""As on ARM: on x86 an S8S8 model is otherwise turned into U8S8 before the provider sees it."""
+SESSION_ENTRIES = SIGNED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,18 +31,13 @@ class Source:
     environment: str
     options: Mapping[str, str]
     words: str
-    """what runs there; `{}` stands for the version of the plug-in"""
+    """what runs there beside ONNX Runtime, with the version of the plug-in"""
 
 
 SOURCES = {
     "cpu": Source(environment="runtime", options={}, words=""),
-    "qnn": Source(
-        # A SoC must be named: without one the simulator runs out of memory on some models.
-        environment="qnn",
-        options={"backend_type": "htp", "soc_model": "57"},
-        words=", QNN {} on the HTP simulator",
-    ),
-    "webgpu": Source(environment="webgpu", options={}, words=", WebGPU {} on Mesa's lavapipe"),
+    "qnn": Source(environment="qnn", options=qnn.OPTIONS, words=f", {qnn.WORDS}"),
+    "webgpu": Source(environment="webgpu", options={}, words=f", {webgpu.WORDS}"),
 }
 
 
@@ -137,7 +130,7 @@ def measure(
     return assignment(
         answer,
         marked,
-        by=f"ONNX Runtime {answer['version']}{source.words.format(answer['plugin'])}",
+        by=f"ONNX Runtime {answer['version']}{source.words.format(**answer)}",
         refusal=explain(opened.get("error", "")),
     )
 

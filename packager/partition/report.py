@@ -6,6 +6,7 @@ from pathlib import Path
 
 from packager.environments import ENVIRONMENTS
 from packager.errors import GateError, ModelError, ToolError
+from packager.findings import Left, Partition
 from packager.graph import Graph
 from packager.models.graphs import read_graph as read_onnx
 from packager.partition import coreml, groups, nnapi
@@ -15,7 +16,7 @@ from packager.partition.measured import SOURCES, Assignment, measure
 from packager.partition.multiply_adds import multiply_adds
 from packager.partition.rules import Prediction
 from packager.providers import CPU, PROVIDERS
-from packager.values import Choice, Format, Left, Partition, Plan, Style
+from packager.values import Choice, Format, Plan, Style
 
 ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
 """Providers that Android's library has built in; it runs here in the environment `android`."""

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from packager import __version__
+from packager.findings import KernelProof, Parity, Partition, Report
 from packager.targets import PackagedRuntime
 from packager.values import (
     Artifact,
     Compiled,
-    KernelProof,
     Model,
     Package,
-    Parity,
-    Partition,
     Plan,
-    Report,
     TensorSpec,
     Variant,
     distinct_files,
 )
+from packager.vectors import NO_VECTORS, Golden
 
 SCHEMA_VERSION = 1
 NO_RUNTIMES: Mapping[str, PackagedRuntime] = {}
@@ -45,6 +43,7 @@ def manifest(
     runtimes: Mapping[str, str],
     warnings: Sequence[str],
     own_runtimes: Mapping[str, PackagedRuntime] = NO_RUNTIMES,
+    golden: Golden = NO_VECTORS,
 ) -> str:
     """The manifest as JSON text; the same release gives the same text."""
     models = {plan.model.name: plan.model for plan in plans}
@@ -62,6 +61,7 @@ def manifest(
         "parity": [parity_entry(parity) for parity in report.parities],
         "partitions": [partition_entry(partition) for partition in report.partitions],
         "kernels": [kernels_entry(proof) for proof in report.kernels],
+        "golden": golden_entries(golden),
         "artifacts": [
             {
                 "target": each.artifact.target,
@@ -125,6 +125,23 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "operators": sorted(compiled.operators),
         "disabled-optimizers": list(compiled.disabled_optimizers),
     }
+
+
+def golden_entries(golden: Golden) -> list[dict[str, object]]:
+    """The files of golden vectors, and which files of a model they are for."""
+    found: dict[tuple[str, str], dict[str, object]] = {}
+    files: dict[tuple[str, str], list[str]] = {}
+    for (model, sha256), vectors in sorted(golden.items()):
+        file = vectors.golden
+        found[model, file.sha256] = {
+            "model": model,
+            "sha256": file.sha256,
+            "size-bytes": file.size_bytes,
+            "samples": file.about["samples"],
+            "sample-count": len(file.samples),
+        }
+        files.setdefault((model, file.sha256), []).append(sha256)
+    return [{**entry, "for": files[key]} for key, entry in found.items()]
 
 
 def _left(variant: Variant) -> list[dict[str, str]]:
@@ -195,12 +212,16 @@ def parity_entry(parity: Parity) -> dict[str, object]:
         "variant": parity.variant,
         "style": parity.style,
         "sha256": parity.sha256,
-        "runner": parity.runner,
+        "runner": parity.label or parity.runner,
     }
     if parity.skipped:
         return {**entry, "skipped": parity.skipped}
+    if parity.refusal:
+        return {**entry, "refusal": parity.refusal}
     return {
         **entry,
+        "runs-on": parity.runs_on,
+        **({} if parity.placed is None else {"placed": parity.placed, "nodes": parity.node_count}),
         "against": parity.against,
         **({} if parity.from_original is None else {"from-original": rounded(parity.from_original)}),
         "samples": parity.samples,

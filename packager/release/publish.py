@@ -1,94 +1,17 @@
 """Puts a finished release where the user wants it: all of it, or nothing."""
 
-import contextlib
-import json
-import shutil
-import signal
-import tempfile
-import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from packager.atomic import NO_SPACE
-from packager.errors import ConfigError, ToolError
+from packager.replacing import Kind, replaced
 
 MANIFEST = "manifest.json"
+RELEASE = Kind(words="a mobpack release", mark=MANIFEST, option="--out")
 
 
-@contextlib.contextmanager
-def staged(out: Path) -> Iterator[Path]:
+def staged(out: Path) -> AbstractContextManager[Path]:
     """A folder beside `out` to fill; when the block ends well it takes `out`'s place, otherwise it is removed.
 
     Raises ConfigError when `out` holds something that is not a release of ours, ToolError when it cannot be written.
     """
-    out = out.resolve()  # a link to a folder stays a link
-    _refuse_foreign(out)
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    except OSError as error:
-        raise ToolError(
-            f"cannot write to {out.parent}: {error.strerror}", hint="choose another folder with --out"
-        ) from error
-    try:
-        yield staging
-        staging.chmod(0o755)
-        _swap(staging, out)
-    except OSError as error:
-        if error.errno in NO_SPACE:
-            raise ToolError(f"no space left on the disk of {out}", hint="free some space, then run again") from error
-        raise
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _refuse_foreign(out: Path) -> None:
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    try:
-        manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
-        is_ours = isinstance(manifest, dict) and "mobpack" in manifest
-    except (OSError, ValueError):
-        is_ours = False
-    if not is_ours:
-        raise ConfigError(
-            f"{out} exists and is not a mobpack release", hint="choose another folder with --out, or empty this one"
-        )
-
-
-def _swap(staging: Path, out: Path) -> None:
-    """Renames `staging` to `out`. Interrupts wait meanwhile; a failure puts the previous release back."""
-    with interrupts_deferred():
-        previous = staging.with_name(staging.name + ".previous")
-        try:
-            if out.exists():
-                out.rename(previous)
-            staging.rename(out)
-        except OSError as error:
-            if previous.exists():
-                previous.rename(out)
-            raise ToolError(
-                f"cannot put the release at {out}: {error.strerror}",
-                hint="choose another folder with --out; a mount point cannot be replaced",
-            ) from error
-        shutil.rmtree(previous, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def interrupts_deferred() -> Iterator[None]:
-    """Ctrl-C, and the end of a cancelled job, inside the block take effect behind it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    received: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _frame: received.append(number))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if received:
-        raise KeyboardInterrupt
+    return replaced(out, RELEASE)

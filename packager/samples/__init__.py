@@ -6,7 +6,7 @@ from packager.samples.given import given
 from packager.samples.inspection import Inspection, inspect
 from packager.samples.random import random_candidates
 from packager.samples.reading import describe
-from packager.samples.sample import Problem, Samples, SampleSet
+from packager.samples.sample import Problem, Samples, SampleSet, write_arrays
 
 __all__ = [
     "AudioSettings",
@@ -21,4 +21,5 @@ __all__ = [
     "inspect",
     "random_candidates",
     "sample_files",
+    "write_arrays",
 ]

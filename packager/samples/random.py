@@ -1,12 +1,11 @@
 """Random inputs that respect what a model expects."""
 
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.errors import ModelError
-from packager.samples.sample import SampleSet
+from packager.samples.sample import SampleSet, write_arrays
 from packager.values import ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def random_candidates(model: Model, folder: Path, *, count: int, seed: int) -> I
                 for index, (spec, shape) in enumerate(zip(inputs, shapes, strict=True))
             }
             path = folder / f"sample-{number}.npz"
-            _save(path, arrays)
+            write_arrays(path, arrays)
             paths.append(path)
         chosen = [
             f"{spec.name} {'x'.join(map(str, shape))}"
@@ -44,16 +43,6 @@ def random_candidates(model: Model, folder: Path, *, count: int, seed: int) -> I
             if not spec.is_static
         ]
         yield SampleSet(paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {seed}", *chosen]))
-
-
-def _save(path: Path, arrays: "Mapping[str, numpy.typing.NDArray[numpy.generic]]") -> None:
-    """What numpy.savez does, for inputs too whose name is one of its own arguments (`file`)."""
-    import numpy
-
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, array in arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                numpy.lib.format.write_array(member, numpy.asanyarray(array), allow_pickle=False)
 
 
 def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:

@@ -171,6 +171,6 @@ def refusals(environment: Environment, files: Sequence[tuple[Path, Mapping[str, 
 
 
 def job(path: Path, provider: str, entries: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Has `assign.py` open a model."""
+    """Has `session_child.py` open a model."""
     options = {"provider": provider, "provider_options": {}, "entries": dict(entries or {})}
     return {"task": "load", "model": str(path), "data_folder": None, "optimize": True, **options}

@@ -1,0 +1,138 @@
+"""What `mobpack check` prints: the plan, partitions, kernels, and what every runner made of every file."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packager.console import Console
+    from packager.findings import KernelProof, Left, Parity, Partition
+    from packager.pipeline import Examination
+    from packager.values import Choice, Compiled, Plan
+
+
+def show(plan: "Plan", found: "Examination", console: "Console") -> None:
+    """One model on one target, on one screen."""
+    from packager.console import size
+
+    total = size(sum(each.size_bytes for each in plan.files))
+    files = "1 file" if len(plan.files) == 1 else f"{len(plan.files)} files"
+    console.result(f"{plan.model.name} on {plan.target}: {files}, {total}")
+    rows = [
+        [_provider(choice), _name(choice.compiled), size(choice.compiled.size_bytes), choice.reason]
+        for choice in plan.choices
+    ]
+    console.table("", ["provider", "opens", "adds", "because"], rows)
+    mine = [each for each in found.report.partitions if (each.model, each.target) == (plan.model.name, plan.target)]
+    if mine:
+        console.table(
+            "",
+            ["provider", "nodes", "partitions", "multiply-adds", "stays on the CPU", "says"],
+            [_split(each) for each in mine],
+        )
+    console.table(
+        "",
+        ["file", "for", "kernels"],
+        [_proven(each, plan, found) for each in plan.files],
+    )
+    compare([each for each in found.report.parities if each.model == plan.model.name], plan, console)
+
+
+def compare(compared: "list[Parity]", plan: "Plan", console: "Console") -> None:
+    """Runners by what they ran."""
+    if not compared:
+        return
+    columns = {(each.sha256, each.against): _subject(each, plan) for each in compared}
+    console.table(
+        "Largest error, as a share of the output's largest value",
+        ["runner", *columns.values()],
+        _matrix(compared, list(columns)),
+    )
+    for line in _notes(compared):
+        console.result(line)
+
+
+def _provider(each: "Choice | Partition") -> str:
+    return f"{each.provider} ({', '.join(each.soc_models)})" if each.soc_models else each.provider
+
+
+def _name(compiled: "Compiled") -> str:
+    name = f"{compiled.style} .{compiled.format}"
+    return f"{name} {compiled.processor} {compiled.sha256[:8]}".replace("  ", " ")
+
+
+LEFT_SHOWN = 3
+"""groups of nodes; `--json` has them all"""
+
+
+def _split(each: "Partition") -> list[str]:
+    if each.skipped:
+        return [_provider(each), "", "", "", "", f"not examined: {each.skipped}"]
+    if each.refusal:
+        return [_provider(each), "does not start", "", "", "everything", f"{each.by}: {each.refusal}"]
+    left = [_left(one) for one in each.left]
+    more = [f"and {len(left) - LEFT_SHOWN} more kinds"] if len(left) > LEFT_SHOWN else []
+    return [
+        _provider(each),
+        f"{each.taken_count} of {each.node_count}",
+        str(each.partition_count),
+        "none in it" if each.share is None else f"{each.share:.1%}",
+        "\n".join(left[:LEFT_SHOWN] + more) or "nothing",
+        f"{'measured' if each.is_measured else 'predicted'}: {each.by}",
+    ]
+
+
+def _left(left: "Left") -> str:
+    """`2 Einsum: the provider does not know the operator`; some reasons begin with the operator's name themselves."""
+    reason = left.reason.removeprefix(f"{left.operator}: ")
+    return f"{left.count} {left.operator}{f': {reason}' if reason else ''}"
+
+
+def _proven(compiled: "Compiled", plan: "Plan", found: "Examination") -> list[str]:
+    """Whom the file is for, and that it has kernels."""
+    key = plan.model.name, compiled.sha256
+    users = [_provider(choice) for choice in plan.choices if choice.compiled.sha256 == compiled.sha256]
+    kernels = [_kernels(each) for each in found.report.kernels if (each.model, each.sha256) == key]
+    return [_name(compiled), ", ".join(dict.fromkeys(users)), "\n".join(kernels)]
+
+
+def _kernels(proof: "KernelProof") -> str:
+    return f"not proven: {proof.skipped}" if proof.skipped else f"all {proof.node_count} nodes: {proof.by}"
+
+
+def _subject(parity: "Parity", plan: "Plan") -> str:
+    """What was compared, with its variant: a file of the plan, or the graph that files are made of."""
+    file = next((_name(each) for each in plan.files if each.sha256 == parity.sha256), "ONNX graph")
+    return f"{parity.variant}: {file}"
+
+
+def _matrix(compared: "list[Parity]", columns: list[tuple[str, str]]) -> list[list[str]]:
+    """A row for each runner, a cell for each file; empty where a runner does not open the file."""
+    rows: dict[str, dict[tuple[str, str], str]] = {}
+    for each in compared:
+        rows.setdefault(each.label, {})[each.sha256, each.against] = _verdict(each)
+    return [[label, *(cells.get(column, "") for column in columns)] for label, cells in rows.items()]
+
+
+def _verdict(parity: "Parity") -> str:
+    if parity.skipped:
+        return "skipped"
+    if parity.refusal:
+        return "refused"
+    return f"{parity.max_rel_error:.2g} {'OVER' if parity.over else 'ok'}"
+
+
+def _notes(compared: "list[Parity]") -> "list[str]":
+    """What was allowed and on what, then why runners did not run, each once."""
+    notes = [
+        f"{each.against}: {each.tolerance:g} allowed; {each.samples}"
+        + ("" if each.from_original is None else f"; it is {each.from_original:.2g} from the original")
+        for each in compared
+        if each.outputs
+    ]
+    notes += [f"{each.label} ran on {each.runs_on}{_placed(each)}" for each in compared if each.outputs]
+    notes += [f"{each.label} skipped: {each.skipped}" for each in compared if each.skipped]
+    notes += [f"{each.label} refused: {each.refusal}" for each in compared if each.refusal]
+    return list(dict.fromkeys(notes))
+
+
+def _placed(parity: "Parity") -> str:
+    return "" if parity.placed is None else f": {parity.placed} of {parity.node_count} nodes on its provider"

@@ -1,0 +1,171 @@
+"""What shows a failed comparison: the worst sample, both results, and the first node that computes something else."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager import parity
+from packager.bisection import Side, bisect
+from packager.errors import MobpackError
+from packager.findings import Failure
+from packager.parity import Checked, ParitySettings, References, Subject
+from packager.parity.outcomes import array_of
+from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
+from packager.samples import write_arrays
+from packager.values import Variant, own_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VARIANT_HINT = (
+    "look at the node: leave it in float (exclude of the quantizer), give better calibration samples, or set "
+    "[parity] from-original if this distance is acceptable"
+)
+HINT = "nothing was written; check the model, or set [parity] tolerance if this error is acceptable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A comparison that failed."""
+
+    subject: Subject
+    runner: Runner
+    checked: Checked
+    settings: ParitySettings
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        variant = self.subject.variant
+        return file_name(variant.model.name, variant.name, self.subject.style, self.runner.label())
+
+    @property
+    def variant(self) -> str:
+        """Name of the folder of its variant."""
+        return file_name(self.subject.variant.model.name, self.subject.variant.name)
+
+    @property
+    def output_names(self) -> list[str]:
+        return [spec.name for spec in self.subject.variant.model.signature.outputs]
+
+
+def file_name(*parts: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", "-".join(parts))
+
+
+def explained(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
+    """The failure in words, with what shows it in a folder of its own below `evidence`."""
+    found = case.checked.parity
+    folder = evidence / case.name
+    folder.mkdir(parents=True)
+    reference = references.of(case.subject.original, case.settings)
+    sample = case.checked.worst_sample
+    names = case.output_names
+    shutil.copyfile(reference.samples.paths[sample], folder / "inputs.npz")
+    save(folder / "expected.npz", names, reference.outcomes[sample])
+    if case.checked.worst_outputs:
+        save(folder / f"{case.runner.NAME}.npz", names, Outcome(outputs=case.checked.worst_outputs))
+    has_nodes = found.over and case.runner.NAME != RECORDED
+    place = Place(sample=reference.samples.paths[sample], scratch=scratch / "bisection", evidence=folder / "node")
+    node = _first_node(original(case.subject.original, place), file(case, place), case, place) if has_nodes else ""
+    return Failure(parity=found, message=in_words(case), hint=HINT, evidence=folder, node=node)
+
+
+def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
+    """As `explained`, for a variant whose numbers are too far from the user's model."""
+    found, model = case.checked.parity, case.subject.variant.model
+    worst = found.too_far[0]
+    folder = evidence / case.variant
+    folder.mkdir(parents=True)
+    reference = references.of(case.subject.variant, case.settings)
+    shutil.copyfile(reference.samples.paths[worst.worst_sample], folder / "inputs.npz")
+    if beside := references.beside_model(case.subject.variant, case.settings):
+        save(folder / "original.npz", case.output_names, beside.outcomes[worst.worst_sample])
+    save(folder / "variant.npz", case.output_names, reference.outcomes[worst.worst_sample])
+    sample = reference.samples.paths[worst.worst_sample]
+    place = Place(sample=sample, scratch=scratch / "variant", evidence=folder / "node")
+    node = _first_node(original(own_numbers(model), place), graph(case, place), case, place)
+    message = (
+        f"model '{model.name}': the variant '{found.variant}' is broken: its output '{worst.output}' differs from the "
+        f"original on sample {worst.worst_sample} of {found.samples}: {worst.failure}"
+    )
+    return Failure(parity=found, message=message, hint=VARIANT_HINT, evidence=folder, node=node)
+
+
+def in_words(case: Case) -> str:
+    found = case.checked.parity
+    if found.refusal:
+        return f"{case.subject.words} on {found.label}: {found.refusal}"
+    worst = found.over[0]
+    where = f"sample {worst.worst_sample} of {found.samples}"
+    if found.runner == RECORDED:
+        return f"model '{found.model}': output '{worst.output}' is not what was recorded for {where}: {worst.failure}"
+    return (
+        f"{case.subject.words} on {found.label} ({found.runs_on}): output '{worst.output}' differs from "
+        f"{case.subject.against} on {where}: {worst.failure}"
+    )
+
+
+def save(path: Path, names: Sequence[str], outcome: Outcome) -> None:
+    """The outputs as .npz, keyed by name."""
+    arrays: dict[str, NDArray[Any]] = {name: array_of(outcome, index) for index, name in enumerate(names)}
+    write_arrays(path, arrays)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a bisection looks, and where it puts things."""
+
+    sample: Path
+    scratch: Path
+    evidence: Path
+
+    def folder(self, name: str) -> Path:
+        folder = self.scratch / name
+        folder.mkdir(parents=True)
+        return folder
+
+
+def original(variant: Variant, place: Place) -> Side:
+    """The graph as it is written, on the CPU."""
+    return side("the original", parity.graph_of(variant, place.folder("original")), cpu())
+
+
+def graph(case: Case, place: Place) -> Side:
+    """The variant's graph as it is written, on the CPU."""
+    runnable = parity.graph_of(case.subject.variant, place.folder("graph"))
+    return side(f"the variant '{case.subject.variant.name}'", runnable, cpu())
+
+
+def file(case: Case, place: Place) -> Side:
+    """What failed, on the runner that it failed on."""
+    return side(case.runner.label(), case.subject.runnable(place.folder("file")), case.runner)
+
+
+def side(label: str, runnable: Runnable, runner: Runner) -> Side:
+    return Side(
+        label=label,
+        path=runnable.path,
+        data_folder=runnable.data_folder,
+        runner=runner,
+        settings=runnable.settings,
+        is_optimized=runnable.is_optimized,
+        needs_fp16=runnable.needs_fp16,
+    )
+
+
+def cpu() -> Runner:
+    (runner,) = RUNNERS["cpu"]("")
+    return runner
+
+
+def _first_node(a: Side, b: Side, case: Case, place: Place) -> str:
+    """Words on the first node that parts; why there are none, where looking for it failed."""
+    folder = place.folder("values")
+    try:
+        return bisect(a, b, [place.sample], folder, place.evidence, tolerance=case.settings.tolerance).words
+    except MobpackError as error:
+        return f"the first node that differs was not found: {error.message}"

@@ -1,0 +1,28 @@
+"""The folder in which evidence is left for the user."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from packager import __version__
+from packager.replacing import Kind, refuse_foreign, replaced
+
+MARK = "evidence.json"
+KEPT = Kind(words="evidence of mobpack's", mark=MARK, option="--evidence")
+
+
+@contextmanager
+def kept(folder: Path) -> Iterator[Path]:
+    """A folder to fill that takes the place of `folder`, and of what an earlier run left there, as a whole.
+
+    Raises ConfigError when that holds anything else, ToolError when it cannot be written.
+    """
+    with replaced(folder, KEPT) as made:
+        (made / MARK).write_text(json.dumps({"mobpack": __version__}) + "\n", encoding="utf-8")
+        yield made
+
+
+def refuse_other(folder: Path) -> None:
+    """Raises ConfigError when `folder` holds what is no evidence: said before the work, not behind it."""
+    refuse_foreign(folder, KEPT)

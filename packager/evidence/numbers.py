@@ -1,0 +1,175 @@
+"""What every runner computes, beside the originals: kept by content, because emulated processors are slow."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from packager import parity, tools
+from packager.config import Config, ModelTable
+from packager.console import Console
+from packager.errors import ConfigError, ParityError, nearest
+from packager.evidence.failures import Case, explained, explained_variant
+from packager.findings import Failure, Parity
+from packager.parity import FAR, ParitySettings, Subject, Tolerance
+from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
+from packager.store import Store
+from packager.values import Plan, Style, distinct_files, own_numbers
+
+
+def compare_all(
+    plans: Sequence[Plan], config: Config, store: Store, console: Console, scratch: Path, evidence: Path
+) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
+    """Has every runner of `config` compute what it can of `plans`; what shows a failure goes below `evidence`.
+
+    Raises ParityError when a runner that is required cannot run at all.
+    """
+    references = parity.References(scratch)
+    parities: list[Parity] = []
+    failures: list[Failure] = []
+    broken: set[str] = set()
+    for number, (runner, subject) in enumerate(pairs(plans, config)):
+        settings = settings_for(config, subject, runner)
+        with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}"):
+            folder = scratch / f"pair-{number}"
+            folder.mkdir()
+            checked = _checked(subject, runner, settings, store, references, folder)
+            parities.append(checked.parity)
+            refuse_missing(checked.parity, subject, config)
+            case = Case(subject=subject, runner=runner, checked=checked, settings=settings)
+            if fails(checked.parity, config):
+                failures.append(explained(case, references, folder, evidence))
+            if checked.parity.too_far and case.variant not in broken:
+                broken.add(case.variant)
+                failures.append(explained_variant(case, references, folder, evidence))
+    for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
+        console.warn(warning)
+    return tuple(parities), tuple(failures)
+
+
+def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subject]]:
+    """Every runner with everything it can be asked about."""
+    table = config.parity
+    recorded = [RECORDED] if table.recorded else []
+    for name in dict.fromkeys((*table.runners, *table.require, *recorded)):
+        setting = table.recorded or "" if name == RECORDED else table.interpreters.get(name, "")
+        for runner in RUNNERS[name](str(setting)):
+            for subject in subjects(plans, runner.OPENS):
+                yield runner, subject
+
+
+def subjects(plans: Sequence[Plan], opens: str) -> list[Subject]:
+    """What a runner opens: every file; the graphs; or a provider's files, and the graph where no file is for it."""
+    if opens == ORIGINAL:
+        models = {each.model.name: each.model for each in plans}
+        return [Subject(variant=own_numbers(model)) for model in models.values()]
+    if opens == ANY:
+        return [Subject(variant=each.variant, compiled=each) for each in distinct_files(plans)]
+    found: dict[tuple[str, str], Subject] = {}
+    for plan in plans:
+        files = [choice.compiled for choice in plan.choices if choice.provider == opens]
+        chosen = [Subject(variant=each.variant, compiled=each) for each in files]
+        for subject in chosen or [Subject(variant=plan.cpu.variant)]:
+            found[plan.model.name, subject.sha256] = subject
+    return list(found.values())
+
+
+def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySettings:
+    """Raises ConfigError for a tolerance of an output that does not exist."""
+    table = config.parity
+    model: ModelTable = config.model[subject.variant.model.name]
+    outputs = [spec.name for spec in subject.variant.model.signature.outputs]
+    for name in model.tolerance:
+        if name not in outputs:
+            where = f"model.{subject.variant.model.name}.tolerance.{name}"
+            raise ConfigError(f"{where}: the model has no such output", hint=nearest(name, outputs))
+    return ParitySettings(
+        is_recorded=runner.NAME == RECORDED,
+        samples=table.samples,
+        random_samples=table.random_samples,
+        seed=table.seed,
+        tolerance=table.tolerance or max(parity.default_tolerance(subject.variant), runner.ROUNDING),
+        distance=distance(table.from_original, subject),
+        outputs={name: Tolerance(**each.model_dump()) for name, each in model.tolerance.items()},
+    )
+
+
+def distance(most: float | None, subject: Subject) -> Tolerance:
+    """What the variant of `subject` may be from the user's model."""
+    return parity.default_distance(subject.variant) if most is None else Tolerance(max_rel_error=most)
+
+
+def fails(found: Parity, config: Config) -> bool:
+    """Whether it stops a release. A runner that does not open a file must be required for that: another's provider
+    may know less, or more, than the phone's."""
+    return bool(found.over) or bool(found.refusal and found.runner in config.parity.require)
+
+
+def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
+    if found.skipped and found.runner in config.parity.require and subject.style is not Style.CONTEXT:
+        raise ParityError(
+            f"runner '{found.label}' is required and cannot run {subject.words}: {found.skipped}",
+            hint="do what it says, or take it out of [parity] require",
+        )
+
+
+def _checked(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    store: Store,
+    references: parity.References,
+    folder: Path,
+) -> parity.Checked:
+    """What `runner` makes of `subject`, from the store when the same was compared before and agreed."""
+    from pydantic import TypeAdapter
+
+    adapter = TypeAdapter(Parity)
+    inputs = _inputs(subject, runner, settings)
+    if runner.identity() and (kept := store.find("parity", inputs)):
+        return parity.Checked(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
+    checked = parity.check(subject, runner, settings, folder, references)
+    found = checked.parity
+    if runner.identity() and not found.has_failed and not found.skipped:
+        store.results("parity", inputs, lambda made: _write(made / "parity.json", adapter.dump_json(found)))
+    return checked
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _inputs(subject: Subject, runner: Runner, settings: ParitySettings) -> list[object]:
+    """What the result depends on."""
+    variant = subject.variant
+    samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
+    return [
+        variant.model.sha256,
+        variant.model.name,
+        variant.name,
+        variant.weights.parent.name if variant.weights else "",  # it lies in the store under its content's key
+        subject.style,
+        subject.sha256,
+        runner.label(),
+        runner.identity(),
+        {**asdict(settings), "samples": samples},
+    ]
+
+
+def _warnings(found: Parity, config: Config) -> Iterator[str]:
+    if found.from_original is not None and found.from_original > FAR:
+        yield (
+            f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
+            f"{found.from_original:.0%} of the largest value from the model's own: one of the two is wrong for "
+            f"these samples ({found.samples})"
+        )
+    if found.skipped:
+        yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"
+    if found.refusal and not fails(found, config):
+        yield f"runner '{found.label}' does not run model '{found.model}' ({found.style}): {found.refusal}"
+    for output in found.reshaped_outputs:
+        yield (
+            f"model '{found.model}': output '{output}' has another shape than it declares; "
+            "the package treats it as dynamic"
+        )
+    for output in found.unstable_outputs:
+        yield f"model '{found.model}': output '{output}' is random and was not compared"

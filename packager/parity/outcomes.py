@@ -1,0 +1,26 @@
+"""Outputs that a session has written, one file for each."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.runners import Outcome
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MAPPED_FROM_BYTES = 1 << 20
+"""Smaller files are read: a map costs more, and of an empty array there is none."""
+
+
+def array_of(outcome: Outcome, index: int) -> "NDArray[Any]":
+    """Output number `index`; large ones stay on the disk until they are looked at."""
+    assert outcome.outputs is not None
+    return read_array(outcome.outputs / f"{index}.npy")
+
+
+def read_array(path: Path) -> "NDArray[Any]":
+    import numpy
+
+    is_large = path.stat().st_size >= MAPPED_FROM_BYTES
+    array: NDArray[Any] = numpy.load(path, mmap_mode="r" if is_large else None)
+    return array

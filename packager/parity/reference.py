@@ -1,0 +1,169 @@
+"""What original models compute: they run node by node as they are written, so that no rewrite is on both sides."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.errors import ConfigError, ModelError, ParityError
+from packager.findings import OutputError
+from packager.parity.metrics import Comparison, difference
+from packager.parity.outcomes import array_of
+from packager.parity.settings import ParitySettings
+from packager.parity.subject import is_own_original
+from packager.runners import RUNNERS, Outcome, Runnable
+from packager.samples import SampleSet, given, random_candidates
+from packager.values import ElementType, Model, TensorSpec, Variant, own_numbers
+
+FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """What the original model computes, and on what."""
+
+    samples: SampleSet
+    outcomes: tuple[Outcome, ...]
+    unstable: frozenset[int]
+    """outputs that differ between two runs of the original: no use comparing them"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A graph with other numbers, beside the user's model."""
+
+    outcomes: tuple[Outcome, ...]
+    """what the user's model gives on the samples of the graph"""
+    errors: tuple[OutputError, ...]
+    """of the graph's float outputs"""
+
+
+class References:
+    """What original models compute: each runs once, however many files are compared with it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Samples and outputs go below `folder`, which must exist as long as they are used."""
+        self.folder = folder
+        self.known: dict[tuple[object, ...], Reference] = {}
+        self.compared: dict[Reference, Beside] = {}
+
+    def of(self, original: Variant, settings: ParitySettings) -> Reference:
+        """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
+        model = original.model
+        which = (model.name, model.sha256, original.graph, original.weights)
+        key = (*which, settings.samples, settings.random_samples, settings.seed)
+        if key not in self.known:
+            folder = self.folder / f"reference-{len(self.known)}"
+            folder.mkdir(exist_ok=True)
+            self.known[key] = _reference(original, settings, folder)
+        return self.known[key]
+
+    def beside_model(self, variant: Variant, settings: ParitySettings) -> Beside | None:
+        """How far a graph with other numbers is from the user's model, on the samples of its own reference. None for
+        the model's own numbers.
+
+        Raises ParityError when the two cannot be compared.
+        """
+        if not is_own_original(variant):
+            return None
+        reference = self.of(variant, settings)
+        if reference not in self.compared:
+            folder = self.folder / f"model-{len(self.compared)}"
+            self.compared[reference] = _beside(variant.model, reference, folder)
+        return self.compared[reference]
+
+
+def run_original(original: Variant, samples: SampleSet, folder: Path) -> tuple[Outcome, ...]:
+    """What `original` makes of every sample; its outputs go below `folder`, which is made."""
+    folder.mkdir(exist_ok=True)
+    return tuple(_outcomes(original, samples.paths, folder))
+
+
+def graph_of(original: Variant, folder: Path) -> Runnable:
+    """The graph as it is written, in `folder`."""
+    graph = folder / "original.onnx"
+    graph.write_bytes(original.graph)
+    return Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
+
+
+def is_reshaped(spec: TensorSpec, outcomes: Sequence[Outcome], index: int) -> bool:
+    """Whether the original itself returns another shape than it declares: exporters do write wrong ones."""
+    shapes = [array_of(outcome, index).shape for outcome in outcomes]
+    return any(
+        len(shape) != len(spec.shape)
+        or any(isinstance(declared, int) and declared != real for declared, real in zip(spec.shape, shape, strict=True))
+        for shape in shapes
+    )
+
+
+def _outcomes(original: Variant, samples: Sequence[Path], folder: Path) -> Iterator[Outcome]:
+    (cpu,) = RUNNERS["cpu"]("")
+    with cpu.open(graph_of(original, folder), folder) as session:
+        for number, sample in enumerate(samples):
+            outputs = folder / f"sample-{number}"
+            outputs.mkdir(exist_ok=True)
+            yield session.run(sample, outputs)
+
+
+def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
+    outcomes = run_original(own_numbers(model), reference.samples, folder)
+    if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
+        raise ParityError(
+            f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",
+            hint="give inputs that it takes with [parity] samples",
+        )
+    return Beside(outcomes=outcomes, errors=tuple(_errors(model, outcomes, reference)))
+
+
+def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> Iterator[OutputError]:
+    for index, spec in enumerate(model.signature.outputs):
+        if spec.element not in FLOATS or index in reference.unstable:
+            continue
+        comparison = Comparison(spec.name)
+        for before, after in zip(outcomes, reference.outcomes, strict=True):
+            comparison.add(array_of(before, index), array_of(after, index))
+        if comparison.reason:
+            raise ParityError(
+                f"the graph that was made of model '{model.name}' does not compute the same: {comparison.reason}",
+                hint="report this model: changing its numbers broke it",
+            )
+        yield comparison.result()
+
+
+def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
+    """The first samples that the original accepts, and its outputs on them."""
+    model = original.model
+    candidates = (
+        iter([given(model, settings.samples)])
+        if settings.samples
+        else random_candidates(model, folder, count=settings.random_samples, seed=settings.seed)
+    )
+    refusal = ""
+    for candidate in candidates:
+        outcomes = run_original(original, candidate, folder / "original")
+        refused = next((outcome.error for outcome in outcomes if outcome.error), "")
+        if not refused:
+            unstable = _unstable_outputs(original, candidate, outcomes, folder / "again")
+            return Reference(samples=candidate, outcomes=outcomes, unstable=unstable)
+        refusal = refusal or refused
+    if settings.samples:
+        raise ConfigError(
+            f"[parity] samples: the original model '{model.name}' refuses them: {refusal}",
+            hint="mobpack inspect shows the inputs it takes",
+        )
+    raise ModelError(
+        f"the original model '{model.name}' runs on none of the random inputs tried: {refusal}",
+        hint=f"give real inputs with [parity] samples, or fix the sizes in [model.{model.name}.shapes]",
+    )
+
+
+def _unstable_outputs(original: Variant, samples: SampleSet, first: Sequence[Outcome], folder: Path) -> frozenset[int]:
+    if not original.model.random_operators:
+        return frozenset()
+    second = run_original(original, samples, folder)
+    return frozenset(
+        index
+        for index in range(len(original.model.signature.outputs))
+        if any(
+            difference(array_of(a, index), array_of(b, index)).max_abs_error for a, b in zip(first, second, strict=True)
+        )
+    )

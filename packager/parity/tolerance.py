@@ -1,0 +1,87 @@
+"""How far an output may be from the expected one."""
+
+from dataclasses import dataclass
+
+from packager.findings import OutputError
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
+from packager.values import Numbers, Variant
+
+FLOAT32, FLOAT16, QUANTIZED = 1e-3, 1e-2, 5e-2
+BROKEN_FLOAT16 = 5e-2
+"""Of the largest value: farther from the model's own numbers no rounding to 16 bits goes."""
+FAR, LEAST_SQNR_DB = 0.25, 3.0
+"""A quantized output is broken when it is off by more than this share of its largest value, and the noise has more
+than half of the power of the signal: then it says little of what the model says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerance:
+    """What must hold for an output; None asks nothing."""
+
+    max_rel_error: float | None = None
+    """as a share of the output's largest value"""
+    max_abs_error: float | None = None
+    min_cosine: float | None = None
+    min_sqnr_db: float | None = None
+    min_top1_agreement: float | None = None
+
+    max_mismatches: int = 0
+    """values that may differ where nothing but equality counts: integers, strings, NaN, infinity"""
+
+    near: float | None = None
+    """errors up to this share of the output's largest value are within, whatever else is asked"""
+
+    def failure(self, found: OutputError) -> str:
+        """Why `found` is over, in words; empty when it is within."""
+        if found.mismatch_count > self.max_mismatches:
+            kind = "differ" if found.is_exact else "are NaN or infinite in one of the two alone"
+            return f"{found.mismatch_count} of {found.number_count} values {kind}"
+        if found.is_exact or (self.near is not None and found.max_rel_error <= self.near):
+            return ""
+        return self._over(found) or self._under(found)
+
+    def _over(self, found: OutputError) -> str:
+        shown = (
+            f"max abs error {found.max_abs_error:.3g}, {found.max_rel_error:.3g} of the output's largest value; "
+            "the tolerance is "
+        )
+        if self.max_rel_error is not None and not found.max_rel_error <= self.max_rel_error:
+            return f"{shown}{self.max_rel_error:g}"
+        if self.max_abs_error is not None and not found.max_abs_error <= self.max_abs_error:
+            return f"{shown}{self.max_abs_error:g} absolute"
+        return ""
+
+    def _under(self, found: OutputError) -> str:
+        """What is not as high as it must be. An output without rows has no agreement to speak of, and fails."""
+        floors = (
+            ("cosine", found.cosine, self.min_cosine),
+            ("SQNR in dB", found.sqnr_db, self.min_sqnr_db),
+            ("top-1 agreement", found.top1_agreement, self.min_top1_agreement),
+        )
+        for name, value, least in floors:
+            if least is not None and (value is None or not value >= least):
+                return f"{name} {'of no rows' if value is None else f'{value:.4g}'}; the least allowed is {least:g}"
+        return ""
+
+
+def default_tolerance(variant: Variant) -> float:
+    """1e-3 where kernels differ in rounding alone, 1e-2 where they compute in 16 bits; 5e-2 where activations are
+    quantized: a fused kernel may land one step of 256 away from the unfused ones, a few layers pass that on, and the
+    range of the steps may be some times the largest value that a sample gives. A MatMul of quantized weights counts
+    among them: ONNX Runtime makes it MatMulNBits, which quantizes what it multiplies them with (accuracy level 4).
+    """
+    graph = read_graph(variant.graph)
+    numbers = traits(graph).numbers
+    multiplies = any(node.op in ("MatMul", "MatMulNBits") for node in graph.all_nodes())
+    if numbers in (Numbers.QDQ, Numbers.QUANTIZED_OPERATORS) or (numbers is Numbers.WEIGHT_ONLY and multiplies):
+        return QUANTIZED
+    return FLOAT16 if numbers is Numbers.FLOAT16 else FLOAT32
+
+
+def default_distance(variant: Variant) -> Tolerance:
+    """What a variant may be from the user's model before it counts as broken. How good it must be is another question,
+    which depends on the task: `max-drop` of the quantizers asks it."""
+    if traits(read_graph(variant.graph)).numbers is Numbers.FLOAT16:
+        return Tolerance(max_rel_error=BROKEN_FLOAT16)
+    return Tolerance(min_sqnr_db=LEAST_SQNR_DB, near=FAR)

@@ -1,0 +1,200 @@
+"""Every runner beside every file: the table of verdicts, and what is behind each of them."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from packager.measurement.page import FactView
+from packager.reporting.distribution import distribution
+from packager.reporting.document import FileEntry, OutputEntry, ParityEntry, ReportDocument
+from packager.reporting.views import CellView, ComparisonView, ModelView, OutputView, RowView
+from packager.reporting.words import STATES, amount, decibels, file_name, number_in, percent, plural
+
+NOT_ASKED = "not asked"
+
+
+def model_views(found: ReportDocument) -> Iterator[ModelView]:
+    """The models in the order of the report."""
+    for name in dict.fromkeys(each.model for each in found.parity):
+        mine = [each for each in found.parity if each.model == name]
+        keys = list(dict.fromkeys((each.variant, each.style, each.sha256) for each in mine))
+        labels = {key: label(each, found.files) for each in mine for key in [_key(each)]}
+        yield ModelView(
+            name=name,
+            columns=tuple(labels[key] for key in keys),
+            rows=tuple(
+                _row(runner, [each for each in mine if each.label == runner], keys, labels, found)
+                for runner in dict.fromkeys(each.label for each in mine)
+            ),
+            comparisons=tuple(_comparison(each, labels[_key(each)], found) for each in mine if not each.skipped),
+        )
+
+
+Key = tuple[str, str, str]
+
+
+def _key(parity: ParityEntry) -> Key:
+    return parity.variant, parity.style, parity.sha256
+
+
+def label(parity: ParityEntry, files: Sequence[FileEntry]) -> str:
+    """What was run, in words: `int8, fixed .ort`."""
+    file = next((each for each in files if each.model == parity.model and each.sha256 == parity.sha256), None)
+    return f"{parity.variant}, {file_name(file) if file else 'ONNX graph'}"
+
+
+def anchor(parity: ParityEntry, found: ReportDocument) -> str:
+    return f"comparison-{found.parity.index(parity) + 1}"
+
+
+def _row(
+    runner: str, mine: Sequence[ParityEntry], keys: Sequence[Key], labels: dict[Key, str], found: ReportDocument
+) -> RowView:
+    by_key = {_key(each): each for each in mine}
+    cells = [_cell(by_key.get(key), labels[key], found) for key in keys]
+    about = dict.fromkeys(each.runs_on for each in mine if each.runs_on)
+    return RowView(runner=runner, about="; ".join(about), cells=tuple(_joined(cells)))
+
+
+def _cell(parity: ParityEntry | None, file: str, found: ReportDocument) -> CellView:
+    if parity is None:
+        return CellView(label=file, span=1, tone="plain", mark="", word=NOT_ASKED, numbers="", reason="", anchor="")
+    said = STATES[parity.state]
+    return CellView(
+        label=file,
+        span=1,
+        tone=said.tone,
+        mark=said.mark,
+        word=said.word,
+        numbers=numbers(parity) if parity.state == "passed" else "",
+        reason=parity.skipped or parity.refusal or _failure(parity),
+        anchor="" if parity.skipped else anchor(parity, found),
+    )
+
+
+def _failure(parity: ParityEntry) -> str:
+    """What the worst output is reproached with; empty where all are within their tolerance."""
+    found = worst(parity)
+    return f"'{found.name}': {found.failure}" if found and found.failure else ""
+
+
+def _joined(cells: Sequence[CellView]) -> Iterator[CellView]:
+    """Neighbours that say the same become one: a runner that is missing is missing for every file."""
+    for _, group in groupby(cells, key=lambda each: (each.word, each.reason, each.anchor)):
+        same = list(group)
+        first = same[0]
+        if len(same) == 1:
+            yield first
+            continue
+        yield CellView(
+            label="every file" if len(same) == len(cells) else "; ".join(each.label for each in same),
+            span=len(same),
+            tone=first.tone,
+            mark=first.mark,
+            word=first.word,
+            numbers=first.numbers,
+            reason=first.reason,
+            anchor=first.anchor,
+        )
+
+
+def worst(parity: ParityEntry) -> OutputEntry | None:
+    """The output that is furthest off; one that is over its tolerance before all that are within."""
+    return max(
+        parity.outputs,
+        key=lambda each: (bool(each.failure), number_in(each.max_rel_error, odd=math.inf), each.mismatches),
+        default=None,
+    )
+
+
+def numbers(parity: ParityEntry) -> str:
+    """The worst error beside what is allowed, in a few words; empty where nothing was compared."""
+    found = worst(parity)
+    if found is None:
+        return ""
+    if found.is_exact:
+        return plural(found.mismatches, "value") + " unequal" if found.mismatches else "all values equal"
+    if found.mismatches:
+        return f"{plural(found.mismatches, 'value')} NaN or infinite"
+    allowed = f", {amount(parity.tolerance)} allowed" if is_judged_by(found, parity.tolerance) else ""
+    return f"{amount(found.max_rel_error)} of the largest{allowed}"
+
+
+def is_judged_by(output: OutputEntry, tolerance: float) -> bool:
+    """Whether that general tolerance can be what the output was judged by, and not one of its own."""
+    return (number_in(output.max_rel_error, odd=math.inf) > tolerance) == bool(output.failure)
+
+
+def _comparison(parity: ParityEntry, file: str, found: ReportDocument) -> ComparisonView:
+    said = STATES[parity.state]
+    return ComparisonView(
+        anchor=anchor(parity, found),
+        title=f"{parity.label}: {file}",
+        tone=said.tone,
+        mark=said.mark,
+        word=said.word,
+        numbers=numbers(parity),
+        is_open=parity.state == "failed",
+        facts=tuple(_facts(parity)),
+        outputs=tuple(_output(each, parity.tolerance) for each in parity.outputs),
+    )
+
+
+def _facts(parity: ParityEntry) -> Iterator[FactView]:
+    if parity.refusal:
+        yield FactView(label="It says", value=parity.refusal)
+    if parity.runs_on:
+        yield FactView(label="Runs on", value=parity.runs_on)
+    if parity.placed is not None:
+        of = "" if parity.nodes is None else f" of {parity.nodes:,}"
+        yield FactView(label="Nodes on it", value=f"{parity.placed:,}{of}; the CPU runs the rest")
+    yield FactView(label="Compared with", value=_against(parity))
+    yield FactView(label="Samples", value=parity.samples)
+    yield FactView(label="Allowed", value=f"{amount(parity.tolerance)} of an output's largest value, unless set for it")
+    if parity.not_compared:
+        names = ", ".join(parity.not_compared)
+        yield FactView(label="Not compared", value=f"{names}: the original itself gives something else every time")
+    if parity.reshaped:
+        names = ", ".join(parity.reshaped)
+        yield FactView(label="Other shapes", value=f"{names}: packages treat their shapes as dynamic")
+    yield FactView(label="sha256", value=parity.sha256)
+
+
+def _against(parity: ParityEntry) -> str:
+    if parity.from_original is None:
+        return parity.against
+    return f"{parity.against}, which is {amount(parity.from_original)} of the largest value from the original"
+
+
+def _output(output: OutputEntry, tolerance: float) -> OutputView:
+    said = STATES["failed" if output.failure else "passed"]
+    limit = tolerance if is_judged_by(output, tolerance) else None
+    return OutputView(
+        name=output.name,
+        tone=said.tone,
+        mark=said.mark,
+        word=said.word,
+        measures=tuple(_measures(output)),
+        failure=output.failure,
+        distribution=distribution(output.histogram, limit, has_failed=bool(output.failure)),
+    )
+
+
+def _measures(output: OutputEntry) -> Iterator[FactView]:
+    if not output.is_exact:
+        yield FactView(label="max abs error", value=amount(output.max_abs_error))
+        yield FactView(label="max rel error", value=amount(output.max_rel_error))
+        yield FactView(label="mean abs error", value=amount(output.mean_abs_error))
+        yield FactView(label="SQNR", value=decibels(output.sqnr_db))
+        yield FactView(label="cosine", value=_cosine(output))
+    for name, share in (("top-1 agreement", output.top1_agreement), ("top-5 agreement", output.top5_agreement)):
+        if share is not None:
+            yield FactView(label=name, value=percent(share))
+    kind = "unequal" if output.is_exact else "NaN or infinite"
+    yield FactView(label=f"{kind} in one alone" if not output.is_exact else kind, value=f"{output.mismatches:,}")
+    yield FactView(label="values compared", value=f"{output.numbers:,}")
+    yield FactView(label="worst sample", value=f"{output.worst_sample}")
+
+
+def _cosine(output: OutputEntry) -> str:
+    return amount(output.cosine) if isinstance(output.cosine, str) else f"{output.cosine:.6f}"

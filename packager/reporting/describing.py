@@ -1,0 +1,288 @@
+"""From plans and what was found of them to the report as JSON has it."""
+
+import math
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from packager import __version__, tools
+from packager.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
+from packager.measurement.latency import Latency
+from packager.measurement.layers import LayerError
+from packager.reporting.document import (
+    ChoiceEntry,
+    FailureEntry,
+    FileEntry,
+    KernelsEntry,
+    LatencyEntry,
+    LayerEntry,
+    LayersEntry,
+    LeftEntry,
+    ModelEntry,
+    Number,
+    OutputEntry,
+    ParityEntry,
+    PartitionEntry,
+    PlanEntry,
+    ReportDocument,
+    State,
+    Verdict,
+)
+from packager.values import Choice, Compiled, Model, Plan, distinct_files
+
+DIGITS = 6
+"""Significant ones of a measured number: the rest is noise, and makes documents hard to compare."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredLatency:
+    """How long a variant takes beside its model."""
+
+    model: str
+    variant: str
+    latency: Latency
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extras:
+    """What is known beside the evidence; all of it may be missing."""
+
+    layers: Mapping[tuple[str, str], tuple[LayerError, ...]] = field(default_factory=dict)
+    """model and variant -> error of every layer"""
+    latencies: tuple[MeasuredLatency, ...] = ()
+    warnings: tuple[str, ...] = ()
+    stopped_by: tuple[str, ...] = ()
+    """what else than a failed comparison stops the release, in words: gates, --strict"""
+
+
+NOTHING_MORE = Extras()
+
+
+def document(plans: Sequence[Plan], report: Report, extras: Extras = NOTHING_MORE) -> ReportDocument:
+    """All that is known, without a clock and without the folders of this machine."""
+    models = {plan.model.name: plan.model for plan in plans}
+    return ReportDocument(
+        schema_version=1,
+        mobpack=__version__,
+        converter={name: version(name) for name in ("onnx", "onnxruntime")},
+        verdict=_verdict(report, extras),
+        failures=tuple(_failure(each) for each in report.failures),
+        stopped_by=tuple(placeless(each) for each in extras.stopped_by),
+        warnings=tuple(placeless(each) for each in extras.warnings),
+        models=tuple(_model(models[name]) for name in sorted(models)),
+        files=tuple(_file(each) for each in distinct_files(plans)),
+        plans=tuple(_plan(each) for each in plans),
+        parity=tuple(_parity(each) for each in report.parities),
+        partitions=tuple(_partition(each) for each in report.partitions),
+        kernels=tuple(_kernels(each) for each in report.kernels),
+        layers=tuple(_layers(*key, extras.layers[key]) for key in sorted(extras.layers)),
+        latencies=tuple(_latency(each) for each in extras.latencies),
+    )
+
+
+def _verdict(report: Report, extras: Extras) -> Verdict:
+    if report.failures or extras.stopped_by or any(each.over for each in report.parities):
+        return "failed"
+    return "passed" if any(state(each) == "passed" for each in report.parities) else "not checked"
+
+
+def state(parity: Parity) -> State:
+    if parity.skipped:
+        return "skipped"
+    if parity.refusal:
+        return "refused"
+    return "failed" if parity.over else "passed"
+
+
+def _model(model: Model) -> ModelEntry:
+    return ModelEntry(
+        name=model.name,
+        file=model.path.name,
+        sha256=model.sha256,
+        size_bytes=model.size_bytes,
+        parameters=model.parameter_count,
+        opsets={domain or "ai.onnx": number for domain, number in sorted(model.opsets.items())},
+    )
+
+
+def _file(compiled: Compiled) -> FileEntry:
+    return FileEntry(
+        model=compiled.variant.model.name,
+        variant=compiled.variant.name,
+        quantizer=compiled.variant.quantizer,
+        style=compiled.style,
+        format=compiled.format,
+        processor=compiled.processor,
+        sha256=compiled.sha256,
+        size_bytes=compiled.size_bytes,
+        data_files=tuple(file.name for file in compiled.data_files),
+    )
+
+
+def _plan(plan: Plan) -> PlanEntry:
+    return PlanEntry(model=plan.model.name, target=plan.target, choices=tuple(_choice(each) for each in plan.choices))
+
+
+def _choice(choice: Choice) -> ChoiceEntry:
+    return ChoiceEntry(
+        provider=choice.provider,
+        chips=choice.soc_models,
+        style=choice.compiled.style,
+        format=choice.compiled.format,
+        sha256=choice.compiled.sha256,
+        reason=choice.reason,
+    )
+
+
+def _parity(parity: Parity) -> ParityEntry:
+    return ParityEntry(
+        model=parity.model,
+        variant=parity.variant,
+        runner=parity.runner,
+        label=parity.label or parity.runner,
+        style=parity.style,
+        sha256=parity.sha256,
+        state=state(parity),
+        runs_on=placeless(parity.runs_on),
+        placed=parity.placed,
+        nodes=parity.node_count,
+        against=parity.against,
+        from_original=None if parity.from_original is None else number(parity.from_original),
+        samples=parity.samples,
+        sample_count=parity.sample_count,
+        tolerance=parity.tolerance,
+        outputs=tuple(_output(each) for each in parity.outputs),
+        not_compared=parity.unstable_outputs,
+        reshaped=parity.reshaped_outputs,
+        skipped=placeless(parity.skipped),
+        refusal=placeless(parity.refusal),
+    )
+
+
+def _output(error: OutputError) -> OutputEntry:
+    return OutputEntry(
+        name=error.output,
+        max_abs_error=number(error.max_abs_error),
+        max_rel_error=number(error.max_rel_error),
+        mean_abs_error=number(error.mean_abs_error),
+        cosine=number(error.cosine),
+        sqnr_db=number(error.sqnr_db),
+        mismatches=error.mismatch_count,
+        numbers=error.number_count,
+        is_exact=error.is_exact,
+        top1_agreement=error.top1_agreement,
+        top5_agreement=error.top5_agreement,
+        worst_sample=error.worst_sample,
+        histogram=error.histogram,
+        failure=error.failure,
+    )
+
+
+def _failure(failure: Failure) -> FailureEntry:
+    return FailureEntry(
+        model=failure.parity.model,
+        variant=failure.parity.variant,
+        runner=failure.parity.label or failure.parity.runner,
+        style=failure.parity.style,
+        sha256=failure.parity.sha256,
+        message=placeless(failure.message),
+        hint=placeless(failure.hint),
+        node=placeless(failure.node),
+        evidence=failure.evidence.name if failure.evidence else "",
+    )
+
+
+def _partition(partition: Partition) -> PartitionEntry:
+    return PartitionEntry(
+        model=partition.model,
+        target=partition.target,
+        provider=partition.provider,
+        chips=partition.soc_models,
+        sha256=partition.sha256,
+        by=partition.by,
+        is_measured=partition.is_measured,
+        nodes=partition.node_count,
+        taken=partition.taken_count,
+        partitions=partition.partition_count,
+        share=None if partition.share is None else round(partition.share, DIGITS),
+        left=tuple(
+            LeftEntry(operator=each.operator, count=each.count, reason=each.reason, example=each.example)
+            for each in partition.left
+        ),
+        refusal=placeless(partition.refusal),
+        skipped=placeless(partition.skipped),
+    )
+
+
+def _kernels(proof: KernelProof) -> KernelsEntry:
+    return KernelsEntry(
+        model=proof.model,
+        variant=proof.variant,
+        sha256=proof.sha256,
+        runtime=proof.runtime,
+        nodes=proof.node_count,
+        by=proof.by,
+        skipped=placeless(proof.skipped),
+    )
+
+
+def _layers(model: str, variant: str, errors: Sequence[LayerError]) -> LayersEntry:
+    return LayersEntry(model=model, variant=variant, layers=tuple(_layer(each) for each in errors))
+
+
+def _layer(error: LayerError) -> LayerEntry:
+    return LayerEntry(
+        name=error.name,
+        operator=error.operator,
+        gives="integers" if error.becomes == "DequantizeLinear" else "float",
+        output_sqnr_db=number(error.output_sqnr_db),
+        weight_sqnr_db=None if error.weight_sqnr_db is None else number(error.weight_sqnr_db),
+    )
+
+
+def _latency(measured: MeasuredLatency) -> LatencyEntry:
+    found = measured.latency
+    return LatencyEntry(
+        model=measured.model,
+        variant=measured.variant,
+        machine=found.machine,
+        is_emulated=found.is_emulated,
+        original_ms=rounded(found.float_ms),
+        original_spread_ms=(rounded(found.float_spread_ms[0]), rounded(found.float_spread_ms[1])),
+        variant_ms=rounded(found.quantized_ms),
+        variant_spread_ms=(rounded(found.quantized_spread_ms[0]), rounded(found.quantized_spread_ms[1])),
+        ratio=rounded(found.ratio),
+        runs=found.run_count,
+        skipped=placeless(found.skipped),
+    )
+
+
+def rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def number(value: float) -> Number:
+    """`value`, or the word for what JSON cannot say."""
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    return rounded(value)
+
+
+def placeless(text: str) -> str:
+    """`text` without the folders of this machine: of paths below them, names are left. Other paths stay: nodes are
+    called /encoder/layer.0/MatMul."""
+    for folder in _places():
+        text = re.sub(rf"{re.escape(folder)}(?:[/\\][^\s/\\'\":,;]+)*[/\\](?=[^\s/\\'\":,;])", "", text)
+    return text
+
+
+def _places() -> Iterator[str]:
+    """Where this machine keeps files: of the user, for the moment, of results, of the work at hand."""
+    for path in (tools.cache_folder(), Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
+        if len(path.parts) > 1:
+            yield str(path)

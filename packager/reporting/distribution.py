@@ -1,0 +1,90 @@
+"""A distribution of errors as a drawing: a bar for each decade, as high as the logarithm of how many fall into it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from packager.findings import DECADES
+from packager.reporting.views import BinView, DistributionView, TickView
+from packager.reporting.words import amount, percent
+
+BINS = DECADES + 2
+"""None at all; below the smallest decade; every decade up to 1; the rest."""
+WIDTH, HEIGHT = 600, 100
+ROOM = WIDTH / BINS
+GAP = 0.12
+"""Of the room of a bar that stays free."""
+LEAST = 3.0
+"""Height of a bar for a single number."""
+MARKED = (-9, -6, -3, 0)
+"""Powers of ten with a tick."""
+SHARES = (0.5, 0.99, 1.0)
+"""Of the numbers, for which the page says within what they are."""
+
+
+def distribution(counts: Sequence[int], tolerance: float | None, *, has_failed: bool) -> DistributionView | None:
+    """None where nothing was counted. `tolerance` is a share of the largest value; None where something else is
+    asked."""
+    if len(counts) != BINS or not any(counts):
+        return None
+    return DistributionView(
+        width=WIDTH,
+        height=HEIGHT,
+        bins=tuple(_bins(counts, tolerance if has_failed else None)),
+        ticks=(_tick(ROOM / 2, "none"), *(_tick(_place(power), amount(10.0**power)) for power in MARKED)),
+        limit="" if tolerance is None else f"{min(max(_place(math.log10(tolerance)), 0), WIDTH):.2f}",
+        said="Numbers by their error as a share of the largest value: "
+        + ", ".join(f"{count:,} {_range(index)}" for index, count in enumerate(counts) if count),
+        summary=_summary(counts),
+    )
+
+
+def _bins(counts: Sequence[int], tolerance: float | None) -> Iterator[BinView]:
+    largest = math.log10(1 + max(counts))
+    for index, count in enumerate(counts):
+        if not count:
+            continue
+        height = max(LEAST, HEIGHT * math.log10(1 + count) / largest)
+        yield BinView(
+            x=f"{(index + GAP / 2) * ROOM:.2f}",
+            y=f"{HEIGHT - height:.2f}",
+            width=f"{ROOM * (1 - GAP):.2f}",
+            height=f"{height:.2f}",
+            tone="exact" if index == 0 else "poor" if tolerance and bound(index) > tolerance else "good",
+            title=f"{count:,} {_range(index)}",
+        )
+
+
+def bound(index: int) -> float:
+    """What errors in that bin are below."""
+    return 0.0 if index == 0 else math.inf if index == BINS - 1 else 10.0 ** (index - DECADES)
+
+
+def _range(index: int) -> str:
+    if index == 0:
+        return "without any"
+    if index == 1:
+        return f"below {amount(bound(1))}"
+    low = amount(bound(index - 1))
+    return f"of {low} and more" if index == BINS - 1 else f"from {low} to {amount(bound(index))}"
+
+
+def _place(power: float) -> float:
+    """x of 10 to that power: the left border of its decade."""
+    return (power + DECADES + 1) * ROOM
+
+
+def _tick(x: float, label: str) -> TickView:
+    return TickView(percent=f"{100 * x / WIDTH:.2f}", label=label)
+
+
+def _summary(counts: Sequence[int]) -> str:
+    """`half of 1,000 numbers are below 1e-7, 99% below 1e-6, all below 1e-5`"""
+    total = sum(counts)
+    reached = list(accumulate(counts))
+    parts: dict[str, str] = {}
+    for share in SHARES:
+        index = next(index for index, count in enumerate(reached) if count >= share * total)
+        how = "exact" if index == 0 else "1 and more" if index == BINS - 1 else f"below {amount(bound(index))}"
+        parts[how] = {0.5: "half", 1.0: "all"}.get(share, percent(share))
+    return f"Of {total:,} numbers, " + ", ".join(f"{who} are {how}" for how, who in parts.items()) + "."

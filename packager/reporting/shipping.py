@@ -1,0 +1,176 @@
+"""What ships and how fast it is: files, plans, partitions, layers, latency."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from packager.console import size
+from packager.measurement.layers import LayerError
+from packager.measurement.page import LayerView
+from packager.measurement.plot import FAIR_DB, plot, tone
+from packager.reporting.document import (
+    FileEntry,
+    KernelsEntry,
+    LatencyEntry,
+    LayerEntry,
+    LayersEntry,
+    LeftEntry,
+    PartitionEntry,
+    ReportDocument,
+)
+from packager.reporting.views import ChoiceView, FileView, LatencyView, LayersView, PartitionView
+from packager.reporting.words import decibels, file_name, number_in, percent, plural, provider_name
+
+SHA_SHOWN = 16
+"""Digits; report.json has them all."""
+
+
+def file_views(found: ReportDocument) -> Iterator[FileView]:
+    sizes = {model.name: model.size_bytes for model in found.models}
+    for file in found.files:
+        proofs = [each for each in found.kernels if (each.model, each.sha256) == (file.model, file.sha256)]
+        yield FileView(
+            name=f"{file.variant}, {file_name(file)}",
+            model=file.model,
+            size=size(file.size_bytes),
+            share=percent(file.size_bytes / sizes[file.model]) if sizes.get(file.model) else "",
+            users=", ".join(_users(file, found)),
+            kernels="; ".join(map(_kernels, proofs)) or "not proven",
+            sha256=file.sha256[:SHA_SHOWN],
+        )
+
+
+def _users(file: FileEntry, found: ReportDocument) -> Iterator[str]:
+    """Who opens the file; with the target where there are several."""
+    has_targets = len({each.target for each in found.plans}) > 1
+    seen = dict.fromkeys(
+        f"{provider_name(choice)}{f' on {plan.target}' if has_targets else ''}"
+        for plan in found.plans
+        if plan.model == file.model
+        for choice in plan.choices
+        if choice.sha256 == file.sha256
+    )
+    yield from seen
+
+
+def _kernels(proof: KernelsEntry) -> str:
+    if proof.skipped:
+        return f"not proven: {proof.skipped}"
+    return f"all {plural(proof.nodes, 'node')}: {proof.by}"
+
+
+def choice_views(found: ReportDocument) -> Iterator[ChoiceView]:
+    for plan in found.plans:
+        for choice in plan.choices:
+            yield ChoiceView(
+                model=plan.model,
+                target=plan.target,
+                provider=provider_name(choice),
+                file=file_name(choice),
+                reason=choice.reason,
+            )
+
+
+def partition_view(entry: PartitionEntry) -> PartitionView:
+    if entry.skipped or entry.refusal:
+        return PartitionView(
+            model=entry.model,
+            target=entry.target,
+            provider=provider_name(entry),
+            taken="not examined" if entry.skipped else "does not start",
+            share="",
+            pieces="",
+            left=(),
+            by=entry.skipped or f"{entry.by}: {entry.refusal}",
+        )
+    return PartitionView(
+        model=entry.model,
+        target=entry.target,
+        provider=provider_name(entry),
+        taken=f"{entry.taken:,} of {entry.nodes:,}",
+        share="none in it" if entry.share is None else percent(entry.share),
+        pieces=f"{entry.partitions:,}",
+        left=tuple(map(_left, entry.left)),
+        by=f"{'measured' if entry.is_measured else 'predicted'}: {entry.by}",
+    )
+
+
+def _left(left: LeftEntry) -> str:
+    """Some reasons begin with the operator's name themselves."""
+    reason = left.reason.removeprefix(f"{left.operator}: ")
+    return f"{left.count:,} {left.operator}{f': {reason}' if reason else ''}"
+
+
+def layers_views(found: ReportDocument) -> Iterator[LayersView]:
+    for entry in found.layers:
+        drawing = plot([_error(each) for each in entry.layers])
+        if drawing:
+            yield LayersView(
+                title=f"{entry.model}, {entry.variant}",
+                summary=_summary(entry),
+                plot=drawing,
+                layers=tuple(_layer(number, each) for number, each in enumerate(entry.layers, 1)),
+            )
+
+
+def no_layers(found: ReportDocument) -> str:
+    """Why no layer is shown; empty where some are."""
+    if found.layers:
+        return ""
+    if all(file.quantizer == "none" for file in found.files):
+        return "Nothing was quantized: the files have the models' own numbers."
+    return "Not measured: mobpack check --report measures what quantization does to every layer."
+
+
+def _error(entry: LayerEntry) -> LayerError:
+    """The layer as the drawing takes it."""
+    return LayerError(
+        name=entry.name,
+        operator=entry.operator,
+        value=entry.name,
+        output_sqnr_db=number_in(entry.output_sqnr_db, odd=-math.inf),
+        weight_sqnr_db=None,
+        becomes="",
+    )
+
+
+def _summary(entry: LayersEntry) -> str:
+    worst = min(entry.layers, key=lambda each: _error(each).output_sqnr_db)
+    poor = sum(_error(each).output_sqnr_db < FAIR_DB for each in entry.layers)
+    return (
+        f"{plural(len(entry.layers), 'layer')}, {poor:,} of them under {FAIR_DB} dB; the noisiest is "
+        f"{worst.name} ({worst.operator}) with {decibels(worst.output_sqnr_db)}."
+    )
+
+
+def _layer(number: int, entry: LayerEntry) -> LayerView:
+    return LayerView(
+        number=number,
+        name=entry.name,
+        operator=entry.operator,
+        form=entry.gives,
+        output=decibels(entry.output_sqnr_db),
+        tone=tone(_error(entry).output_sqnr_db),
+        weight="" if entry.weight_sqnr_db is None else decibels(entry.weight_sqnr_db),
+    )
+
+
+def latency_view(entry: LatencyEntry) -> LatencyView:
+    what = f"{entry.model}, {entry.variant}"
+    if entry.skipped:
+        note = f"skipped: {entry.skipped}"
+        return LatencyView(what=what, machine=entry.machine, original="", variant="", ratio="", note=note)
+    note = "; relative, emulated: the times themselves say nothing" if entry.is_emulated else ""
+    return LatencyView(
+        what=what,
+        machine=entry.machine,
+        original=_times(entry.original_ms, entry.original_spread_ms),
+        variant=_times(entry.variant_ms, entry.variant_spread_ms),
+        ratio=f"{entry.ratio:.2f}",
+        note=f"{plural(entry.runs, 'run')} each{note}",
+    )
+
+
+def _times(middle: float, quartiles: Sequence[float]) -> str:
+    """`3.88 ms (3.82 to 3.95)`"""
+    shown = [f"{value:.3g}" if value < 100 else f"{value:.0f}" for value in (middle, *quartiles)]
+    return f"{shown[0]} ms ({shown[1]} to {shown[2]})"

@@ -1,0 +1,192 @@
+"""What the page prints, ready to print."""
+
+from dataclasses import dataclass
+
+from packager.measurement.page import FactView, LayerView, TileView
+from packager.measurement.plot import PlotView
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictView:
+    """What the page says first."""
+
+    tone: str
+    """CSS class: `good`, `fair`, `poor`, `plain`"""
+    mark: str
+    """a sign beside the word, so that colour does not say it alone"""
+    word: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailureView:
+    title: str
+    message: str
+    node: str
+    hint: str
+    evidence: str
+    anchor: str
+    """id of its comparison on the page; empty where it has none"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellView:
+    """One runner on one file, or on several of which it says the same."""
+
+    label: str
+    """the files, where the head of the column is out of sight"""
+    span: int
+    tone: str
+    mark: str
+    word: str
+    numbers: str
+    reason: str
+    anchor: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowView:
+    runner: str
+    about: str
+    cells: tuple[CellView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinView:
+    """One bar of a distribution."""
+
+    x: str
+    y: str
+    width: str
+    height: str
+    tone: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TickView:
+    percent: str
+    """from the left"""
+    label: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistributionView:
+    """How many numbers are how far off."""
+
+    width: int
+    height: int
+    bins: tuple[BinView, ...]
+    ticks: tuple[TickView, ...]
+    limit: str
+    """x of the tolerance; empty where that is not a share of the largest value"""
+    said: str
+    """all of it in words, for those who do not see it"""
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputView:
+    name: str
+    tone: str
+    mark: str
+    word: str
+    measures: tuple[FactView, ...]
+    failure: str
+    distribution: DistributionView | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonView:
+    anchor: str
+    title: str
+    tone: str
+    mark: str
+    word: str
+    numbers: str
+    is_open: bool
+    facts: tuple[FactView, ...]
+    outputs: tuple[OutputView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelView:
+    """A model on all runners."""
+
+    name: str
+    columns: tuple[str, ...]
+    """its files"""
+    rows: tuple[RowView, ...]
+    comparisons: tuple[ComparisonView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileView:
+    name: str
+    model: str
+    size: str
+    share: str
+    """of the model's size"""
+    users: str
+    kernels: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceView:
+    model: str
+    target: str
+    provider: str
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionView:
+    model: str
+    target: str
+    provider: str
+    taken: str
+    """nodes, or in words why there are none"""
+    share: str
+    pieces: str
+    left: tuple[str, ...]
+    by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayersView:
+    title: str
+    summary: str
+    plot: PlotView
+    layers: tuple[LayerView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyView:
+    what: str
+    machine: str
+    original: str
+    variant: str
+    ratio: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageView:
+    title: str
+    verdict: VerdictView
+    failures: tuple[FailureView, ...]
+    stopped_by: tuple[str, ...]
+    tiles: tuple[TileView, ...]
+    warnings: tuple[str, ...]
+    models: tuple[ModelView, ...]
+    files: tuple[FileView, ...]
+    choices: tuple[ChoiceView, ...]
+    partitions: tuple[PartitionView, ...]
+    layers: tuple[LayersView, ...]
+    no_layers: str
+    """why there are none, in words; empty where there are"""
+    latencies: tuple[LatencyView, ...]
+    facts: tuple[FactView, ...]
+    """what it was made of and with"""

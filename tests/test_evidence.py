@@ -1,0 +1,142 @@
+"""A comparison that fails stops the build, names the first bad node, and leaves what shows it in a folder."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy
+import pytest
+
+from packager.errors import ConfigError, ParityError
+from tests.caches import empty_cache
+from tests.onnx_text import onnx_model, saved, weight
+
+pytestmark = pytest.mark.processes
+
+Mobpack = Callable[..., "subprocess.CompletedProcess[str]"]
+
+NET = """(float[1,16] x) => (float[1,8] y) {
+    [one] a = MatMul (x, w1)
+    [two] b = Relu (a)
+    [three] c = MatMul (b, w2)
+    [four] y = Tanh (c)
+}"""
+WEIGHTS = {"w1": weight(16, 16), "w2": weight(16, 8, seed=1)}
+PROJECT = """[package]
+name = "net"
+[model.net]
+path = "net.onnx"
+[variant.int8]
+quantizer = "static-qdq"
+calibration = "calibration.npy"
+[target.android]
+variant = "int8"
+[check]
+gain = "skip"
+kernels = "skip"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose ranges were measured on next to nothing: everything that the int8 variant gets saturates."""
+    folder = tmp_path_factory.mktemp("evidence")
+    saved(folder / "net.onnx", onnx_model(NET, weights=WEIGHTS))
+    (folder / "mobpack.toml").write_text(PROJECT)
+    numpy.save(folder / "calibration.npy", numpy.full((4, 16), 1e-4, "f4"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def mobpack(folder: Path) -> Mobpack:
+    cache = str(empty_cache(folder / ".cache"))
+
+    def run(*arguments: str, cwd: Path = folder) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "packager.cli", *arguments]
+        environment = {"XDG_CACHE_HOME": cache, "PATH": "/usr/bin:/bin", "COLUMNS": "120"}
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def broken(mobpack: Mobpack, folder: Path) -> "subprocess.CompletedProcess[str]":
+    return mobpack("build", "--out", "dist", "--set", "target.android.providers=[]")
+
+
+def test_a_build_with_a_broken_variant_names_output_sample_and_the_first_bad_node(
+    broken: "subprocess.CompletedProcess[str]",
+) -> None:
+    assert broken.returncode == ParityError.EXIT_CODE
+    error = broken.stderr.partition("mobpack: error: ")[2]
+    assert error.startswith(
+        "model 'net': the variant 'int8' is broken: its output 'y' differs from the original on sample "
+    )
+    assert "'the variant 'int8'' parts from 'the original' at node 'one' (MatMul)" in error
+    assert "hint: mobpack-evidence/net-int8 shows it; look at the node: " in error
+
+
+def test_nothing_is_released(broken: "subprocess.CompletedProcess[str]", folder: Path) -> None:
+    assert not (folder / "dist").exists()
+
+
+def test_the_evidence_holds_inputs_both_results_the_node_and_the_report(
+    broken: "subprocess.CompletedProcess[str]", folder: Path
+) -> None:
+    evidence = folder / "mobpack-evidence"
+    names = sorted(path.relative_to(evidence).as_posix() for path in evidence.rglob("*") if path.is_file())
+    assert {"evidence.json", "report.html", "report.json", "net-int8/inputs.npz", "net-int8/variant.npz"} < set(names)
+    assert {"net-int8/node/node.onnx", "net-int8/node/inputs.npz", "net-int8/node/reproduce.py"} < set(names)
+    with (
+        numpy.load(evidence / "net-int8" / "original.npz") as ours,
+        numpy.load(evidence / "net-int8" / "variant.npz") as theirs,
+    ):
+        assert ours.files == theirs.files == ["y"]
+        assert numpy.abs(ours["y"] - theirs["y"]).max() > 0.25 * numpy.abs(ours["y"]).max()
+    report = json.loads((evidence / "report.json").read_text())
+    assert len(report["failures"]) == 1
+
+
+def test_the_node_alone_shows_the_difference_without_mobpack(
+    broken: "subprocess.CompletedProcess[str]", folder: Path
+) -> None:
+    node = folder / "mobpack-evidence" / "net-int8" / "node"
+    command = [sys.executable, "reproduce.py"]
+    shown = subprocess.run(command, cwd=node, capture_output=True, text=True, check=True)
+    assert "recorded, the variant 'int8': 'a' is off by " in shown.stdout
+    assert shown.stdout.count(", 1 of its largest value") == 2, "recorded, and computed again"
+
+
+def test_a_later_failure_replaces_the_evidence_and_other_folders_are_left_alone(
+    broken: "subprocess.CompletedProcess[str]", mobpack: Mobpack, folder: Path
+) -> None:
+    again = ("check", "--set", "target.android.providers=[]")
+    assert mobpack(*again).returncode == ParityError.EXIT_CODE
+    assert (folder / "mobpack-evidence" / "net-int8" / "node").is_dir()
+    (folder / "mine").mkdir()
+    (folder / "mine" / "thesis.txt").write_text("x")
+    refused = mobpack(*again, "--evidence", "mine")
+    assert refused.returncode == ConfigError.EXIT_CODE
+    assert "mine exists and is not evidence of mobpack's" in refused.stderr
+    assert "choose another folder with --evidence" in refused.stderr
+    assert [path.name for path in (folder / "mine").iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_cannot_be_written_loses_the_evidence_and_not_the_verdict(
+    broken: "subprocess.CompletedProcess[str]", mobpack: Mobpack, folder: Path
+) -> None:
+    failed = mobpack("check", "--set", "target.android.providers=[]", "--evidence", "/proc/none")
+    assert failed.returncode == ParityError.EXIT_CODE
+    assert "warning: the evidence is lost: cannot write to /proc" in failed.stderr
+    assert "at node 'one' (MatMul)" in failed.stderr
+
+
+def test_good_ranges_pass_and_leave_no_evidence(mobpack: Mobpack, folder: Path, tmp_path: Path) -> None:
+    for name in ("net.onnx", "mobpack.toml"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    numpy.save(tmp_path / "calibration.npy", numpy.random.default_rng(0).standard_normal((64, 16)).astype("f4"))
+    passed = mobpack("check", "--set", "target.android.providers=[]", cwd=tmp_path)
+    assert passed.returncode == 0, passed.stderr
+    assert not (tmp_path / "mobpack-evidence").exists()

@@ -1,0 +1,69 @@
+"""What a report says of layers and latency is measured once, and shared with the gate of a build."""
+
+from pathlib import Path
+
+import numpy
+import pytest
+
+from packager import models, quantization
+from packager.console import Console
+from packager.quantization.worth import refuse_worthless
+from packager.quantizers import Calibration, NoQuantizer, StaticQdq
+from packager.reporting import measured
+from packager.store import Store
+from packager.values import Model
+from tests.onnx_text import onnx_model, saved, weight
+
+pytestmark = pytest.mark.processes
+
+NET = """(float[1, 64] x) => (float[1, 8] y) {
+    h = Gemm (x, w)
+    r = Relu (h)
+    y = Gemm (r, v)
+}"""
+
+
+class Steps(Console):
+    """Remembers what was done."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self.titles: list[str] = []
+
+    def step(self, title: str):  # type: ignore[no-untyped-def]
+        self.titles.append(title)
+        return super().step(title)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    path = saved(tmp_path / "net.onnx", onnx_model(NET, weights={"w": weight(64, 64), "v": weight(64, 8, seed=1)}))
+    numpy.savez(tmp_path / "samples.npz", x=numpy.random.default_rng(0).standard_normal((9, 1, 64)).astype("f"))
+    return models.hashed(models.load(path, "net"))
+
+
+def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> None:
+    store, console = Store(tmp_path / "store"), Steps()
+    recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
+    made = quantization.variant(model, "int8", recipe, store, console)
+    refuse_worthless(made, store, console, is_forced=True)
+    timed = [title for title in console.titles if title.startswith("measure latency")]
+    found = measured([made], store, console)
+    (layers,) = found.layers.values()
+    assert list(found.layers) == [("net", "int8")]
+    assert [layer.operator for layer in layers] == ["Gemm", "Gemm"]
+    assert all(10 < layer.output_sqnr_db < 80 for layer in layers)
+    (row,) = found.latencies
+    assert (row.model, row.variant) == ("net", "int8")
+    assert row.latency.float_ms > 0
+    assert row.latency.quantized_ms > 0
+    assert measured([made], store, console) == found  # times differ from run to run
+    assert [title for title in console.titles if title.startswith("measure latency")] == timed
+    assert len(timed) == 1
+
+
+def test_the_models_own_numbers_are_compared_with_nothing(model: Model, tmp_path: Path) -> None:
+    store, console = Store(tmp_path / "store"), Console(quiet=True)
+    made = quantization.variant(model, "source", NoQuantizer(), store, console)
+    found = measured([made], store, console)
+    assert (dict(found.layers), found.latencies) == ({}, ())

@@ -1,0 +1,186 @@
+"""A headless Chromium that is told through a pipe what to open (Chrome DevTools Protocol)."""
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any
+
+from packager import tools
+from packager.errors import ToolError
+from tests.toolchain.require import require
+
+SECONDS = 60
+"""After which the browser is ended, whatever it does: it has been seen to hang."""
+UNPACK = """
+const zlib = require("zlib"), fs = require("fs");
+for (const [from, to] of JSON.parse(process.argv[1]))
+  fs.writeFileSync(to, zlib.brotliDecompressSync(fs.readFileSync(from)));
+"""
+LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
+os.dup2(ends[0], 3), os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+FONTS = "<fontconfig><dir>{folder}/fonts</dir><cachedir>{folder}/cache</cachedir></fontconfig>\n"
+OPTIONS = """
+    --headless --no-sandbox --no-zygote --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run
+    --remote-debugging-pipe
+""".split()
+
+
+@cache
+def chromium() -> Path:
+    """The unpacked browser; ends the test where it cannot be had."""
+    require((sys.platform, platform.machine()) == ("linux", "x86_64"), "the pinned Chromium is for Linux on x86_64")
+    folder = tools.cache_folder() / "chromium" / tools.pin("chromium").sha256[:16]
+    try:
+        tools.install_once(folder, _unpack)
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+    return folder
+
+
+def _unpack(folder: Path) -> None:
+    """The program, the libraries that a bare system lacks, and fonts: the same widths of words everywhere."""
+    names = ("chromium", "al2023.tar", "fonts.tar")
+    with tarfile.open(tools.fetch("chromium")) as archive:
+        for name in names:
+            archive.extract(f"package/bin/{name}.br", folder, filter="data")
+    files = [(str(folder / f"package/bin/{name}.br"), str(folder / name)) for name in names]
+    node = Path(tools.npm()).with_name("node")
+    tools.run([node, "-e", UNPACK, json.dumps(files)], what="unpacking Chromium")
+    for name in names[1:]:
+        with tarfile.open(folder / name) as archive:
+            archive.extractall(folder, filter="data")
+    (folder / "chromium").chmod(0o755)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What became of a page."""
+
+    values: dict[str, Any]
+    complaints: tuple[str, ...]
+    """errors and warnings of the console"""
+    requests: tuple[str, ...]
+
+
+class Browser:
+    def __init__(self, commands: IO[bytes], answers: IO[bytes]) -> None:
+        self.commands, self.answers = commands, answers
+        self.number = 0
+        self.rest = b""
+        self.events: list[dict[str, Any]] = []
+        self.session = ""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
+
+    def call(self, method: str, **parameters: object) -> dict[str, Any]:
+        self.number += 1
+        session = {"sessionId": self.session} if self.session else {}
+        message = {"id": self.number, "method": method, "params": parameters, **session}
+        self.commands.write(json.dumps(message).encode() + b"\0")
+        while (answer := self._read()).get("id") != self.number:
+            self.events.append(answer)
+        assert "error" not in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def _read(self) -> dict[str, Any]:
+        while b"\0" not in self.rest:
+            piece = os.read(self.answers.fileno(), 1 << 16)
+            assert piece, f"Chromium ended, or was ended after {SECONDS} s"
+            self.rest += piece
+        message, _, self.rest = self.rest.partition(b"\0")
+        found: dict[str, Any] = json.loads(message)
+        return found
+
+    def open(self, page: Path, *, width: int, scheme: str, values: dict[str, str], fragment: str = "") -> Seen:
+        """Opens `page` in a window of that width and evaluates `values`, name to expression."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600
+        )
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.call("Page.navigate", url="about:blank")
+        self.events.clear()
+        loader = self.call("Page.navigate", url=f"{page.as_uri()}{fragment}")["loaderId"]
+        while not any(is_loaded(event, loader) for event in self.events):
+            self.events.append(self._read())
+        found = {name: self._value(expression) for name, expression in values.items()}
+        return Seen(values=found, complaints=tuple(self._complaints()), requests=tuple(self._requests()))
+
+    def _value(self, expression: str) -> Any:
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def _complaints(self) -> Iterator[str]:
+        for event in self.events:
+            if event.get("method") in ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"):
+                yield json.dumps(event["params"])
+
+    def _requests(self) -> Iterator[str]:
+        for event in self.events:
+            if event.get("method") == "Network.requestWillBeSent":
+                yield event["params"]["request"]["url"]
+
+
+def is_loaded(event: dict[str, Any], loader: str) -> bool:
+    """Whether the page of that `loader` is there, and not the one before it."""
+    found = event.get("params", {})
+    return event.get("method") == "Page.lifecycleEvent" and (found["loaderId"], found["name"]) == (loader, "load")
+
+
+@contextmanager
+def browser(home: Path) -> Iterator[Browser]:
+    """A browser that keeps what it writes below `home`, and is gone at the end."""
+    folder = chromium()
+    (home / "fonts.conf").write_text(FONTS.format(folder=folder), encoding="utf-8")
+    variables = {"LD_LIBRARY_PATH": str(folder / "lib"), "HOME": str(home), "FONTCONFIG_FILE": str(home / "fonts.conf")}
+    read_commands, write_commands = os.pipe()
+    read_answers, write_answers = os.pipe()
+    ends = (read_commands, write_answers)
+    program = [str(folder / "chromium"), *OPTIONS, f"--user-data-dir={home / 'profile'}", "about:blank"]
+    with (home / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", LAUNCH, *map(str, ends), *program],
+            env={**os.environ, **variables},
+            pass_fds=ends,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    for end in ends:
+        os.close(end)
+    watch = Timer(SECONDS, _end, [process])
+    watch.start()
+    try:
+        with os.fdopen(write_commands, "wb", 0) as commands, os.fdopen(read_answers, "rb", 0) as answers:
+            yield Browser(commands, answers)
+    finally:
+        watch.cancel()
+        _end(process)
+        process.wait()
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """With all the processes that it made."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
