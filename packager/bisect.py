@@ -106,8 +106,9 @@ def _model(
     folder.mkdir()
     a, b = (_side(each, subject, folder) for each, subject in zip(sides, chosen, strict=True))
     tolerance = max(each.tolerance for each in settings)
-    with console.step(f"bisect {plan.model.name} between {a.label} and {b.label}"):
-        found = bisect(a, b, reference.samples.paths, folder, evidence / plan.model.name, tolerance=tolerance)
+    own = evidence / plan.model.name
+    with console.progress(f"bisect {plan.model.name} between {a.label} and {b.label}") as progress:
+        found = bisect(a, b, reference.samples.paths, folder, own, tolerance=tolerance, progress=progress)
     return Found(model=plan.model.name, samples=reference.samples.description, tolerance=tolerance, bisection=found)
 
 

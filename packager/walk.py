@@ -20,6 +20,12 @@ def all_graphs(proto: "ModelProto") -> Iterator["GraphProto"]:
         yield from subgraphs(node)
 
 
+def name_graphs(proto: "ModelProto") -> None:
+    """Gives graphs without a name one: ORT format keeps none for branches, and ONNX demands one."""
+    for graph in all_graphs(proto):
+        graph.name = graph.name or "graph"
+
+
 def _nodes(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
     for node in nodes:
         yield node

@@ -116,7 +116,7 @@ def bisected(
     """Of `a` and `b`; evidence goes to `folder / "evidence"`."""
     given = [inputs] if isinstance(inputs, Mapping) else inputs
     scratch = folder / "scratch"
-    scratch.mkdir()
+    scratch.mkdir(exist_ok=True)
     return bisect(a, b, samples(folder, *given), scratch, folder / "evidence", **{"tolerance": 1e-4, **settings})
 
 

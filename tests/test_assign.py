@@ -271,3 +271,22 @@ def test_a_real_model_is_measured_to_the_last_node(tmp_path: Path) -> None:
     fused = measure(ort_format(path, is_fused=True), None, "qnn", {}, tmp_path)
     assert (len(fused.taken(NAMES["qnn"])), len(fused.names)) == (93, 97)
     assert "GetCapability" in fused.refusal, "the plug-in opens ORT-format files in one piece only"
+
+
+BRANCHES = """(bool c, float[2] x) => (float[2] y) {
+    y = If (c) <
+        then_branch = up () => (float[2] a) { a = Abs (x) },
+        else_branch = down () => (float[2] b) { b = Neg (x) }
+    >
+}"""
+
+
+@pytest.mark.environments
+def test_a_model_with_branches_can_be_asked_about_in_ort_format(tmp_path: Path) -> None:
+    """ORT format forgets what branches are called, and ONNX demands that they are called something."""
+    have("runtime")
+    model = saved(tmp_path / "branches.onnx", onnx_model(BRANCHES))
+    found = measure(ort_format(model, is_fused=True), None, "cpu", {}, tmp_path)
+    assert found.refusal == ""
+    assert accounted_for(found)
+    assert {node.op for subgraph in found.subgraphs for node in subgraph.nodes} == {"If", "Abs", "Neg"}

@@ -44,6 +44,7 @@ def test_a_changed_weight_in_the_middle_is_found(tmp_path: Path) -> None:
     assert found.local_error
     assert found.local_error.max_rel_error > 0.01
     assert "'layer11' (MatMul)" in found.words
+    assert found.words.endswith(", on the sample")
 
 
 def test_the_table_ends_with_the_node_at_fault(tmp_path: Path) -> None:
@@ -103,7 +104,8 @@ def test_nan_on_one_sample_of_many_is_found_there(tmp_path: Path) -> None:
     assert (found.kind, found.node, found.sample) == (Kind.NODE, "power", 40)
     assert found.local_error
     assert found.local_error.mismatch_count == 1
-    assert "NaN or infinity at 1 place" in found.words
+    assert "NaN or infinity at 1 place " in found.words
+    assert found.words.endswith(", on sample 40")
     with numpy.load(tmp_path / "evidence" / "inputs.npz") as arrays:
         assert arrays["s"].tolist() == [1, 1, -4, 1]
 
@@ -500,6 +502,17 @@ def test_samples_that_the_first_side_refuses_are_passed_over(tmp_path: Path) -> 
 def test_a_first_side_that_runs_on_no_sample_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"a runs on none of the samples: .*Got: 3 Expected: 1"):
         bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain()), x(3, WIDTH))
+
+
+def test_what_else_is_in_the_folder_stays(tmp_path: Path) -> None:
+    names = ("first", "second", "outputs", "a", "local", "fusion", "evidence")
+    for name in names:
+        (tmp_path / "scratch" / name).mkdir(parents=True)
+    (tmp_path / "scratch" / "a" / "file").write_text("mine")
+    sides = side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=5))
+    found = bisected(tmp_path, *sides, x())
+    assert found.node == "layer5"
+    assert (tmp_path / "scratch" / "a" / "file").read_text() == "mine"
 
 
 def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:

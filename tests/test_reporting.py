@@ -13,7 +13,8 @@ import pytest
 from packager import reference
 from packager.findings import Report
 from packager.reporting import Extras, as_text, document, plain, write
-from packager.reporting.describing import NOTHING_MORE, placeless
+from packager.reporting.describing import NOTHING_MORE
+from packager.reporting.places import placeless
 from tests.reporting_cases import (
     BAD,
     EXTRAS,

@@ -1,6 +1,7 @@
 """Finds the first node where two sides part: two runners on one graph, or an original and what was made of it."""
 
 import math
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +43,7 @@ def bisect(
     `evidence`, which is made then. `progress` gets values done and values in all. Raises ModelError for a file that
     does not open, and where `a` runs on none of the samples.
     """
+    folder = Path(tempfile.mkdtemp(dir=folder))  # what else lies there may have any name
     first, second = _opened(a, folder / "first"), _opened(b, folder / "second")
     parting = part(first, second, samples, folder / "outputs")
     sample = samples[parting.sample]
@@ -60,7 +62,8 @@ def bisect(
         matched=found,
         notes=list(found.notes),
     )
-    search = _Search(scan=scan, parting=parting, evidence=evidence)
+    where = f"on sample {parting.sample}" if len(samples) > 1 else "on the sample"
+    search = _Search(scan=scan, parting=parting, evidence=evidence, where=where)
     answer = search.answer() if parts else search.agreement()
     return replace(answer, sample=parting.sample, layers=tuple(scan.layers), notes=tuple(scan.notes))
 
@@ -77,6 +80,8 @@ class _Search:
     scan: Scan
     parting: Parting
     evidence: Path
+    where: str
+    """the sample, in words"""
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -117,7 +122,7 @@ class _Search:
     def _node(self, fault: Fault) -> Bisection:
         assert fault.error
         row = self.scan.layers[-1]
-        text = words.on_node(*self.labels, row, fault.error, self.scan.tolerance, self.parting.sample)
+        text = words.on_node(*self.labels, row, fault.error, self.scan.tolerance, self.where)
         repro = self._left(self.scan, fault, text)
         return Bisection(
             kind=Kind.NODE,
@@ -131,7 +136,7 @@ class _Search:
 
     def _refusal(self, fault: Fault) -> Bisection:
         node = named(self.scan.a, fault.value, self.scan.usable)
-        text = words.on_refusal(*self.labels, node.name, node.operator, fault.refusal, self.parting.sample)
+        text = words.on_refusal(*self.labels, node.name, node.operator, fault.refusal, self.where)
         repro = self._left(self.scan, fault, text)
         return Bisection(
             kind=Kind.REFUSAL, words=text, node=node.name, operator=node.operator, value=fault.value, repro=repro

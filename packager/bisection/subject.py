@@ -180,8 +180,7 @@ def opened(side: Side, folder: Path) -> Subject:
     free_initializers(proto)
     sort_opsets(proto)  # an older runtime does not know all that the one that exported it does
     sort_nodes(proto)
-    for graph in walk.all_graphs(proto):
-        graph.name = graph.name or "graph"  # ORT format keeps none for branches, and ONNX demands one
+    walk.name_graphs(proto)
     return Subject(
         side=side,
         proto=proto,

@@ -15,7 +15,7 @@ def share(error: float) -> str:
     return "NaN, infinity or other integers" if math.isinf(error) else f"{error:.3g} of its largest value"
 
 
-def on_node(a: str, b: str, row: ValueDifference, error: OutputError, tolerance: float, sample: int) -> str:
+def on_node(a: str, b: str, row: ValueDifference, error: OutputError, tolerance: float, where: str) -> str:
     if error.failure:
         how = f"has another form: {error.failure}"
     elif error.is_exact:
@@ -30,14 +30,12 @@ def on_node(a: str, b: str, row: ValueDifference, error: OutputError, tolerance:
         )
     return (
         f"'{b}' parts from '{a}' at node '{row.node}' ({row.operator}): "
-        f"given the same inputs its output '{row.value}' {how}, on sample {sample}"
+        f"given the same inputs its output '{row.value}' {how}, {where}"
     )
 
 
-def on_refusal(a: str, b: str, node: str, operator: str, refusal: str, sample: int) -> str:
-    return (
-        f"'{b}' does not run on sample {sample}, which '{a}' runs on: it stops at node '{node}' ({operator}): {refusal}"
-    )
+def on_refusal(a: str, b: str, node: str, operator: str, refusal: str, where: str) -> str:
+    return f"'{b}' does not run {where}, where '{a}' does: it stops at node '{node}' ({operator}): {refusal}"
 
 
 def on_order(a: Subject, b: Subject, swaps: Mapping[int, int]) -> str:

@@ -28,6 +28,8 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
     for each in found:
         console.result(f"{each.model} ({each.samples}; {each.tolerance:g} of the largest value allowed)")
         console.table("", ["value", "operator", "differs by", "SQNR", "alone by"], layer_rows(each.bisection))
+        for note in each.bisection.notes:
+            console.say(f"  not compared: {note}")
         console.result(each.bisection.words)
     parted = [each.bisection for each in found if each.bisection.kind is not Kind.AGREEMENT]
     if parted:

@@ -257,11 +257,10 @@ def run_sample(session: Any, sample: Path, folder: Path) -> str:
         feed = {name: arrays[name] for name in arrays.files}
     feed = {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in feed.items()}
     try:
-        results = session.run(None, feed)
-    except Exception as error:
+        results = [numpy.asarray(result) for result in session.run(None, feed)]
+    except Exception as error:  # ValueError of numpy's for sequences, which are no array
         return refusal(error)
-    for index, result in enumerate(results):
-        array = numpy.asarray(result)
+    for index, array in enumerate(results):
         numpy.save(folder / f"{index}.npy", array.astype(str) if array.dtype.kind == "O" else array)
     return ""
 

@@ -154,6 +154,7 @@ def mark(model: Path, data_folder: Path | None, scratch: Path) -> Marked:
     names = tuple(_name(node) for node in nodes)
     for index, node in enumerate(nodes):
         node.name = f"@{index}@"
+    walk.name_graphs(proto)
     path = scratch / "named.onnx"
     path.write_bytes(proto.SerializeToString())
     return Marked(path=path, data_folder=data_folder, nodes=nodes, names=names)

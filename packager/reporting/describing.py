@@ -1,14 +1,11 @@
 """From plans and what was found of them to the report as JSON has it."""
 
 import math
-import re
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 
-from packager import __version__, tools
+from packager import __version__
 from packager.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
 from packager.measurement.latency import Latency
 from packager.measurement.layers import LayerError
@@ -31,6 +28,7 @@ from packager.reporting.document import (
     State,
     Verdict,
 )
+from packager.reporting.places import placeless
 from packager.values import Choice, Compiled, Model, Plan, distinct_files
 
 DIGITS = 6
@@ -271,18 +269,3 @@ def number(value: float) -> Number:
     if math.isinf(value):
         return "infinity" if value > 0 else "-infinity"
     return rounded(value)
-
-
-def placeless(text: str) -> str:
-    """`text` without the folders of this machine: of paths below them, names are left. Other paths stay: nodes are
-    called /encoder/layer.0/MatMul."""
-    for folder in _places():
-        text = re.sub(rf"{re.escape(folder)}(?:[/\\][^\s/\\'\":,;]+)*[/\\](?=[^\s/\\'\":,;])", "", text)
-    return text
-
-
-def _places() -> Iterator[str]:
-    """Where this machine keeps files: of the user, for the moment, of results, of the work at hand."""
-    for path in (tools.cache_folder(), Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
-        if len(path.parts) > 1:
-            yield str(path)
