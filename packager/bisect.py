@@ -49,11 +49,11 @@ def run(config: Config, request: Request, first: str, second: str, console: Cons
 
     Raises ConfigError for sides that do not exist, ToolError for a runner that is missing here.
     """
-    refuse_other(request.evidence)
+    refuse_other(request.rules.evidence)
     sides = [choice(text, config) for text in (first, second)]
     store = Store(tools.cache_folder() / "store")
-    plans = plan_all(config, request.targets[:1], store, console)
-    with store.scratch() as scratch, _evidence(scratch / "evidence", request.evidence) as evidence:
+    plans = plan_all(config, request.targets[:1], store, console).plans
+    with store.scratch() as scratch, _evidence(scratch / "evidence", request.rules.evidence) as evidence:
         references = parity.References(scratch)
         return tuple(_model(each, sides, config, store, console, references, evidence) for each in plans)
 
@@ -117,7 +117,7 @@ def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Co
     if side.variant in (ORIGINAL, SOURCE):
         return Subject(variant=own_numbers(plan.model))
     if side.variant:
-        return Subject(variant=make_variant(plan.model, side.variant, config, store, console))
+        return Subject(variant=make_variant(plan.model, side.variant, config, store, console).variant)
     opens = "cpu" if side.runner.OPENS == ANY else side.runner.OPENS
     return subjects([plan], opens)[0]
 

@@ -1,15 +1,17 @@
 """Makes the golden vectors of a package: what the reference computes, proven on every file that must compute it.
 
-Random inputs travel, unless the user asks for samples of his own: those would then be in every app. A model has vectors
-for all of its files or for none, so that an app that tests itself never finds a file without.
+Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take next to
+no space, as apps make them anew. A model has vectors for all of its files or for none, so that an app that tests itself
+never finds a file without.
 """
 
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packager import parity, tools, vectors
 from packager.config import ParityTable
@@ -17,10 +19,14 @@ from packager.console import Console
 from packager.errors import ModelError
 from packager.parity import ParitySettings, Subject, Tolerance
 from packager.runners import RUNNERS
-from packager.samples import given
+from packager.samples import SampleSet, given, write_arrays
+from packager.samples.random import WORDS, candidate_shapes, index_limits
 from packager.store import Store
-from packager.values import Plan, Variant
-from packager.vectors import Allowed, Golden, Vectors
+from packager.values import ElementType, Model, Plan, Variant
+from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
+
+if TYPE_CHECKING:
+    import numpy
 
 SettingsOf = Callable[[Subject], ParitySettings]
 """What a file is judged by."""
@@ -40,6 +46,22 @@ class Family:
     subjects: tuple[Subject, ...]
     variant: str
     """the one that ships"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What a model is run on."""
+
+    folder: Path
+    """of .npz files, as `[parity] samples` names them"""
+    description: str
+    recipes: tuple[Mapping[str, Recipe], ...] = ()
+    """what every sample was made of; empty for the user's own"""
+    seed: int | None = None
+    """of random ones"""
+
+    def paths(self) -> tuple[Path, ...]:
+        return tuple(sorted(self.folder.glob("*.npz")))
 
 
 class NotGoldenError(Exception):
@@ -125,45 +147,110 @@ class Maker:
             original.weights.parent.name if original.weights else "",  # it lies in the store under its content's key
             [subject.sha256 for subject in family.subjects],
             [{**asdict(self.settings_of(subject)), "samples": samples} for subject in family.subjects],
-            [self.table.golden, self.table.seed, max_bytes],
+            [self.table.golden, self.table.seed, max_bytes, generated.KIND],
             cpu.identity(),
         ]
 
     def _write(self, family: Family, max_bytes: int, path: Path, scratch: Path) -> dict[str, Mapping[str, Allowed]]:
         """Writes the vectors to `path`; sha256 of every file -> output -> how far it may be off."""
         references = parity.References(scratch)
-        settings = [self._settings(subject, scratch / "given") for subject in family.subjects]
         try:
+            inputs = self._samples(family, scratch)
+            settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
             reference = references.of(family.original, settings[0])
         except ModelError as error:
             raise NotGoldenError(error.message) from error
         allowed: dict[str, Mapping[str, Allowed]] = {}
         for number, (subject, each) in enumerate(zip(family.subjects, settings, strict=True)):
-            allowed[subject.sha256] = _proven(subject, each, references, scratch / f"proof-{number}")
+            allowed[subject.sha256] = _proven(subject, each, inputs, references, scratch / f"proof-{number}")
         computed = vectors.Computed(
             samples=reference.samples.paths,
             outputs=tuple(outcome.outputs for outcome in reference.outcomes if outcome.outputs),
             left_out=reference.unstable,
+            recipes=inputs.recipes,
         )
-        about = _about(family, settings[0], reference.samples.description, allowed.values())
+        about = _about(family, inputs, allowed.values())
         if reason := vectors.write(path, family.original.model.signature, computed, about, max_bytes=max_bytes):
             raise NotGoldenError(reason)
         return allowed
 
-    def _settings(self, subject: Subject, folder: Path) -> ParitySettings:
-        """With random numbers, or with the first of the samples that the user has given, copied to `folder`."""
-        settings = self.settings_of(subject)
+    def _samples(self, family: Family, scratch: Path) -> Inputs:
+        """Random numbers, or the first of the samples that the user has given."""
         if self.table.golden == "random" or self.table.samples is None:
-            return replace(settings, samples=None, random_samples=RANDOM_SAMPLES, seed=self.table.seed)
-        folder.mkdir(exist_ok=True)
-        for number, path in enumerate(given(subject.variant.model, self.table.samples).paths[: vectors.MAX_SAMPLES]):
+            return accepted(family.original, self.table.seed, scratch)
+        folder = scratch / "given"
+        folder.mkdir()
+        paths = given(family.original.model, self.table.samples).paths[: vectors.MAX_SAMPLES]
+        for number, path in enumerate(paths):
             shutil.copyfile(path, folder / f"{number}.npz")
-        return replace(settings, samples=folder)
+        return Inputs(folder=folder, description=f"{len(paths)} given")
 
 
-def _about(
-    family: Family, settings: ParitySettings, samples: str, allowed: Iterable[Mapping[str, Allowed]]
-) -> dict[str, str]:
+def accepted(original: Variant, seed: int, scratch: Path) -> Inputs:
+    """The first random inputs that `original` runs on; NotGoldenError when there are none."""
+    refusal = ""
+    (scratch / "random").mkdir()
+    for inputs in candidates(original.model, seed, scratch / "random"):
+        samples = SampleSet(paths=inputs.paths(), description=inputs.description)
+        outcomes = parity.run_original(original, samples, scratch / "tried")
+        refused = next((outcome.error for outcome in outcomes if outcome.error), "")
+        if not refused:
+            return inputs
+        refusal = refusal or refused
+    raise NotGoldenError(f"the original model runs on none of the random inputs tried: {refusal}")
+
+
+def candidates(model: Model, seed: int, folder: Path) -> Iterator[Inputs]:
+    """Random inputs that an app can make anew, one after the other in `folder`: for each way to choose the dynamic
+    dimensions."""
+    limits = index_limits(model)
+    for spec in model.signature.inputs:
+        if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
+            raise NotGoldenError(f"input '{spec.name}' is {spec.element}, which the desktop cannot feed")
+    for shapes in dict.fromkeys(candidate_shapes(model.signature.inputs)):
+        samples = [_recipes(model, shapes, limits, seed, number) for number in range(RANDOM_SAMPLES)]
+        for number, recipes in enumerate(samples):
+            write_arrays(folder / f"{number}.npz", {name: _values(recipe) for name, recipe in recipes.items()})
+        yield Inputs(
+            folder=folder, description=_described(model, shapes, seed), recipes=tuple(map(_numbers, samples)), seed=seed
+        )
+
+
+def _recipes(
+    model: Model, shapes: Sequence[tuple[int, ...]], limits: Mapping[str, int], seed: int, sample: int
+) -> dict[str, Recipe]:
+    """What every input of a sample is made of; strings too, as numbers of words."""
+    found = {}
+    for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True)):
+        limit = len(WORDS) if spec.element is ElementType.STRING else limits.get(spec.name)
+        own_seed = generated.seed_of(seed, sample=sample, index=index)
+        found[spec.name] = generated.recipe_of(spec, shape, limit=limit, seed=own_seed)
+    return found
+
+
+def _values(recipe: Recipe) -> "numpy.ndarray":
+    import numpy
+
+    made = generated.values(recipe)
+    return numpy.array(WORDS)[made] if recipe.element is ElementType.STRING else made
+
+
+def _numbers(recipes: Mapping[str, Recipe]) -> dict[str, Recipe]:
+    """Those that an app can make: words are ours."""
+    return {name: each for name, each in recipes.items() if each.element is not ElementType.STRING}
+
+
+def _described(model: Model, shapes: Sequence[tuple[int, ...]], seed: int) -> str:
+    """`2 random, seed 0, input_ids 1x64`: with the shapes that the model leaves open."""
+    chosen = [
+        f"{spec.name} {'x'.join(map(str, shape))}"
+        for spec, shape in zip(model.signature.inputs, shapes, strict=True)
+        if not spec.is_static
+    ]
+    return ", ".join([f"{RANDOM_SAMPLES} random, seed {seed}", *chosen])
+
+
+def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:
     """What the file says of itself."""
     shares: dict[str, float] = {}
     for outputs in allowed:
@@ -173,14 +260,14 @@ def _about(
         "model": family.original.model.name,
         "model-sha256": family.original.model.sha256,
         "variant": family.variant,
-        "samples": samples,
+        "samples": inputs.description,
         "tolerance": json.dumps(shares, ensure_ascii=False),
-        **({} if settings.samples else {"seed": str(settings.seed)}),
+        **({} if inputs.seed is None else {"seed": str(inputs.seed)}),
     }
 
 
 def _proven(
-    subject: Subject, settings: ParitySettings, references: parity.References, folder: Path
+    subject: Subject, settings: ParitySettings, inputs: Inputs, references: parity.References, folder: Path
 ) -> dict[str, Allowed]:
     """How far outputs may be off, once the CPU here has computed what the vectors say.
 
@@ -192,8 +279,8 @@ def _proven(
     if found.has_failed:
         over = next((f"output '{each.output}': {each.failure}" for each in found.over), found.refusal)
         raise NotGoldenError(
-            f'the {subject.style} file, on {found.samples}: {over}; with golden = "samples" in [parity] it would be '
-            "made of yours"
+            f'the {subject.style} file, on {inputs.description}: {over}; with golden = "samples" in [parity] it would '
+            "be made of yours"
         )
     measured = {each.output: each.max_rel_error for each in found.outputs}  # none where the file does not run here
     allowed = {}

@@ -1,6 +1,5 @@
 """One build, top to bottom: this file is the list of steps."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -8,14 +7,13 @@ from pathlib import Path
 from packager import evidence, models, names, plan, quantization, release, reporting, tools
 from packager.config import Config, ModelTable
 from packager.console import Console, size
-from packager.errors import ConfigError, ModelError, ParityError, ToolError
-from packager.evidence.kept import kept, refuse_other
+from packager.errors import ConfigError
+from packager.evidence.kept import refuse_other
 from packager.evidence.numbers import settings_for
 from packager.findings import Report
 from packager.golden import golden_vectors
 from packager.ortformat.converter import has_grown
 from packager.ortformat.operators import operator_config
-from packager.partition.report import Gates, refuse_poor
 from packager.quantization.worth import refuse_worthless
 from packager.render import write_sources
 from packager.runners import RUNNERS
@@ -28,12 +26,12 @@ from packager.values import (
     Model,
     Package,
     Plan,
-    Variant,
     distinct_files,
 )
 from packager.vectors import NO_VECTORS, Golden
+from packager.verdict import Rules, judge, keep_evidence, refuse_warnings, write_report
 
-NO_GATES = Gates()
+NO_RULES = Rules()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +52,7 @@ class Request:
     out: Path
     emit_project: bool = False
     emit_ort_package: bool = False
-    strict: bool = False
-    gates: Gates = NO_GATES
-    evidence: Path = Path("mobpack-evidence")
-    """folder for what shows a failed comparison; it is made when there is one, and replaced as a whole"""
+    rules: Rules = NO_RULES
 
 
 def build(config: Config, request: Request, console: Console) -> Release:
@@ -72,9 +67,10 @@ def build(config: Config, request: Request, console: Console) -> Release:
     store = Store(tools.cache_folder() / "store")
     runtime = choose_runtime(config, request.targets, store, console)
     with release.staged(request.out) as staging:
-        plans = plan_all(config, request.targets, store, console, runtime)
+        planned = plan_all(config, request.targets, store, console, runtime)
+        plans = planned.plans
         report = examine(plans, config, request, store, console, runtime)
-        judge(report, request, console)
+        judge(report, request.rules, console)
         golden = vectors_for(plans, config, request, store, console)
         shipped: list[release.Shipped] = []
         for name in request.targets:
@@ -105,6 +101,8 @@ def build(config: Config, request: Request, console: Console) -> Release:
             golden=golden,
         )
         (staging / release.MANIFEST).write_text(text, encoding="utf-8")
+        extras = reporting.measured(planned.made, store, console, has_latency=False)
+        write_report(plans, report, extras, staging / "report.html", request.rules, console)
     return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
 
 
@@ -117,16 +115,20 @@ class Examination:
     warnings: tuple[str, ...]
 
 
-def check(config: Config, request: Request, console: Console) -> Examination:
-    """Plans every target of `request` and proves what a build would ship, without packaging anything.
+def check(config: Config, request: Request, console: Console, page: Path | None = None) -> Examination:
+    """Plans every target of `request` and proves what a build would ship, without packaging anything; writes what was
+    found to `page`, and as JSON beside it.
 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
     store = Store(tools.cache_folder() / "store")
     runtime = choose_runtime(config, request.targets, store, console)
-    plans = plan_all(config, request.targets, store, console, runtime)
-    report = examine(plans, config, request, store, console, runtime)
-    return Examination(plans=plans, report=report, warnings=tuple(console.warnings))
+    planned = plan_all(config, request.targets, store, console, runtime)
+    report = examine(planned.plans, config, request, store, console, runtime)
+    if page:
+        extras = reporting.measured(planned.made, store, console)
+        write_report(planned.plans, report, extras, page, request.rules, console)
+    return Examination(plans=planned.plans, report=report, warnings=tuple(console.warnings))
 
 
 def choose_runtime(config: Config, targets: Sequence[str], store: Store, console: Console) -> ChosenRuntime | None:
@@ -151,36 +153,47 @@ def packaged(runtime: ChosenRuntime | None, target: str) -> PackagedRuntime | No
     return runtime.packaged if runtime and runtime.target == target else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What a project ships, all of it made and nothing of it checked."""
+
+    plans: tuple[Plan, ...]
+    made: tuple[quantization.Made, ...]
+    """the variants in them"""
+
+
 def plan_all(
     config: Config, targets: Sequence[str], store: Store, console: Console, runtime: ChosenRuntime | None = None
-) -> tuple[Plan, ...]:
+) -> Planned:
     """A plan for every model on every target, its files made; raises an error for one that `runtime` cannot run."""
-    plans = []
+    plans: list[Plan] = []
+    made: list[quantization.Made] = []
     for model in [load_model(name, table, console) for name, table in config.model.items()]:
-        variants: dict[str, Variant] = {}
+        variants: dict[str, quantization.Made] = {}
         for name in targets:
-            target = planned(config.targets()[name], runtime)
+            target = adapted(config.targets()[name], runtime)
             if target.variant not in variants:
                 variants[target.variant] = make_variant(model, target.variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
-                plans.append(plan.make(variants[target.variant], target, store, announce))
+                plans.append(plan.make(variants[target.variant].variant, target, store, announce))
+        made += variants.values()
     if runtime:
         shipping.refuse_unrunnable(plans, runtime)
     for note in dict.fromkeys(note for each in plans for note in each.notes):
         console.warn(note)
     for compiled in distinct_files(plans):
         _note_size(compiled, console)
-    return tuple(plans)
+    return Planned(plans=tuple(plans), made=tuple(made))
 
 
-def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> Variant:
+def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> quantization.Made:
     """The variant `name`; raises GateError for one that is neither smaller nor faster than the model."""
     made = quantization.variant(model, name, config.quantizer_of(name), store, console)
     refuse_worthless(made, store, console, is_forced=config.check.gain == "skip")
-    return made.variant
+    return made
 
 
-def planned(target: Target, runtime: ChosenRuntime | None) -> Target:
+def adapted(target: Target, runtime: ChosenRuntime | None) -> Target:
     """`target` as its files are made: a reduced runtime reads ORT format only."""
     is_reduced = runtime is not None and runtime.target == target.NAME and runtime.is_reduced
     return replace(target, format="ort") if is_reduced else target
@@ -195,20 +208,12 @@ def examine(
     runtime: ChosenRuntime | None = None,
 ) -> Report:
     """The evidence for `plans`, and against them. What shows a failed comparison is kept where `request` says."""
-    refuse_other(request.evidence)
+    refuse_other(request.rules.evidence)
     with store.scratch() as scratch:
         report = evidence.gather(plans, config, store, console, scratch, runtime)
         if report.failures:
-            keep_evidence(plans, report, scratch, request, console)
+            keep_evidence(plans, report, request.rules, console)
     return report
-
-
-def judge(report: Report, request: Request, console: Console) -> None:
-    """Raises ParityError for what does not compute the same, GateError for what is beyond the gates of `request`,
-    ModelError for warnings with --strict."""
-    refuse_failed(report, request)
-    refuse_poor(report.partitions, request.gates)
-    refuse_warnings(console, strict=request.strict)
 
 
 def load_model(name: str, table: ModelTable, console: Console) -> Model:
@@ -235,39 +240,8 @@ def vectors_for(plans: Sequence[Plan], config: Config, request: Request, store: 
     """What models test themselves on in an app; raises ModelError for a model without, with --strict."""
     (cpu,) = RUNNERS["cpu"]("")
     found = golden_vectors(plans, config.parity, lambda subject: settings_for(config, subject, cpu), store, console)
-    refuse_warnings(console, strict=request.strict)
+    refuse_warnings(request.rules, console)
     return found
-
-
-def keep_evidence(plans: Sequence[Plan], report: Report, scratch: Path, request: Request, console: Console) -> None:
-    """Puts the evidence of failures where the user finds it; where that cannot be written, the failure still counts."""
-    try:
-        with kept(request.evidence) as folder:
-            for failure in report.failures:
-                if failure.evidence:
-                    shutil.copytree(failure.evidence, folder / failure.evidence.name)
-            reporting.write(plans, report, folder)
-    except ToolError as error:
-        console.warn(f"the evidence is lost: {error.message}")
-
-
-def refuse_failed(report: Report, request: Request) -> None:
-    """Raises ParityError for the first comparison that failed, and says how many more did."""
-    if not report.failures:
-        return
-    first, *others = report.failures
-    node = f"; {first.node}" if first.node else ""
-    more = f"; {len(others)} more failed" if others else ""
-    where = request.evidence / first.evidence.name if first.evidence else request.evidence
-    raise ParityError(f"{first.message}{node}{more}", hint=f"{where} shows it; {first.hint}")
-
-
-def refuse_warnings(console: Console, *, strict: bool) -> None:
-    if strict and console.warnings:
-        raise ModelError(
-            f"--strict: {len(console.warnings)} warning(s), the first: {console.warnings[0]}",
-            hint="mend what the warnings say, or build without --strict",
-        )
 
 
 def package_target(

@@ -204,6 +204,7 @@ def test_an_error_over_tolerance_stops_the_build(project: Path, tmp_path_factory
         },
     )
     saved(project / "fused.onnx", model)
+    evidence = tmp_path_factory.mktemp("outside") / "evidence"
     assert_refused(
         project,
         tmp_path_factory,
@@ -212,9 +213,11 @@ def test_an_error_over_tolerance_stops_the_build(project: Path, tmp_path_factory
         "android",
         "--set",
         "parity.tolerance=1e-12",
+        "--evidence",
+        str(evidence),
         code=ParityError.EXIT_CODE,
         message="output 'y' differs from the original on sample",
-        hint="nothing was written",
+        hint=f"{evidence}/fused-source-",
     )
 
 

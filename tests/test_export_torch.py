@@ -1,16 +1,21 @@
 """What PyTorch's modules become, and every mistake that `mobpack export` names: with the real PyTorch."""
 
 import re
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy
 import onnx
 import onnxruntime
 import pytest
 
+from packager import tools
+from packager.environments import bionic
+from packager.errors import ToolError
 from packager.export import graph
 from packager.export.graph import ports
-from tests.toolchain.torch import Case, Exported, exported
+from tests.toolchain.torch import Case, Exported, build_stand_in, exported, stand_in_for_cuda
 
 pytestmark = pytest.mark.torch
 
@@ -240,3 +245,32 @@ def test_the_graph_says_nothing_of_the_machine_it_was_made_on(made: Mapping[str,
     case = made["many"]
     assert b"nets.py" in (case.folder / "graph.onnx").read_bytes(), "what PyTorch leaves"
     assert b"nets.py" not in model(case).SerializeToString()
+
+
+CUDA_USER = """
+int cudaGetDeviceCount(int *), ncclGetVersion(int *), count, version;
+const char *cudaGetErrorString(int);
+int gpus(void) { return cudaGetDeviceCount(&count); }
+int nccl(void) { return ncclGetVersion(&version); }
+const char *error(void) { return cudaGetErrorString(1); }
+"""
+"""Takes its functions as PyTorch does: those of CUDA in a version, those of NCCL in none."""
+ASK = "import ctypes, sys; it = ctypes.CDLL(sys.argv[1]); it.error.restype = ctypes.c_char_p"
+
+
+@pytest.mark.usefixtures("stand_in_compiler")
+def test_a_library_that_needs_cuda_finds_stand_ins_without_a_gpu(tmp_path: Path) -> None:
+    folder, cuda, source = tmp_path / "lib", tmp_path / "libcudart.so.99", tmp_path / "user.c"
+    folder.mkdir()
+    build_stand_in(cuda, {"cudaGetDeviceCount", "cudaGetErrorString"})
+    source.write_text(CUDA_USER, encoding="utf-8")
+    options = ["-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-nostdlib", "-Wl,-rpath,$ORIGIN"]
+    options += [str(source), str(cuda), "-o", str(folder / "libuser.so")]
+    tools.run([bionic.compiler(), "cc", *options], what="compiling what needs CUDA")
+    cuda.unlink()  # the linker has noted its folder
+    program = f"{ASK}; print(it.gpus(), it.nccl(), it.error().decode())"
+    ask = [sys.executable, "-c", program, str(folder / "libuser.so")]
+    with pytest.raises(ToolError, match=r"libcudart\.so\.99: cannot open shared object file"):
+        tools.run(ask, what="loading it")
+    stand_in_for_cuda(folder)
+    assert tools.run(ask, what="loading it") == "100 100 a stand-in for CUDA\n"

@@ -14,6 +14,7 @@ LAYERS = (
     ("cli",),
     ("bisect", "export", "quantize", "reference"),
     ("pipeline",),
+    ("verdict",),
     ("evidence", "plan", "reporting", "golden"),
     ("bisection",),
     ("quantization",),

@@ -259,7 +259,7 @@ def test_a_runtime_with_all_operators_may_have_models_as_onnx(folder: Path, stor
     runtime = chosen(folder, store, android="full.aar")
     assert not runtime.is_reduced
     shipping.refuse_settings(Android(format="onnx"), "embedded", runtime)
-    assert pipeline.planned(Android(), runtime).format == "auto"
+    assert pipeline.adapted(Android(), runtime).format == "auto"
 
 
 def test_a_runtime_with_all_operators_for_some_types_is_a_reduced_one(
@@ -453,7 +453,7 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
     write_zip(folder / "ort.aar", entries)
     (folder / "model.onnx").write_bytes(models.orientation().read_bytes())
     config = project(folder, {}, package="models", model="orientation", format="ort")
-    plans = pipeline.plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True))
+    plans = pipeline.plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
     operators = [each.operators for each in plans[0].files]
     (folder / "ort.config").write_text(operator_config(operators), encoding="utf-8")
     return folder

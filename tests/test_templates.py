@@ -10,6 +10,7 @@ from jinja2 import Environment, meta
 from packager.measurement import page, plot
 from packager.release import maven
 from packager.render import environment, templates_folder
+from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets.android import aar, gradle, view
 
@@ -24,6 +25,7 @@ VIEWS: dict[str, type] = {
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
+    "report/report.html.j2": views.PageView,
     "report/quantization.html.j2": page.PageView,
     "runtime/requirements.txt.j2": recipe.RequirementsView,
     "runtime/android/Dockerfile.j2": recipe.DockerfileView,
@@ -96,7 +98,7 @@ def test_every_template_has_a_view() -> None:
     known = {*VIEWS, *SHARED}
     partials = {f"android/_providers/{path.name}" for path in (templates_folder() / "android/_providers").iterdir()}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials
+    assert found == known | partials | {"report/_style.css.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

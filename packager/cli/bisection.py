@@ -31,9 +31,11 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
         for note in each.bisection.notes:
             console.say(f"  not compared: {note}")
         console.result(each.bisection.words)
-    parted = [each.bisection for each in found if each.bisection.kind is not Kind.AGREEMENT]
+    parted = [each for each in found if each.bisection.kind is not Kind.AGREEMENT]
     if parted:
-        raise ParityError(parted[0].words, hint=f"{request.evidence} holds the node, what it was given and what came")
+        first = parted[0]
+        where = f"{request.rules.evidence / first.model} holds the node, what it was given and what came of it"
+        raise ParityError(f"{first.model}: {first.bisection.words}", hint=where if first.bisection.repro else "")
 
 
 def document(found: "Found") -> dict[str, object]:

@@ -75,6 +75,7 @@ def build(
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
     from packager import pipeline
     from packager.console import Console
+    from packager.verdict import Rules
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
@@ -84,9 +85,7 @@ def build(
         out=out,
         emit_project=emit_project,
         emit_ort_package="ort-package" in emits,
-        strict=strict,
-        gates=parse_gates(gates, config.check),
-        evidence=evidence,
+        rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
     made = pipeline.build(config, request, console)
     if as_json:

@@ -69,6 +69,7 @@ def check(
     from packager.cli.bisection import part
     from packager.cli.examination import show
     from packager.console import Console
+    from packager.verdict import Rules, judge
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
@@ -77,34 +78,23 @@ def check(
     request = pipeline.Request(
         targets=pipeline.requested_targets(config, targets),
         out=Path(),
-        strict=strict,
-        gates=parse_gates(gates, config.check),
-        evidence=evidence,
+        rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
     if sides:
         part(config, request, sides, console, as_json=as_json)
         return
-    found = pipeline.check(config, request, console)
-    if page:
-        write_page(found, page)
+    found = pipeline.check(config, request, console, page)
     if not as_json:
         for plan in found.plans:
             show(plan, found, console)
         if page:
             console.result(f"report: {page}")
-    pipeline.judge(found.report, request, console)
+    judge(found.report, request.rules, console)
     if as_json:
         print_json(document(found))
 
 
 DEFAULT_TARGET = "android"
-
-
-def write_page(found: "Examination", path: Path) -> None:
-    """The page at `path`, and the same as JSON beside it."""
-    from packager import reporting
-
-    reporting.write(found.plans, found.report, path.parent, name=path.stem)
 
 
 def document(found: "Examination") -> dict[str, object]:

@@ -24,7 +24,7 @@ VARIANT_HINT = (
     "look at the node: leave it in float (exclude of the quantizer), give better calibration samples, or set "
     "[parity] from-original if this distance is acceptable"
 )
-HINT = "nothing was written; check the model, or set [parity] tolerance if this error is acceptable"
+HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,7 +81,10 @@ def default_tolerance(variant: Variant) -> float:
 
 def default_distance(variant: Variant) -> Tolerance:
     """What a variant may be from the user's model before it counts as broken. How good it must be is another question,
-    which depends on the task: `max-drop` of the quantizers asks it."""
+    which depends on the task: `max-drop` of the quantizers asks it. A graph whose quantization was taken out may be any
+    distance from the model: that is how coarse the model is."""
+    if variant.quantizer == "dequantized":
+        return Tolerance()
     if traits(read_graph(variant.graph)).numbers is Numbers.FLOAT16:
         return Tolerance(max_rel_error=BROKEN_FLOAT16)
     return Tolerance(min_sqnr_db=LEAST_SQNR_DB, near=FAR)

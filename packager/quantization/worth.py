@@ -15,7 +15,7 @@ from packager.quantization.ranges import READER
 from packager.quantization.variants import Made
 from packager.samples import Samples
 from packager.store import Store, key_of
-from packager.values import Model
+from packager.values import Model, Variant
 
 RANDOM_SAMPLES = 8
 """What a quantizer that needs no samples is measured on."""
@@ -23,10 +23,21 @@ RANDOM_SAMPLES = 8
 
 def refuse_worthless(made: Made, store: Store, console: Console, *, is_forced: bool) -> None:
     """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; says so of one
-    that is only one of both. Each variant is measured once."""
+    that is only one of both."""
     variant = made.variant
     if variant.weights is None:
         return
+    found = latency_of(made, store, console)
+    sizes = Sizes(float_bytes=variant.model.size_bytes, quantized_bytes=variant.size_bytes)
+    for sentence in gate(sizes, found, is_forced=is_forced):
+        # No warning: those end in the manifest, whose bytes may not depend on the weather of a machine.
+        console.say(f"  model '{variant.model.name}', variant '{variant.name}': {sentence}")
+
+
+def latency_of(made: Made, store: Store, console: Console) -> Latency:
+    """Of a variant with weights of its own beside its model, on this machine; measured once."""
+    variant = made.variant
+    assert variant.weights
 
     def make(folder: Path) -> None:
         with console.step(f"measure latency of {variant.model.name} ({variant.name})"), store.scratch() as scratch:
@@ -35,12 +46,14 @@ def refuse_worthless(made: Made, store: Store, console: Console, *, is_forced: b
             found = latency(original, quantized, used, scratch)
         (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
 
-    folder = store.results("latency", [key_of(variant.graph.hex()), variant.weights.parent.name], make)
-    found = Latency(**json.loads((folder / "latency.json").read_text(encoding="utf-8")))
-    sizes = Sizes(float_bytes=variant.model.size_bytes, quantized_bytes=variant.size_bytes)
-    for sentence in gate(sizes, found, is_forced=is_forced):
-        # No warning: those end in the manifest, whose bytes may not depend on the weather of a machine.
-        console.say(f"  model '{variant.model.name}', variant '{variant.name}': {sentence}")
+    folder = store.results("latency", graphs_of(variant), make)
+    return Latency(**json.loads((folder / "latency.json").read_text(encoding="utf-8")))
+
+
+def graphs_of(variant: Variant) -> list[str]:
+    """What tells a quantized graph, its weights and its model from others."""
+    assert variant.weights
+    return [key_of(variant.graph.hex()), variant.weights.parent.name]
 
 
 def subjects(made: Made) -> tuple[Subject, Subject]:

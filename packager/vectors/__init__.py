@@ -7,12 +7,11 @@ from packager.vectors.choose import (
     Allowed,
     Computed,
     Golden,
-    GoldenFile,
-    GoldenSample,
     Vectors,
-    read,
     write,
 )
+from packager.vectors.generated import Recipe
+from packager.vectors.reading import GoldenFile, GoldenSample, inputs_of, outputs_of, read
 
 __all__ = [
     "MAX_SAMPLES",
@@ -23,7 +22,10 @@ __all__ = [
     "Golden",
     "GoldenFile",
     "GoldenSample",
+    "Recipe",
     "Vectors",
+    "inputs_of",
+    "outputs_of",
     "read",
     "write",
 ]

@@ -1,18 +1,22 @@
 """Chooses the samples that travel with a package, and keeps them with what a model makes of them in one file.
 
 A sample is whole or left out. Its tensors are named `NUMBER.input.NAME` and `NUMBER.output.NAME`, with the model's own
-names; outputs that are random are not among them.
+names; outputs that are random are not among them. Where a recipe is shorter than the values of an input it stands there
+as `NUMBER.recipe.NAME`, four INT64 that a program can use without a parser. `__metadata__` says the same as JSON under
+`generated`: name of the tensor that is not there -> kind, element, shape, seed, low, high, row.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager import tools
 from packager.values import ElementType, Signature
-from packager.vectors import safetensors
-from packager.vectors.safetensors import Place
+from packager.vectors import generated, safetensors
+from packager.vectors.generated import Recipe
+from packager.vectors.reading import GENERATED, GoldenFile
 
 if TYPE_CHECKING:
     import numpy
@@ -32,6 +36,7 @@ MAX_TENSORS = 512
 """Generated classes say where each of them lies, and the JVM takes 64 KiB of code that does so."""
 NUMPY_OVERHEAD = 5
 """What numpy takes for values, at most, beside what the file takes: strings have four bytes a character there."""
+NO_RECIPES: Mapping[str, Recipe] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,26 +49,8 @@ class Computed:
     """for every sample a folder with `0.npy`, `1.npy` ..., one for each output in the model's order"""
     left_out: frozenset[int] = frozenset()
     """outputs that are not the same in every run"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldenSample:
-    """Where the tensors of a sample lie, by their names in the model."""
-
-    inputs: Mapping[str, Place]
-    outputs: Mapping[str, Place]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldenFile:
-    """Samples and what must come of them."""
-
-    path: Path
-    sha256: str
-    size_bytes: int
-    about: Mapping[str, str]
-    """its `__metadata__`"""
-    samples: tuple[GoldenSample, ...]
+    recipes: tuple[Mapping[str, Recipe], ...] = ()
+    """for every sample what inputs of it were made of; empty for samples that nobody can make anew"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +78,31 @@ Golden = Mapping[tuple[str, str], Vectors]
 NO_VECTORS: Golden = {}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """What a file is to hold."""
+
+    tensors: "Mapping[str, numpy.ndarray]"
+    recipes: Mapping[str, Recipe]
+    """by the name of the tensor that they make"""
+    about: Mapping[str, str]
+
+    def joined(self, other: "Content") -> "Content":
+        return replace(self, tensors={**self.tensors, **other.tensors}, recipes={**self.recipes, **other.recipes})
+
+    def metadata(self) -> dict[str, str]:
+        if not self.recipes:
+            return dict(self.about)
+        documents = {name: generated.to_json(recipe) for name, recipe in sorted(self.recipes.items())}
+        return {**self.about, GENERATED: json.dumps(documents, ensure_ascii=False)}
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        return self.recipes[name].shape if name in self.recipes else self.tensors[name].shape
+
+    def size_bytes(self) -> int:
+        return safetensors.size_of(self.tensors, self.metadata())
+
+
 def write(path: Path, signature: Signature, computed: Computed, about: Mapping[str, str], *, max_bytes: int) -> str:
     """Writes the samples that fit into `max_bytes` to `path`, with `about` as metadata.
 
@@ -99,73 +111,71 @@ def write(path: Path, signature: Signature, computed: Computed, about: Mapping[s
     compared = [index for index in range(len(signature.outputs)) if index not in computed.left_out]
     if not compared:
         return "all its outputs are random"
-    tensors: dict[str, numpy.ndarray] = {}
+    content = Content(tensors={}, recipes={}, about=about)
     taken, reason = 0, "there are no samples"
-    for sample, outputs in zip(computed.samples, computed.outputs, strict=True):
+    recipes = computed.recipes or (NO_RECIPES,) * len(computed.samples)
+    for sample, outputs, known in zip(computed.samples, computed.outputs, recipes, strict=True):
         if taken == MAX_SAMPLES:
             break
-        files = [outputs / f"{index}.npy" for index in compared]
-        if sum(file.stat().st_size for file in (sample, *files)) > NUMPY_OVERHEAD * max_bytes:
+        files = {index: outputs / f"{index}.npy" for index in compared}
+        shorter = {name: recipe for name, recipe in known.items() if recipe.is_shorter}
+        if _stored_bytes(sample, shorter) + sum(map(_size, files.values())) > NUMPY_OVERHEAD * max_bytes:
             reason = reason_too_large(max_bytes)
             continue
-        one = dict(_arrays(taken, signature, sample, dict(zip(compared, files, strict=True))))
-        if fault := _fault(signature, {**tensors, **one}, taken) or _too_large({**tensors, **one}, about, max_bytes):
+        more = content.joined(_content(taken, signature, sample, files, shorter))
+        if fault := _fault(signature, more, taken) or _too_large(more, max_bytes):
             reason = fault
             continue
-        tensors |= one
+        content = more
         taken += 1
     if taken:
-        safetensors.write(path, tensors, about)
+        safetensors.write(path, content.tensors, content.metadata())
     return "" if taken else reason
-
-
-def read(path: Path) -> GoldenFile:
-    """What lies where in a file that `write` has written."""
-    about, places = safetensors.read(path)
-    found: dict[tuple[int, str], dict[str, Place]] = {}
-    for key in sorted(places):
-        number, role, name = key.split(".", 2)
-        found.setdefault((int(number), role), {})[name] = places[key]
-    numbers = sorted({number for number, _ in found})
-    return GoldenFile(
-        path=path,
-        sha256=tools.sha256_of(path),
-        size_bytes=path.stat().st_size,
-        about=about,
-        samples=tuple(
-            GoldenSample(inputs=found.get((number, "input"), {}), outputs=found[number, "output"]) for number in numbers
-        ),
-    )
 
 
 def reason_too_large(max_bytes: int) -> str:
     return f"no sample fits into {max_bytes // 1024:,} KiB with its outputs; raise golden-max-kib in [parity]"
 
 
-def _arrays(
-    number: int, signature: Signature, sample: Path, outputs: Mapping[int, Path]
-) -> Iterator[tuple[str, "numpy.ndarray"]]:
-    """The tensors of a sample by their names in the file."""
+def _content(
+    number: int, signature: Signature, sample: Path, outputs: Mapping[int, Path], recipes: Mapping[str, Recipe]
+) -> Content:
+    """A sample by the names in the file; of inputs in `recipes` the recipe alone."""
     import numpy
 
+    tensors = {f"{number}.recipe.{name}": generated.stored(recipe) for name, recipe in recipes.items()}
     with numpy.load(sample, allow_pickle=False) as inputs:
         for spec in signature.inputs:
-            yield f"{number}.input.{spec.name}", inputs[spec.name]
+            if spec.name not in recipes:
+                tensors[f"{number}.input.{spec.name}"] = inputs[spec.name]
     for index, file in outputs.items():
-        yield f"{number}.output.{signature.outputs[index].name}", numpy.load(file, allow_pickle=False)
+        tensors[f"{number}.output.{signature.outputs[index].name}"] = numpy.load(file, allow_pickle=False)
+    return Content(
+        tensors=tensors, recipes={f"{number}.input.{name}": each for name, each in recipes.items()}, about={}
+    )
 
 
-def _too_large(tensors: "Mapping[str, numpy.ndarray]", about: Mapping[str, str], max_bytes: int) -> str:
-    return reason_too_large(max_bytes) if safetensors.size_of(tensors, about) > max_bytes else ""
+def _stored_bytes(sample: Path, recipes: Mapping[str, Recipe]) -> int:
+    """What the inputs of an .npz file take that are not in `recipes`."""
+    with zipfile.ZipFile(sample) as archive:
+        return sum(each.file_size for each in archive.infolist() if each.filename.removesuffix(".npy") not in recipes)
 
 
-def _fault(signature: Signature, tensors: "Mapping[str, numpy.ndarray]", number: int) -> str:
+def _size(file: Path) -> int:
+    return file.stat().st_size
+
+
+def _too_large(content: Content, max_bytes: int) -> str:
+    return reason_too_large(max_bytes) if content.size_bytes() > max_bytes else ""
+
+
+def _fault(signature: Signature, content: Content, number: int) -> str:
     """Why an app could not run the newest sample; empty when it can."""
-    if len(tensors) > MAX_TENSORS:
+    if len(content.tensors) > MAX_TENSORS:
         return f"a sample has more than {MAX_TENSORS} inputs and outputs"
     sizes: dict[str, int] = {}
     for spec in signature.inputs:
-        shape = tensors[f"{number}.input.{spec.name}"].shape
+        shape = content.shape(f"{number}.input.{spec.name}")
         if len(shape) != len(spec.shape):
             return f"the samples give input '{spec.name}' {len(shape)} axes, an app gives it {len(spec.shape)}"
         for dimension, size in zip(spec.shape, shape, strict=True):

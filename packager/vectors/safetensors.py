@@ -89,6 +89,19 @@ def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, Place]]:
     }
 
 
+def values(path: Path, place: Place) -> "numpy.ndarray":
+    """What lies at `place`: strings in numpy's Unicode type, the bits of bfloat16 as uint16."""
+    import numpy
+
+    with path.open("rb") as file:
+        file.seek(place.offset)
+        content = file.read(place.size_bytes)
+    if place.element is ElementType.STRING:
+        return numpy.array(list(_read_texts(content)), str).reshape(place.shape)
+    name = "uint16" if place.element is ElementType.BFLOAT16 else NUMPY.get(place.element, str(place.element))
+    return numpy.frombuffer(content, numpy.dtype(name).newbyteorder("<")).reshape(place.shape)
+
+
 def _content(tensors: Mapping[str, "numpy.ndarray"]) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of every tensor in the order of the file."""
     for name in sorted(tensors, key=lambda name: (-_width(tensors[name]), name)):
@@ -99,6 +112,14 @@ def _content(tensors: Mapping[str, "numpy.ndarray"]) -> Iterator[tuple[str, byte
 def _texts(array: "numpy.ndarray") -> bytes:
     texts = [str(text).encode() for text in array.ravel()]
     return b"".join(struct.pack("<I", len(text)) + text for text in texts)
+
+
+def _read_texts(content: bytes) -> Iterator[str]:
+    start = 0
+    while start < len(content):
+        (length,) = struct.unpack_from("<I", content, start)
+        start += 4 + length
+        yield content[start - length : start].decode()
 
 
 def _header(tensors: Mapping[str, "numpy.ndarray"], content: Mapping[str, bytes], about: Mapping[str, str]) -> bytes:

@@ -5,14 +5,19 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from packager import tools
+from packager.environments import bionic
+from packager.environments.bionic import elf
 from packager.environments.environment import folder_for, install_locked, make_once
 from packager.errors import MobpackError, ToolError
 from packager.export.request import Job, Request, parse_dynamic
@@ -20,7 +25,21 @@ from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_suffix(".txt")
+CPU_LOCK = LOCK.with_name("torch_cpu.txt")
+PYPI_LOCK = LOCK.with_name("torch_pypi.txt")
+"""Two, for a pip that may choose prefers a file whose hash its index tells: the large one."""
 NETS = Path(__file__).with_name("nets.py")
+NEVER_READ = ("include", "test", "lib/libcaffe2_nvrtc.so", "lib/libtorch_cuda_linalg.so")
+"""Parts of PyTorch's folder that exporting does without."""
+NVIDIA = re.compile(r"lib(cu|nccl|nv)")
+"""How the names of CUDA's libraries begin."""
+NVIDIA_FUNCTION = re.compile(r"_*cu|nccl|nv")
+GIVES_TEXT = re.compile(r"(String|Name)$|^ncclGetLastError$")
+"""Functions whose result may be read as text; where it is a number, any but 0 is an error."""
+NO_GPU = 100
+"""cudaErrorNoDevice, and an error of the other libraries."""
+VERSIONS = {"libnvshmem_host.so.3": "NVSHMEM"}
+"""Library -> version of its functions, where that is not the library's own name."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +69,58 @@ class Exported:
 
 def variables() -> dict[str, str]:
     """Environment variables with which a Python finds PyTorch; or the end of the test where it cannot be had."""
-    folder = folder_for("torch", LOCK.read_text(encoding="utf-8"))
+    folder = folder_for("torch", [lock.read_text(encoding="utf-8") for lock in (LOCK, CPU_LOCK, PYPI_LOCK)])
     try:
         make_once(folder, _make)
     except ToolError as error:
-        require(False, f"PyTorch's CPU build for this Python: {error.message} ({error.hint})")
+        require(False, f"PyTorch for this Python: {error.message} ({error.hint})")
     paths = [str(folder), str(ROOT)]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _make(folder: Path) -> None:
-    install_locked(LOCK, folder)
-    for part in ("include", "test"):  # what exporting never reads
-        shutil.rmtree(folder / "torch" / part, ignore_errors=True)
+    install_locked(CPU_LOCK if _knows_cpu_build() else PYPI_LOCK, folder)
+    for part in NEVER_READ:
+        path = folder / "torch" / part
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    stand_in_for_cuda(folder / "torch" / "lib")
+
+
+def _knows_cpu_build() -> bool:
+    """Whether pip finds the build of CPU_LOCK for this Python."""
+    [version] = re.findall(r"^torch==(\S+)", CPU_LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    command = [sys.executable, "-m", "pip", "index", "versions", "torch"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return version in re.split(r"[\s,]+", listed)
+
+
+def stand_in_for_cuda(folder: Path) -> None:
+    """Puts small libraries beside those in `folder` where they need CUDA's: to them the machine has no GPU.
+
+    Python wants all of a library's functions when it loads it; exporting calls none but the one that counts GPUs.
+    """
+    libraries = {path.name: elf.read(path) for path in folder.glob("lib*.so*")}
+    defined = {name for library in libraries.values() for name in library.exports}
+    imports = {name for library in libraries.values() for name in library.imports if name.name not in defined}
+    needed = {name for library in libraries.values() for name in library.needed if NVIDIA.match(name)}
+    unversioned = {name.name for name in imports if not name.library and NVIDIA_FUNCTION.match(name.name)}
+    for soname in sorted(needed - libraries.keys()):
+        build_stand_in(folder / soname, {name.name for name in imports if name.library == soname} | unversioned)
+
+
+def build_stand_in(library: Path, functions: Collection[str]) -> None:
+    """Builds `library` with `functions` that do nothing but give NO_GPU, or a text where GIVES_TEXT says so."""
+    lines = ['.data\ntext: .asciz "a stand-in for CUDA"\n.text']
+    for name in sorted(functions):
+        code = "lea text(%rip), %rax" if GIVES_TEXT.search(name) else f"mov ${NO_GPU}, %eax"
+        lines += [f".globl {name}", f".type {name}, @function", f"{name}: {code}", "ret"]
+    with tempfile.TemporaryDirectory() as scratch:
+        assembly, versions = Path(scratch, "functions.S"), Path(scratch, "versions.map")
+        assembly.write_text("\n".join([*lines, '.section .note.GNU-stack, "", @progbits', ""]), encoding="utf-8")
+        versions.write_text(f"{VERSIONS.get(library.name, library.name)} {{ global: *; }};\n", encoding="utf-8")
+        options = ["-target", bionic.ZIG_TARGET, "-shared", "-nostdlib", f"-Wl,-soname,{library.name}"]
+        options += [f"-Wl,--version-script={versions}", "-o", str(library), str(assembly)]
+        tools.run([bionic.compiler(), "cc", *options], what=f"building a stand-in for {library.name}")
 
 
 def nets(folder: Path) -> Path:

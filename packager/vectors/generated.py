@@ -1,0 +1,164 @@
+"""Random inputs that every language makes anew from four numbers, so that no package has to carry their values.
+
+The words are those of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014; the C
+program of Sebastiano Vigna is in the public domain): whole numbers of 64 bits, all arithmetic modulo 2^64.
+
+    word(seed, i):    z = seed + (i + 1) * 0x9E3779B97F4A7C15
+                      z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
+                      z = (z ^ (z >> 27)) * 0x94D049BB133111EB
+                      z ^ (z >> 31)
+
+Each input of each sample has words of its own. Samples and a model's inputs are counted from 0:
+
+    seed of an input = word(word(word(seed of all, 0) + sample, 0) + input, 0)
+
+Value i of a tensor, in row-major order, comes of w = word(seed, i). No step rounds, so that every machine has the same:
+
+    float     (w >> 40) / 2^23 - 1                          from -1 to 1, without the latter
+    double    (w >> 11) / 2^52 - 1
+    float16   (w >> 53) / 2^10 - 1
+    integers  low + (((w >> 32) * (high - low)) >> 32)      from low to high, without the latter; high - low <= 2^31
+              high - 1 where i is a multiple of row, unless row is 0
+    bool      as integers from 0 to 2
+
+A recipe is what a tensor is made of: four signed numbers of 64 bits, seed, low, high, row. The last three are -1, 1 and
+0 for floats, where they play no part. Strings have no recipe.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from packager.values import ElementType, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+
+KIND = "splitmix64"
+MODULUS = 2**64
+GAMMA, FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+MAX_SPAN = 2**31
+RECIPE_BYTES = 32
+FLOATS = {
+    ElementType.FLOAT: ("float32", 24),
+    ElementType.DOUBLE: ("float64", 53),
+    ElementType.FLOAT16: ("float16", 11),
+}
+"""numpy's name, and how many bits of a word make a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What the values of a tensor are made of."""
+
+    element: ElementType
+    shape: tuple[int, ...]
+    seed: int
+    """below 2^64"""
+    low: int
+    high: int
+    row: int
+    """an attention mask that hides everything gives NaN: the first value of each row stays"""
+
+    @property
+    def is_shorter(self) -> bool:
+        """Whether it takes less than the values do."""
+        return prod(self.shape) * numpy_type(self.element).itemsize > RECIPE_BYTES
+
+
+def words(seed: int, count: int) -> "numpy.ndarray":
+    """The first `count` words of `seed`: uint64[count]."""
+    import numpy
+
+    state: numpy.ndarray = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(GAMMA) + numpy.uint64(seed)
+    state = (state ^ (state >> numpy.uint64(30))) * numpy.uint64(FIRST_FACTOR)
+    state = (state ^ (state >> numpy.uint64(27))) * numpy.uint64(SECOND_FACTOR)
+    return state ^ (state >> numpy.uint64(31))
+
+
+def seed_of(seed: int, *, sample: int, index: int) -> int:
+    """The seed of the input `index` of a sample."""
+    for number in (0, sample, index):
+        seed = int(words((seed + number) % MODULUS, 1)[0])
+    return seed
+
+
+def recipe_of(spec: TensorSpec, shape: tuple[int, ...], *, limit: int | None, seed: int) -> Recipe:
+    """A recipe for an input: floats from -1 to 1, indices below `limit`; integers that index nothing are all of their
+    range where they have 8 bits (pixels), else 0 and 1 (masks). A string's recipe numbers words."""
+    low, high, row = _range(spec.element, limit, shape)
+    return Recipe(element=spec.element, shape=shape, seed=seed, low=low, high=high, row=row)
+
+
+def values(recipe: Recipe) -> "numpy.ndarray":
+    """The tensor that `recipe` makes."""
+    import numpy
+
+    random = words(recipe.seed, prod(recipe.shape))
+    if recipe.element in FLOATS:
+        name, bits = FLOATS[recipe.element]
+        half = 2 ** (bits - 1)
+        whole = (random >> numpy.uint64(64 - bits)).astype(numpy.int64) - half
+        return (whole / half).astype(name).reshape(recipe.shape)
+    span = numpy.uint64(recipe.high - recipe.low)
+    chosen = ((random >> numpy.uint64(32)) * span >> numpy.uint64(32)).astype(numpy.int64) + recipe.low
+    if recipe.row:
+        chosen[:: recipe.row] = recipe.high - 1
+    return chosen.astype(numpy_type(recipe.element)).reshape(recipe.shape)
+
+
+def stored(recipe: Recipe) -> "numpy.ndarray":
+    """The four numbers as programs read them: int64[4]."""
+    import numpy
+
+    seed = recipe.seed - MODULUS if recipe.seed >= MODULUS // 2 else recipe.seed
+    return numpy.array([seed, recipe.low, recipe.high, recipe.row], numpy.int64)
+
+
+def to_json(recipe: Recipe) -> dict[str, Any]:
+    """For people, and for programs that read JSON: not all of them have whole numbers of 64 bits."""
+    return {
+        "kind": KIND,
+        "element": str(recipe.element),
+        "shape": list(recipe.shape),
+        "seed": f"0x{recipe.seed:016x}",
+        "low": recipe.low,
+        "high": recipe.high,
+        "row": recipe.row,
+    }
+
+
+def from_json(document: Mapping[str, Any]) -> Recipe:
+    return Recipe(
+        element=ElementType(document["element"]),
+        shape=tuple(document["shape"]),
+        seed=int(document["seed"], 16),
+        low=document["low"],
+        high=document["high"],
+        row=document["row"],
+    )
+
+
+def numpy_type(element: ElementType) -> "numpy.dtype[Any]":
+    """How numpy holds the numbers; those of strings are of words."""
+    import numpy
+
+    name, _ = FLOATS.get(element, ("int64" if element is ElementType.STRING else str(element), 0))
+    return numpy.dtype(name)
+
+
+def _range(element: ElementType, limit: int | None, shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """low, high and row"""
+    import numpy
+
+    if element in FLOATS:
+        return -1, 1, 0
+    if element is ElementType.BOOL:
+        return 0, 2, 0
+    bounds = numpy.iinfo(numpy_type(element))
+    if limit is not None:
+        return 0, min(limit, int(bounds.max) + 1, MAX_SPAN), 0
+    if bounds.bits == 8:
+        return int(bounds.min), int(bounds.max) + 1, 0
+    return 0, 2, shape[-1] if shape else 0

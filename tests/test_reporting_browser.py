@@ -1,0 +1,71 @@
+"""The report in a real browser: it fits on a phone, asks nobody for anything, and has a dark side."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from packager.reporting import document, write_page
+from tests.reporting_cases import EXTRAS, PLANS, REPORT
+from tests.toolchain.chromium import Browser, browser
+
+pytestmark = pytest.mark.browser
+
+VALUES = {
+    "define": "globalThis.size = element => parseFloat(getComputedStyle(element).fontSize); null",
+    "width": "document.documentElement.scrollWidth",  # innerWidth grows with it on a phone, which zooms out
+    "ground": "getComputedStyle(document.body).backgroundColor",
+    "smallest": "Math.min(...[...document.querySelectorAll('main *')].map(size))",
+    "bars": "[...document.querySelectorAll('rect')].filter(e => e.getBoundingClientRect().height > 0).length",
+}
+LONG = "encoder." * 20
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 24, 29)"
+BAD = """<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><main>
+<div style="width: 500px">wide</div><img src="missing.png" alt=""><script>console.error("no")</script></main>"""
+
+
+@pytest.fixture(scope="module")
+def open_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    found = document(PLANS, REPORT, EXTRAS)
+    models = (replace(found.models[0], name=LONG),)
+    write_page(path, replace(found, models=models, warnings=(LONG,)))
+    return path
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280])
+@pytest.mark.parametrize(("scheme", "ground"), [("light", LIGHT), ("dark", DARK)])
+def test_the_page_fits_and_asks_nobody(
+    open_browser: Browser, report: Path, width: int, scheme: str, ground: str
+) -> None:
+    seen = open_browser.open(report, width=width, scheme=scheme, values=VALUES)
+    assert seen.complaints == ()
+    assert seen.requests == (report.as_uri(),)
+    assert seen.values["width"] == width
+    assert seen.values["ground"] == ground
+    assert seen.values["smallest"] >= 12
+    assert seen.values["bars"] > 10
+
+
+def test_a_link_to_a_folded_comparison_unfolds_it(open_browser: Browser, report: Path) -> None:
+    is_open = {"open": "document.querySelector('#comparison-1').closest('details').open"}
+    assert open_browser.open(report, width=360, scheme="light", values=is_open).values == {"open": False}
+    found = open_browser.open(report, width=360, scheme="light", values=is_open, fragment="#comparison-1")
+    assert found.values == {"open": True}
+
+
+def test_the_browser_sees_what_is_wrong(open_browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "bad.html"
+    page.write_text(BAD, encoding="utf-8")
+    seen = open_browser.open(page, width=360, scheme="dark", values=VALUES)
+    assert seen.values["width"] >= 500
+    assert seen.values["ground"] != DARK
+    assert any("no" in each for each in seen.complaints)
+    assert (tmp_path / "missing.png").as_uri() in seen.requests
