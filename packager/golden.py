@@ -1,8 +1,8 @@
 """Makes the golden vectors of a package: what the reference computes, proven on every file that must compute it.
 
-Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take next to
-no space, as apps make them anew. A model has vectors for all of its files or for none, so that an app that tests itself
-never finds a file without.
+Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take next
+to no space, as apps make them anew. A model has vectors for all of its files or for none, so that an app that tests
+itself never finds a file without.
 """
 
 import hashlib

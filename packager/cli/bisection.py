@@ -25,7 +25,7 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
     found = bisect.run(config, request, *sides, console)
     if as_json:
         print_json({"bisections": [document(each) for each in found]})
-    for each in found:
+    for each in () if as_json else found:
         console.result(f"{each.model} ({each.samples}; {each.tolerance:g} of the largest value allowed)")
         console.table("", ["value", "operator", "differs by", "SQNR", "alone by"], layer_rows(each.bisection))
         for note in each.bisection.notes:

@@ -71,10 +71,10 @@ def words(seed: int, count: int) -> "numpy.ndarray":
     """The first `count` words of `seed`: uint64[count]."""
     import numpy
 
-    state: numpy.ndarray = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(GAMMA) + numpy.uint64(seed)
-    state = (state ^ (state >> numpy.uint64(30))) * numpy.uint64(FIRST_FACTOR)
-    state = (state ^ (state >> numpy.uint64(27))) * numpy.uint64(SECOND_FACTOR)
-    return state ^ (state >> numpy.uint64(31))
+    found: numpy.ndarray = numpy.arange(1, count + 1, dtype=numpy.uint64) * numpy.uint64(GAMMA) + numpy.uint64(seed)
+    for shift, factor in ((30, FIRST_FACTOR), (27, SECOND_FACTOR), (31, 1)):
+        found = (found ^ (found >> numpy.uint64(shift))) * numpy.uint64(factor)
+    return found
 
 
 def seed_of(seed: int, *, sample: int, index: int) -> int:
@@ -96,16 +96,17 @@ def values(recipe: Recipe) -> "numpy.ndarray":
     import numpy
 
     random = words(recipe.seed, prod(recipe.shape))
+    found: numpy.ndarray
     if recipe.element in FLOATS:
-        name, bits = FLOATS[recipe.element]
+        _, bits = FLOATS[recipe.element]
         half = 2 ** (bits - 1)
-        whole = (random >> numpy.uint64(64 - bits)).astype(numpy.int64) - half
-        return (whole / half).astype(name).reshape(recipe.shape)
-    span = numpy.uint64(recipe.high - recipe.low)
-    chosen = ((random >> numpy.uint64(32)) * span >> numpy.uint64(32)).astype(numpy.int64) + recipe.low
-    if recipe.row:
-        chosen[:: recipe.row] = recipe.high - 1
-    return chosen.astype(numpy_type(recipe.element)).reshape(recipe.shape)
+        found = ((random >> numpy.uint64(64 - bits)).astype(numpy.int64) - half) / half
+    else:
+        span = numpy.uint64(recipe.high - recipe.low)
+        found = ((random >> numpy.uint64(32)) * span >> numpy.uint64(32)).astype(numpy.int64) + recipe.low
+        if recipe.row:
+            found[:: recipe.row] = recipe.high - 1
+    return found.astype(numpy_type(recipe.element)).reshape(recipe.shape)
 
 
 def stored(recipe: Recipe) -> "numpy.ndarray":
