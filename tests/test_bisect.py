@@ -75,8 +75,8 @@ def test_a_variant_in_good_ranges_shows_its_signal_to_noise_by_layer(bisect: Cal
     assert answer.returncode == 0, answer.stderr
     (found,) = json.loads(answer.stdout)["bisections"]
     assert (found["model"], found["kind"], found["tolerance"]) == ("net", "agreement", 0.05)
-    assert [each["value"] for each in found["values"]][-1] == "y"
-    assert all(20 < each["sqnr-db"] < 80 for each in found["values"])
+    assert [each["value"] for each in found["layers"]][-1] == "y"
+    assert all(20 < each["sqnr-db"] < 80 for each in found["layers"])
 
 
 def test_a_variant_in_wrong_ranges_is_brought_down_to_the_node(bisect: Callable[..., Answer], folder: Path) -> None:

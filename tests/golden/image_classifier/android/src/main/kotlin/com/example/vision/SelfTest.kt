@@ -83,7 +83,7 @@ internal class Allowed(val share: Double, val mismatches: Int) {
 /** What goes in, and what must come out. */
 internal class GoldenSample(val inputs: List<GoldenTensor>, val outputs: List<GoldenTensor>)
 
-/** Values of [element] type, little-endian, from [offset] on. */
+/** Values of [element] type, little-endian, from [offset] on; fewer than [shape] has are a recipe for them. */
 internal class GoldenTensor(
     val name: String,
     val element: Element,
@@ -133,9 +133,11 @@ internal class SampleTest(
     /** A size of the input [name]. */
     fun size(name: String, axis: Int): Int = input(name).shape[axis]
 
-    /** Writes the values of the input [name] to [target]. */
+    /** Writes the values of the input [name] to [target]: what the file has of them, or what their recipe makes. */
     fun fill(name: String, target: Buffer) {
-        val values = values(input(name), target)
+        val tensor = input(name)
+        val values = values(tensor, target)
+        if (values.capacity() < target.capacity()) return target.make(tensor.element, part(tensor).asLongBuffer())
         when (target) {
             is FloatBuffer -> target.put(values as FloatBuffer)
             is DoubleBuffer -> target.put(values as DoubleBuffer)
@@ -213,6 +215,42 @@ internal class SampleTest(
         val part = bytes.duplicate().between(tensor.offset, tensor.offset + tensor.sizeBytes)
         return part.slice().order(ByteOrder.LITTLE_ENDIAN)
     }
+}
+
+/**
+ * Fills a buffer with the random numbers that were made where the package was built. [recipe] is the seed; for integers
+ * the least one and what all are below; and the distance at which the largest one stands, 0 for nowhere in particular.
+ */
+private fun Buffer.make(element: Element, recipe: LongBuffer) {
+    val (seed, low, high, row) = LongArray(4).also(recipe::get)
+    for (index in 0 until capacity()) {
+        val bits = randomBits(seed, index)
+        val isLargest = row > 0 && index % row == 0L
+        val integer = if (isLargest) high - 1 else low + ((bits ushr 32) * (high - low) ushr 32)
+        when (this) {
+            is FloatBuffer -> put(index, (bits ushr 40).toFloat() / (1 shl 23) - 1)
+            is DoubleBuffer -> put(index, (bits ushr 11).toDouble() / (1L shl 52) - 1)
+            is IntBuffer -> put(index, integer.toInt())
+            is LongBuffer -> put(index, integer)
+            is ShortBuffer -> put(index, if (element == Element.FLOAT16) randomHalf(bits) else integer.toShort())
+            else -> (this as ByteBuffer).put(index, integer.toByte())
+        }
+    }
+}
+
+/** SplitMix64: the number [index] of those that follow [seed]. */
+private fun randomBits(seed: Long, index: Int): Long {
+    var bits = seed + (index + 1L) * -0x61c8864680b583eb
+    bits = (bits xor (bits ushr 30)) * -0x40a7b892e31b1a47
+    bits = (bits xor (bits ushr 27)) * -0x6b2fb644ecceee15
+    return bits xor (bits ushr 31)
+}
+
+/** A number from -1 to 1, as the bits of a 16-bit float: those of a float with a smaller exponent and fraction. */
+private fun randomHalf(bits: Long): Short {
+    val float = ((bits ushr 53).toFloat() / (1 shl 10) - 1).toRawBits()
+    if (float == 0) return 0
+    return (float ushr 16 and 0x8000 or ((float and Int.MAX_VALUE) - (112 shl 23) ushr 13)).toShort()
 }
 
 /** How far an output is from what it must be; [scale] is the largest expected value. */
