@@ -1,7 +1,8 @@
 """A generated model tests itself on ONNX Runtime's Android libraries: it passes, or says which output is wrong.
 
 The package is built of real models, as `mobpack build` builds it. The golden vectors of the model with every element
-type are samples that a user gives: words, NaN, infinities, and no rows at all.
+type are samples that a user gives: words, NaN, infinities, and no rows at all. Those of `generated` are random inputs
+of every type that has them, which Kotlin must make bit for bit: its outputs may not be off at all.
 """
 
 import hashlib
@@ -29,6 +30,7 @@ from packager.store import Store
 from packager.targets.android import Android
 from packager.values import Model, Package, Plan
 from packager.vectors import Golden
+from tests.onnx_text import onnx_model, saved
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device
 
@@ -40,7 +42,17 @@ PACKAGE = Package(name="models", version="1.0.0", license="")
 ANDROID = Android(group="com.example", providers=("nnapi", "xnnpack"))
 TOLERANCE = 1e-5
 FOLDER = "assets/mobpack/models"
-APP = Path(__file__).with_name("toolchain") / "selftest" / "SelfTest.kt"
+MAIN_CLASSES = {"generated": "apps.GeneratedKt"}
+APPS = Path(__file__).with_name("toolchain") / "selftest"
+TYPES = "float double float16 int8 uint8 int16 int32 int64 bool".split()
+"""that Android apps can pass and recipes make"""
+GENERATED = f"""
+    ({", ".join(f"{each}[3, 67] {each}_in" for each in TYPES)}, int64[batch, 67] ids, float[2, 2] few, string[3] words)
+    => ({", ".join(f"{each}[67, 3] {each}_out" for each in TYPES)}, float[batch, 67, 2] rows, float[2, 2] same,
+        string[3] said)
+    {{ {" ".join(f"{each}_out = Transpose ({each}_in)" for each in TYPES)}
+       rows = Gather (table, ids) same = Neg (few) said = Identity (words) }}"""
+TABLE = {"table": np.arange(2000, dtype=np.float32).reshape(1000, 2)}
 WORDS = ["", "日本", "a\0b", "tab\there", "Zürich", "🙂"]
 
 
@@ -57,17 +69,19 @@ def built(
         described(models.minilm(), "minilm"),
     ]
     every_type = described(models.every_type(folder), "every-type")
+    generated = described(saved(folder / "generated.onnx", onnx_model(GENERATED, weights=TABLE)), "generated")
     console = Console(quiet=True)
-    plans = [planned(model, store) for model in (*real, every_type)]
+    plans = [planned(model, store) for model in (*real, every_type, generated)]
     golden = {
         **golden_vectors(plans[:3], ParityTable(), settings_of, store, console),
         **golden_vectors(
-            plans[3:],
+            plans[3:4],
             ParityTable(golden="samples", samples=given(folder / "samples")),
             settings_of,
             store,
             console,
         ),
+        **golden_vectors(plans[4:], ParityTable(), lambda subject: ParitySettings(tolerance=0.0), store, console),
     }
     assert console.warnings == []
     return library(packaged(plans, golden, store), folder)
@@ -95,7 +109,8 @@ def library(aar: Path, folder: Path) -> Library:
     with zipfile.ZipFile(aar) as archive:
         classes = Path(archive.extract("classes.jar", folder))
     apps = jvm.compile_kotlin(
-        [jvm.APPS / "Task.kt", APP], classpath=[classes, jvm.fakes(), jvm.android_runtime().classes]
+        [jvm.APPS / "Task.kt", *sorted(APPS.glob("*.kt"))],
+        classpath=[classes, jvm.fakes(), jvm.android_runtime().classes],
     )
     return Library(aar=aar, classes=classes, apps=apps)
 
@@ -151,7 +166,7 @@ def start(phone: Device, model: str, **values: object) -> Mapping[str, str]:
     exchange = phone.folder / "files"
     exchange.mkdir(parents=True, exist_ok=True)
     return jvm.run(
-        "apps.SelfTestKt",
+        MAIN_CLASSES.get(model, "apps.SelfTestKt"),
         {"apk": phone.apk, "data": phone.folder / "data", "files": exchange, "model": model, **values},
         classpath=[phone.library.apps, phone.library.classes],
     ).facts
@@ -179,13 +194,18 @@ def asset(built: Library, name: str) -> bytearray:
     return bytearray(read_zip(built.aar)[PurePosixPath(FOLDER, name)])
 
 
+def header_of(content: bytes | bytearray) -> dict[str, Any]:
+    (length,) = struct.unpack_from("<Q", content)
+    header: dict[str, Any] = json.loads(content[8 : 8 + length])
+    return header
+
+
 def edited(built: Library, model: str, tensor: str, index: int, value: bytes) -> Altered:
-    """The golden vectors of `model` with another value for one element of a tensor."""
+    """The golden vectors of `model` with another value for one element of a tensor, or for a number of a recipe."""
     name = f"{model}.golden.safetensors"
     content = asset(built, name)
     (length,) = struct.unpack_from("<Q", content)
-    entry = json.loads(content[8 : 8 + length])[tensor]
-    at = 8 + length + entry["data_offsets"][0] + index * len(value)
+    at = 8 + length + header_of(content)[tensor]["data_offsets"][0] + index * len(value)
     assert content[at : at + len(value)] != value
     content[at : at + len(value)] = value
     return Altered(assets={f"{FOLDER}/{name}": bytes(content)})
@@ -195,7 +215,7 @@ def edited(built: Library, model: str, tensor: str, index: int, value: bytes) ->
 @pytest.mark.parametrize(
     ("model", "outputs"),
     [
-        ("orientation", ["fetch_name_0.0"]),  # of its pictures one fits
+        ("orientation", ["fetch_name_0.0", "fetch_name_0.1"]),
         ("silero-vad", ["output.0", "stateN.0", "output.1", "stateN.1"]),
         ("minilm", ["last_hidden_state.0", "last_hidden_state.1"]),
     ],
@@ -226,6 +246,40 @@ def test_a_model_with_every_element_type_passes_on_words_infinities_and_no_rows(
         "0.0",
         "0.0",
     ]
+
+
+def test_kotlin_makes_random_inputs_of_every_type_bit_for_bit(built: Library, run: Run) -> None:
+    found = run("generated", providers="CPU")
+
+    assert (found["passed"], found["count"]) == ("true", str(2 * (len(TYPES) + 3))), found["text"]
+    header = header_of(asset(built, "generated.golden.safetensors"))
+    made = [name.removeprefix("1.recipe.") for name in header if name.startswith("1.recipe.")]
+    assert sorted(made) == sorted([*(f"{each}_in" for each in TYPES), "ids"])
+
+
+@pytest.mark.parametrize(
+    ("tensor", "number", "value", "outputs"),
+    [
+        *((f"1.recipe.{each}_in", 0, 12345, [f"{each}_out.1"]) for each in TYPES),
+        ("0.recipe.int8_in", 1, -127, ["int8_out.0"]),
+        ("0.recipe.int32_in", 3, 0, ["int32_out.0"]),
+        ("0.recipe.ids", 2, 500, ["rows.0"]),
+    ],
+)
+def test_inputs_of_another_recipe_fail(
+    built: Library, run: Run, tensor: str, number: int, value: int, outputs: list[str]
+) -> None:
+    altered = edited(built, "generated", tensor, number, struct.pack("<q", value))
+    found = run("generated", altered, providers="CPU")
+
+    assert (found["passed"], found["failed"].split(",")) == ("false", outputs)
+
+
+def test_what_is_stored_of_a_real_model_is_next_to_nothing(built: Library) -> None:
+    """Of two pictures of 602 kB, 16 numbers come out."""
+    content = asset(built, "orientation.golden.safetensors")
+    assert len(content) < 2048
+    assert sorted(name for name in header_of(content) if "recipe" in name) == ["0.recipe.x", "1.recipe.x"]
 
 
 def test_compressed_vectors_are_read_too(run: Run) -> None:
@@ -311,16 +365,7 @@ def test_the_vectors_are_what_desktop_onnxruntime_computes(built: Library, tmp_p
     path.write_bytes(asset(built, "silero-vad.golden.safetensors"))
     golden = vectors.read(path)
     session = onnxruntime.InferenceSession(models.silero_vad(), providers=["CPUExecutionProvider"])
-    kinds = {"float": np.float32, "int64": np.int64}
-    content = path.read_bytes()
     for sample in golden.samples:
-        feed = {
-            name: np.frombuffer(content, kinds[place.element], int(np.prod(place.shape)), place.offset).reshape(
-                place.shape
-            )
-            for name, place in sample.inputs.items()
-        }
+        feed, expected = vectors.inputs_of(golden, sample), vectors.outputs_of(golden, sample)
         for name, array in zip(["output", "stateN"], session.run(["output", "stateN"], feed), strict=True):
-            place = sample.outputs[name]
-            expected = np.frombuffer(content, np.float32, array.size, place.offset).reshape(place.shape)
-            assert np.abs(expected - array).max() <= TOLERANCE
+            assert np.abs(expected[name] - array).max() <= TOLERANCE

@@ -1,11 +1,10 @@
-"""Golden vectors: the file is safetensors with the same bytes every time, whole samples travel or none, and only what
-the reference computes and the shipped files can compute is in it."""
+"""Golden vectors: the file is safetensors with the same bytes every time, whole samples travel or none, random inputs
+as recipes, and only what the reference computes and the shipped files can compute is in it."""
 
 import json
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,11 @@ from packager.parity import ParitySettings, Subject, Tolerance
 from packager.store import Store
 from packager.targets.android import Android
 from packager.values import ElementType, Package, Plan, Signature
-from packager.vectors import Allowed, Computed, Golden, safetensors
+from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
 from tests.golden.cases import specs
-from tests.onnx_text import linear, loaded, onnx_model
+from tests.onnx_text import linear, loaded, onnx_model, weight
 
+processes = pytest.mark.processes
 Arrays = Mapping[str, NDArray[Any]]
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")
@@ -103,6 +103,20 @@ def test_reading_says_where_every_tensor_lies(tmp_path: Path) -> None:
     content = (tmp_path / "file").read_bytes()
     f64 = places["f64"]
     assert content[f64.offset : f64.offset + f64.size_bytes] == EVERY_TYPE["f64"].tobytes()
+
+
+@pytest.mark.parametrize("name", EVERY_TYPE)
+def test_values_are_read_as_they_were_written(tmp_path: Path, name: str) -> None:
+    safetensors.write(tmp_path / "file", EVERY_TYPE, ABOUT)
+    _, places = safetensors.read(tmp_path / "file")
+
+    found = safetensors.values(tmp_path / "file", places[name])
+
+    assert (found.shape, found.dtype.kind) == (EVERY_TYPE[name].shape, EVERY_TYPE[name].dtype.kind)
+    if found.dtype.kind == "U":
+        assert found.tolist() == EVERY_TYPE[name].tolist()
+    else:
+        assert found.tobytes() == EVERY_TYPE[name].tobytes()
 
 
 def test_same_tensors_in_another_order_or_byte_order_give_the_same_bytes(tmp_path: Path) -> None:
@@ -184,6 +198,77 @@ def test_a_sample_that_no_app_could_pass_stays(tmp_path: Path) -> None:
     assert reason == "the samples give dimension 'n' several sizes, an app gives it one"
 
 
+def with_recipes(made: Computed, *inputs: str) -> Computed:
+    """`made`, with inputs that are what recipes make."""
+    recipes = []
+    for number, path in enumerate(made.samples):
+        with numpy.load(path) as arrays:
+            own = {name: arrays[name] for name in arrays.files}
+        recipes.append({name: floats(*own[name].shape, seed=number) for name in inputs})
+        numpy.savez(path, **{**own, **{name: generated.values(each) for name, each in recipes[-1].items()}})
+    return replace(made, recipes=tuple(recipes))
+
+
+def floats(*shape: int, seed: int) -> Recipe:
+    return Recipe(element=ElementType.FLOAT, shape=shape, seed=seed, low=-1, high=1, row=0)
+
+
+def test_random_inputs_travel_as_recipes_that_make_them_anew(tmp_path: Path) -> None:
+    made = with_recipes(computed(tmp_path, 500, 600), "x")
+    assert vectors.write(tmp_path / "file", SIGNATURE, made, ABOUT, max_bytes=1 << 20) == ""
+
+    file = vectors.read(tmp_path / "file")
+
+    header, _ = parsed(tmp_path / "file")
+    assert sorted(name for name in header if name.startswith("0.")) == [
+        "0.input.y",
+        "0.output.dice",
+        "0.output.z",
+        "0.recipe.x",
+    ]
+    for sample, path in zip(file.samples, made.samples, strict=True):
+        found, wanted = vectors.inputs_of(file, sample), numpy.load(path)
+        assert sorted(found) == sorted(wanted) == ["x", "y"]
+        assert all(found[name].tobytes() == wanted[name].tobytes() for name in found)
+    assert file.about == ABOUT
+
+
+def test_json_and_the_four_numbers_of_a_recipe_say_the_same(tmp_path: Path) -> None:
+    vectors.write(tmp_path / "file", SIGNATURE, with_recipes(computed(tmp_path, 9), "x"), ABOUT, max_bytes=4096)
+
+    header, _ = parsed(tmp_path / "file")
+    (sample,) = vectors.read(tmp_path / "file").samples
+
+    said = {"kind": "splitmix64", "element": "float", "shape": [9], "seed": f"0x{0:016x}", "low": -1, "high": 1}
+    assert json.loads(header["__metadata__"]["generated"]) == {"0.input.x": {**said, "row": 0}}
+    place = sample.inputs["x"]
+    assert (header["0.recipe.x"]["dtype"], header["0.recipe.x"]["shape"]) == ("I64", [4])
+    assert (place.element, place.shape, place.size_bytes) == (ElementType.FLOAT, (9,), 32)
+    numbers = numpy.frombuffer((tmp_path / "file").read_bytes(), numpy.int64, 4, place.offset)
+    assert numbers.tolist() == generated.stored(sample.recipes["x"]).tolist() == [0, -1, 1, 0]
+
+
+def test_values_that_are_no_longer_than_a_recipe_travel_themselves(tmp_path: Path) -> None:
+    vectors.write(tmp_path / "file", SIGNATURE, with_recipes(computed(tmp_path, 8, 9), "x"), ABOUT, max_bytes=4096)
+    assert [list(sample.recipes) for sample in vectors.read(tmp_path / "file").samples] == [[], ["x"]]
+
+
+def test_only_what_is_stored_counts_against_the_cap(tmp_path: Path) -> None:
+    """A photograph of 640 x 640 goes in, a few numbers come out."""
+    signature = Signature(inputs=specs("input", ("x", ElementType.FLOAT, (3, 640, 640))), outputs=SIGNATURE.outputs[1:])
+    made = computed(tmp_path, 1, 1)
+    recipes = [{"x": floats(3, 640, 640, seed=number)} for number in range(2)]
+    for path, each in zip(made.samples, recipes, strict=True):
+        numpy.savez(path, x=generated.values(each["x"]))
+    for outputs in made.outputs:
+        (outputs / "1.npy").rename(outputs / "0.npy")
+
+    anew = replace(made, recipes=tuple(recipes))
+    assert vectors.write(tmp_path / "file", signature, anew, ABOUT, max_bytes=2048) == ""
+    assert len(vectors.read(tmp_path / "file").samples) == 2
+    assert vectors.write(tmp_path / "none", signature, made, ABOUT, max_bytes=2048).startswith("no sample fits into")
+
+
 BRANCHES = "(float[1, 64] x) => (float[1, 64] y, float[1, 64] r) { y = Abs (x) r = RandomNormalLike (x) }"
 PICKY = "(float[2] x, int64[1] s) => (float[n] y) { y = Reshape (x, s) }"
 
@@ -227,10 +312,7 @@ def only(golden: Golden) -> vectors.GoldenFile:
     return file
 
 
-def numbers(file: vectors.GoldenFile, place: safetensors.Place) -> NDArray[numpy.float32]:
-    return numpy.frombuffer(file.path.read_bytes(), numpy.float32, prod(place.shape), place.offset).reshape(place.shape)
-
-
+@processes
 def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_makes_of_them(
     folder: Path, one: Plan
 ) -> None:
@@ -243,9 +325,11 @@ def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_mak
     file = only(golden)
     w, b = (onnx.numpy_helper.to_array(each) for each in linear().graph.initializer)
     for sample in file.samples:
-        x, y = (numbers(file, place) for place in (sample.inputs["x"], sample.outputs["y"]))
+        x, y = vectors.inputs_of(file, sample)["x"], vectors.outputs_of(file, sample)["y"]
         assert numpy.allclose(y, x @ w + b, atol=1e-5)
-    assert len(file.samples) == 2
+        assert list(sample.recipes) == ["x"]
+    seeds = [sample.recipes["x"].seed for sample in file.samples]
+    assert seeds == [generated.seed_of(0, sample=number, index=0) for number in (0, 1)]
     assert file.about == {
         "model": "m",
         "model-sha256": one.model.sha256,
@@ -256,6 +340,45 @@ def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_mak
     }
 
 
+TOKENS = """(int64[batch, seq] ids, int64[batch, seq] mask, string[7] words, int64 k) => (float[batch, seq, 3] y,
+    int64[batch, seq] m, string[7] w, int64 n)
+    { y = Gather (table, ids) m = Identity (mask) w = Identity (words) n = Identity (k) }"""
+
+
+@processes
+def test_indices_stay_below_the_table_masks_hide_nothing_first_and_words_travel(folder: Path) -> None:
+    table = numpy.arange(300, dtype=numpy.float32).reshape(100, 3)
+    golden, warnings = made(folder, planned(folder, onnx_model(TOKENS, weights={"table": table}), name="tokens"))
+
+    assert warnings == []
+    file = only(golden)
+    for sample in file.samples:
+        inputs, outputs = vectors.inputs_of(file, sample), vectors.outputs_of(file, sample)
+        assert numpy.array_equal(outputs["y"], table[inputs["ids"]])
+        assert (inputs["ids"].min(), inputs["ids"].max(), inputs["ids"].shape) >= (0, 50, (1, 64))
+        assert inputs["mask"][0, 0] == 1
+        assert set(inputs["mask"].ravel()) == {0, 1}
+        assert set(inputs["words"]) <= {"", "a", "mobile", "Zürich", "two words", "0"}
+        assert sorted(sample.recipes) == ["ids", "mask"]
+        assert all(numpy.array_equal(outputs[b], inputs[a]) for a, b in (("mask", "m"), ("words", "w"), ("k", "n")))
+    assert file.about["samples"] == "2 random, seed 0, ids 1x64, mask 1x64"
+
+
+NARROW = "(float[n] x, float[2, n] y) => (float[2, 3] z) { sum = Add (x, y) z = MatMul (sum, w) }"
+
+
+@processes
+def test_open_sizes_are_the_first_that_the_model_takes(folder: Path) -> None:
+    weights = {"w": weight(16, 3)}
+    golden, warnings = made(folder, planned(folder, onnx_model(NARROW, weights=weights), name="narrow"))
+
+    assert warnings == []
+    shapes = {name: each.shape for name, each in only(golden).samples[0].recipes.items()}
+    assert shapes == {"x": (16,), "y": (2, 16)}
+    assert only(golden).about["samples"] == "2 random, seed 0, x 16, y 2x16"
+
+
+@processes
 def test_vectors_are_kept_by_content(folder: Path, one: Plan) -> None:
     first, _ = made(folder, on_cpu(one))
     kept = {path: path.stat().st_mtime_ns for path in (folder / "store" / "golden").iterdir()}
@@ -268,6 +391,7 @@ def test_vectors_are_kept_by_content(folder: Path, one: Plan) -> None:
     assert only(other).sha256 != only(first).sha256
 
 
+@processes
 def test_the_users_samples_stay_at_home_unless_asked_for(folder: Path, one: Plan) -> None:
     secret = numpy.full((1, 64), 0.125, numpy.float32)
     numpy.savez(folder / "secret.npz", x=secret)
@@ -277,15 +401,18 @@ def test_the_users_samples_stay_at_home_unless_asked_for(folder: Path, one: Plan
 
     assert secret.tobytes() not in only(closed).path.read_bytes()
     assert len(only(closed).samples) == 2
-    assert numpy.array_equal(numbers(only(told), only(told).samples[0].inputs["x"]), secret)
+    assert only(told).samples[0].recipes == {}
+    assert numpy.array_equal(vectors.inputs_of(only(told), only(told).samples[0])["x"], secret)
     assert (len(only(told).samples), "seed" in only(told).about) == (1, False)
 
 
+@processes
 def test_without_vectors_nothing_is_run(tmp_path: Path, one: Plan) -> None:
     assert made(tmp_path, one, golden="none") == ({}, [])
     assert not (tmp_path / "store").exists()
 
 
+@processes
 def test_a_random_output_is_left_out(folder: Path) -> None:
     golden, warnings = made(folder, planned(folder, onnx_model(BRANCHES), name="branches"))
 
@@ -293,6 +420,7 @@ def test_a_random_output_is_left_out(folder: Path) -> None:
     assert warnings == []
 
 
+@processes
 def test_a_model_whose_samples_are_too_large_has_no_vectors_and_the_user_is_told(folder: Path) -> None:
     few = onnx_model("(float[1, 300] x) => (float[1, 300] y) { y = Relu (x) }")
     golden, warnings = made(folder, planned(folder, few, name="few"), golden_max_kib=1)
@@ -303,14 +431,18 @@ def test_a_model_whose_samples_are_too_large_has_no_vectors_and_the_user_is_told
     ]
 
 
+@processes
 def test_a_model_that_refuses_random_inputs_has_no_vectors(folder: Path) -> None:
     golden, warnings = made(folder, planned(folder, onnx_model(PICKY), name="picky"))
 
     assert golden == {}
     (warning,) = warnings
-    assert warning.startswith("model 'picky' has no self-test on android: the original model 'picky' runs on none of")
+    assert warning.startswith(
+        "model 'picky' has no self-test on android: the original model runs on none of the random"
+    )
 
 
+@processes
 def test_what_a_shipped_file_does_not_compute_is_no_vector(folder: Path, one: Plan) -> None:
     foreign = planned(folder, linear(seed=5), name="foreign").cpu
     wrong = replace(one.choices[-1], compiled=replace(foreign, variant=one.cpu.variant))
@@ -330,6 +462,7 @@ def test_an_output_is_allowed_what_the_user_allows_it() -> None:
     assert step.share(Tolerance(min_cosine=0.99), general=1e-3, measured=0.1) == 0.2
 
 
+@processes
 def test_files_that_are_compared_with_different_graphs_have_vectors_of_their_own(folder: Path, one: Plan) -> None:
     """A variant with weights of its own is compared with its own graph, a file of the float model with the model."""
     other = replace(one.cpu.variant, graph=b"another", weights=folder / "weights")
@@ -345,6 +478,7 @@ def test_files_that_are_compared_with_different_graphs_have_vectors_of_their_own
     ]
 
 
+@processes
 def test_a_package_carries_its_vectors_as_assets_and_its_classes_know_them(folder: Path, one: Plan) -> None:
     golden, _ = made(folder, one)
     target = Android(providers=("xnnpack",))
@@ -362,6 +496,7 @@ def test_a_package_carries_its_vectors_as_assets_and_its_classes_know_them(folde
     assert any(str(path).endswith(asset.path) for path in sources.files)
 
 
+@processes
 def test_a_model_with_vectors_for_some_of_its_files_only_has_no_self_test(folder: Path, one: Plan) -> None:
     golden, _ = made(folder, one)
     target = Android(providers=("xnnpack",))

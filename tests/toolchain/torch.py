@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_suffix(".txt")
 CPU_LOCK = LOCK.with_name("torch_cpu.txt")
 PYPI_LOCK = LOCK.with_name("torch_pypi.txt")
-"""Two, for a pip that may choose prefers a file whose hash its index tells: the large one."""
+"""Apart from CPU_LOCK: with both hashes in one file pip takes this build, as its index tells the hash of this one."""
 NETS = Path(__file__).with_name("nets.py")
 NEVER_READ = ("include", "test", "lib/libcaffe2_nvrtc.so", "lib/libtorch_cuda_linalg.so")
 """Parts of PyTorch's folder that exporting does without."""
@@ -97,7 +97,7 @@ def _knows_cpu_build() -> bool:
 def stand_in_for_cuda(folder: Path) -> None:
     """Puts small libraries beside those in `folder` where they need CUDA's: to them the machine has no GPU.
 
-    Python wants all of a library's functions when it loads it; exporting calls none but the one that counts GPUs.
+    Python loads no library that lacks a function; what exporting calls of these may fail, as without a GPU.
     """
     libraries = {path.name: elf.read(path) for path in folder.glob("lib*.so*")}
     defined = {name for library in libraries.values() for name in library.exports}

@@ -1,0 +1,14 @@
+package apps
+
+import com.example.models.Generated
+import device.report
+
+/** Has the model whose inputs are made on the phone test itself. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    val found = Generated.load(task.app, task.options).use { it.selfTest() }
+    report("passed", found.passed)
+    report("text", found)
+    report("count", found.outputs.size)
+    report("failed", found.outputs.filterNot { it.passed }.joinToString(",") { "${it.name}.${it.sample}" })
+}
