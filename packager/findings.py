@@ -37,6 +37,8 @@ class OutputError:
     """NaN or infinity in one alone; integers, booleans and strings that differ"""
     number_count: int = 0
     """values that were compared"""
+    finite_count: int = 0
+    """numbers that were finite in both; of values that have to be equal none is counted"""
     is_exact: bool = False
     """whether nothing but equality counts: strings, booleans, integers wider than 8 bits"""
     top1_agreement: float | None = None

@@ -1,7 +1,7 @@
 """Compares the values of two graphs in the order of the graph, until one node is at fault."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import numpy
     from onnx import ModelProto
 
+FIRST_ASKED, MOST_ASKED = 8, 64
+"""Suspicious values whose nodes are run at once."""
 ASKED_FROM = 0.1
 """Share of the tolerance from which on an error is traced: is it of this node, or of those before it?"""
 
@@ -139,13 +141,26 @@ class Scan:
             self.kinds[name] = mapped(fetched.b[name]).dtype
             rows[name] = compared(name, mapped(fetched.a[name]), mapped(fetched.b[name]))
         suspects = [name for name in values if not rows[name].max_rel_error <= ASKED_FROM * self.tolerance]
-        local = dict(self._local(suspects, fetched.a)) if suspects else {}
+        local = self._asked(suspects, fetched.a)
         for name in values:
             self.layers.append(self._row(name, rows[name], local.get(name)))
             error = local.get(name)
             if error is not None and not error.max_rel_error <= self.tolerance:
                 return Fault(value=name, error=error, known=fetched.a)
         return None
+
+    def _asked(self, suspects: Sequence[str], known: Mapping[str, Path]) -> dict[str, OutputError]:
+        """The local errors of `suspects`, up to the first that is over: a few at once, because some runtimes take
+        minutes to open hundreds of nodes that have nothing to do with each other."""
+        found: dict[str, OutputError] = {}
+        start, size = 0, FIRST_ASKED
+        while start < len(suspects):
+            found.update(self._local(suspects[start : start + size], known))
+            if any(not each.max_rel_error <= self.tolerance for each in found.values()):
+                break
+            start, size = start + size, min(2 * size, MOST_ASKED)
+            self.progress(len(self.layers) + len(found), len(self.matched.values))
+        return found
 
     def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:
         node = named(self.a, name, self._usable)

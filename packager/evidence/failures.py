@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager import parity
 from packager.bisection import Side, bisect
-from packager.errors import MobpackError
+from packager.errors import MobpackError, ToolError
 from packager.findings import Failure
 from packager.parity import Checked, ParitySettings, References, Subject
 from packager.parity.outcomes import array_of
@@ -24,6 +25,8 @@ VARIANT_HINT = (
     "look at the node: leave it in float (exclude of the quantizer), give better calibration samples, or set "
     "[parity] from-original if this distance is acceptable"
 )
+SEARCH_S = 300
+"""A build does not look longer for the first node: emulated processors take seconds for one."""
 HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
 
 
@@ -165,7 +168,16 @@ def cpu() -> Runner:
 def _first_node(a: Side, b: Side, case: Case, place: Place) -> str:
     """Words on the first node that parts; why there are none, where looking for it failed."""
     folder = place.folder("values")
+    end = time.monotonic() + SEARCH_S
+
+    def stop_in_time(done: int, total: int) -> None:
+        if time.monotonic() > end:
+            raise ToolError(
+                f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect goes on"
+            )
+
+    tolerance = case.settings.tolerance
     try:
-        return bisect(a, b, [place.sample], folder, place.evidence, tolerance=case.settings.tolerance).words
+        return bisect(a, b, [place.sample], folder, place.evidence, tolerance=tolerance, progress=stop_in_time).words
     except MobpackError as error:
         return f"the first node that differs was not found: {error.message}"

@@ -63,6 +63,7 @@ def _samples(golden: GoldenFile) -> Iterator[GoldenSampleView]:
 
 
 def _tensors(places: Mapping[str, Place]) -> tuple[GoldenTensorView, ...]:
+    """Kotlin sees by the size whether values lie there or a recipe for them."""
     return tuple(
         GoldenTensorView(
             name=name,

@@ -66,7 +66,7 @@ public data class OutputTest(
         "$name, sample $sample: " + if (passed) inWords(maxAbsError, maxRelError, tolerance) else "FAILED, $failure"
 }
 
-/** Samples that travel with the package: a file with their values, and where in it each tensor lies. */
+/** Samples that travel with the package: a file with values or recipes for them, and where those of each tensor lie. */
 internal class Golden(
     val asset: Asset,
     /** The files of the model that these samples are for, by path; for each how far its outputs may be off. */
@@ -323,8 +323,8 @@ private fun <T : Buffer> T.between(start: Int, end: Int): T = apply {
     position(start)
 }
 
-private fun inWords(error: Double, share: Double, tolerance: Double): String = when (tolerance) {
-    0.0 -> "values compared for equality"
+private fun inWords(error: Double, share: Double, tolerance: Double): String = when {
+    tolerance == 0.0 && error == 0.0 -> "values compared for equality"
     else -> "error ${short(error)}, ${short(share)} of the largest value, allowed ${short(tolerance)}"
 }
 
