@@ -1,7 +1,10 @@
-"""Writes zip archives whose bytes depend on nothing but the names and bytes inside."""
+"""Writes zip archives whose bytes depend on nothing but the names and bytes inside; what damaged ones raise."""
 
+import lzma
 import shutil
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -14,6 +17,8 @@ ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 UNIX = 3
 REGULAR_FILE = 0o100644
 PIECE_BYTES = 1 << 20
+DAMAGE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
+"""What torn, encrypted and made-up files make zipfile and numpy raise."""
 
 Content = bytes | Path
 """What one entry holds: bytes, or a file that is copied in pieces."""

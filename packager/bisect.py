@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import parity, tools
+from packager import parity, quantization, tools
 from packager.bisection import Bisection, Side, bisect
 from packager.config import Config
 from packager.console import Console
@@ -15,8 +15,8 @@ from packager.evidence.failures import side
 from packager.evidence.kept import kept, refuse_other
 from packager.evidence.numbers import settings_for, subjects
 from packager.parity import Subject
-from packager.pipeline import Request, make_variant, plan_all
-from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
+from packager.pipeline import Request, plan_all
+from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runnable, Runner
 from packager.store import Store
 from packager.values import Plan, own_numbers
 
@@ -32,6 +32,8 @@ class Choice:
     runner: Runner
     variant: str = ""
     """empty for what the target ships for the runner, `original` for the user's model as it is written"""
+    path: Path | None = None
+    """an ONNX file of the user's, in the place of both"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,17 +71,24 @@ def _evidence(made: Path, folder: Path) -> Iterator[Path]:
 
 
 def choice(text: str, config: Config) -> Choice:
-    """`original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`. Raises ConfigError for anything else."""
+    """`original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`, `other.onnx`, `other.onnx@arm64`. Raises
+    ConfigError for anything else."""
     variant, at, name = text.rpartition("@")
+    if text.endswith(".onnx"):
+        variant, at, name = text, "@", "cpu"
+    path = Path(variant) if variant.endswith(".onnx") else None
+    if path and not path.is_file():
+        raise ConfigError(f"--bisect {text}: no such file: {path}", hint="give an ONNX file, or one of the variants")
     if not at and name in (ORIGINAL, SOURCE, *config.variant):
         variant, name = name, "cpu"
     known = [ORIGINAL, SOURCE, *config.variant]
-    if variant and variant not in known:
+    if variant and not path and variant not in known:
         raise ConfigError(f"--bisect {text}: no variant '{variant}'", hint=nearest(variant, known))
     name, _, processor = name.partition(":")
     if name not in RUNNERS or name == RECORDED:
         names = [*known, *(each for each in RUNNERS if each != RECORDED)]
-        raise ConfigError(f"--bisect {text}: neither a runner nor a variant", hint=nearest(name, names))
+        hint = f"{nearest(name, names)}; or an .onnx file; variants are made by [variant.NAME]"
+        raise ConfigError(f"--bisect {text}: neither a runner nor a variant", hint=hint)
     runners = RUNNERS[name](config.parity.interpreters.get(name, ""))
     labels = {each.label().removeprefix(name).strip(): each for each in runners}
     if processor and processor not in labels:
@@ -87,7 +96,7 @@ def choice(text: str, config: Config) -> Choice:
     runner = labels[processor] if processor else runners[0]
     if reason := runner.missing():
         raise ToolError(f"runner '{runner.label()}' cannot run: {reason}", hint="do what it says, or name another")
-    return Choice(text=text, runner=runner, variant=variant)
+    return Choice(text=text, runner=runner, variant="" if path else variant, path=path)
 
 
 def _model(
@@ -113,16 +122,21 @@ def _model(
 
 
 def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Console) -> Subject:
-    """What the side opens: the original, a variant's graph, or what the target ships for the runner."""
-    if side.variant in (ORIGINAL, SOURCE):
+    """What the side opens: the original, a variant's graph, or what the target ships for the runner. For a file of the
+    user's, what says how outputs are called and judged."""
+    if side.variant in (ORIGINAL, SOURCE) or side.path:
         return Subject(variant=own_numbers(plan.model))
     if side.variant:
-        return Subject(variant=make_variant(plan.model, side.variant, config, store, console).variant)
+        made = quantization.variant(plan.model, side.variant, config.quantizer_of(side.variant), store, console)
+        return Subject(variant=made.variant)
     opens = "cpu" if side.runner.OPENS == ANY else side.runner.OPENS
     return subjects([plan], opens)[0]
 
 
 def _side(chosen: Choice, subject: Subject, folder: Path) -> Side:
+    if chosen.path:
+        runnable = Runnable(path=chosen.path.resolve(), data_folder=chosen.path.resolve().parent)
+        return side(chosen.text, runnable, chosen.runner)
     own = folder / chosen.text.replace(":", "-")
     own.mkdir(exist_ok=True)
     if chosen.variant == ORIGINAL:

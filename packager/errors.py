@@ -1,7 +1,7 @@
 """Everything a user can act on: one class, and one exit code, for each kind of failure."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 SHOWN = 24
@@ -17,6 +17,8 @@ class MobpackError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.document: Mapping[str, object] = {}
+        """what a command with --json prints beside the error"""
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:

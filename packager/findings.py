@@ -91,6 +91,8 @@ class Parity:
     """why this runner did not run, in words; empty when it did"""
     refusal: str = ""
     """what the runtime said when it did not run the file, in words; empty when it did"""
+    is_opened: bool = False
+    """of a refusal: whether the file was open, and a sample then refused or crashed"""
 
     @property
     def max_abs_error(self) -> float:
@@ -99,6 +101,18 @@ class Parity:
     @property
     def max_rel_error(self) -> float:
         return max((output.max_rel_error for output in self.outputs), default=0.0)
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there is anything that it was compared by."""
+        return not self.skipped and not self.refusal
+
+    @property
+    def without_numbers(self) -> tuple[str, ...]:
+        """Outputs all of whose numbers are NaN or infinite: equal ones say nothing."""
+        return tuple(
+            each.output for each in self.outputs if each.number_count and not each.finite_count and not each.is_exact
+        )
 
     @property
     def over(self) -> tuple[OutputError, ...]:

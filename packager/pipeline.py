@@ -8,7 +8,7 @@ from packager import evidence, models, names, plan, quantization, release, repor
 from packager.config import Config, ModelTable
 from packager.console import Console, size
 from packager.errors import ConfigError
-from packager.evidence.kept import refuse_other
+from packager.evidence.kept import refuse_nested, refuse_other
 from packager.evidence.numbers import settings_for
 from packager.findings import Report
 from packager.golden import golden_vectors
@@ -189,7 +189,8 @@ def plan_all(
 def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> quantization.Made:
     """The variant `name`; raises GateError for one that is neither smaller nor faster than the model."""
     made = quantization.variant(model, name, config.quantizer_of(name), store, console)
-    refuse_worthless(made, store, console, is_forced=config.check.gain == "skip")
+    if config.check.gain != "skip":
+        refuse_worthless(made, store, console)
     return made
 
 
@@ -209,10 +210,13 @@ def examine(
 ) -> Report:
     """The evidence for `plans`, and against them. What shows a failed comparison is kept where `request` says."""
     refuse_other(request.rules.evidence)
+    refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
         report = evidence.gather(plans, config, store, console, scratch, runtime)
         if report.failures:
-            keep_evidence(plans, report, request.rules, console)
+            report = keep_evidence(plans, report, request.rules, console)
+        elif request.rules.evidence.is_dir():
+            console.say(f"  {request.rules.evidence} is of an earlier run: everything agrees now")
     return report
 
 

@@ -1,17 +1,21 @@
 """Folders that are replaced as a whole, or not at all."""
 
 import contextlib
+import glob
 import json
 import shutil
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from packager.atomic import NO_SPACE
 from packager.errors import ConfigError, ToolError
+
+ABANDONED_AFTER_S = 24 * 60 * 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +39,7 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
     refuse_foreign(out, kind)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(out)
         staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
     except OSError as error:
         raise ToolError(
@@ -50,6 +55,14 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _remove_abandoned(out: Path) -> None:
+    """Removes what commands that were killed have left beside `out`; one of today may still be running."""
+    for left in out.parent.glob(f".{glob.escape(out.name)}.*"):
+        with contextlib.suppress(OSError):
+            if left.is_dir() and time.time() - left.stat().st_mtime > ABANDONED_AFTER_S:
+                shutil.rmtree(left)
 
 
 def refuse_foreign(out: Path, kind: Kind) -> None:

@@ -32,20 +32,20 @@ class Rules:
 def judge(report: Report, rules: Rules, console: Console) -> None:
     """Raises ParityError for what does not compute the same, GateError for what is beyond the gates of `rules`,
     ModelError for warnings with --strict."""
-    refuse_failed(report, rules)
+    refuse_failed(report)
     refuse_poor(report.partitions, rules.gates)
     refuse_warnings(rules, console)
 
 
-def refuse_failed(report: Report, rules: Rules) -> None:
+def refuse_failed(report: Report) -> None:
     """Raises ParityError for the first comparison that failed, and says how many more did."""
     if not report.failures:
         return
     first, *others = report.failures
     node = f"; {first.node}" if first.node else ""
     more = f"; {len(others)} more failed" if others else ""
-    where = rules.evidence / first.evidence.name if first.evidence else rules.evidence
-    raise ParityError(f"{first.message}{node}{more}", hint=f"{where} shows it; {first.hint}")
+    shown = f"{first.evidence} shows it; " if first.evidence else ""
+    raise ParityError(f"{first.message}{node}{more}", hint=f"{shown}{first.hint}")
 
 
 def refuse_warnings(rules: Rules, console: Console) -> None:
@@ -56,16 +56,24 @@ def refuse_warnings(rules: Rules, console: Console) -> None:
         )
 
 
-def keep_evidence(plans: Sequence[Plan], report: Report, rules: Rules, console: Console) -> None:
-    """Puts the evidence of failures where the user finds it; where that cannot be written, the failure still counts."""
+def keep_evidence(plans: Sequence[Plan], report: Report, rules: Rules, console: Console) -> Report:
+    """Puts the evidence of failures where the user finds it; the report then says where. Where that cannot be written,
+    the failures still count, and are without evidence."""
     try:
         with kept(rules.evidence) as folder:
             for failure in report.failures:
                 if failure.evidence:
-                    shutil.copytree(failure.evidence, folder / failure.evidence.name)
+                    shutil.copytree(failure.evidence, folder / failure.evidence.name, copy_function=shutil.copyfile)
             reporting.write(plans, report, folder, Extras(warnings=tuple(console.warnings)))
-    except ToolError as error:
-        console.warn(f"the evidence is lost: {error.message}")
+    except (ToolError, shutil.Error) as error:
+        why = error.message if isinstance(error, ToolError) else "no space left, or a file that cannot be written"
+        console.warn(f"the evidence is lost: {why}")
+        return replace(report, failures=tuple(replace(each, evidence=None) for each in report.failures))
+    failures = [
+        replace(each, evidence=rules.evidence / each.evidence.name if each.evidence else None)
+        for each in report.failures
+    ]
+    return replace(report, failures=tuple(failures))
 
 
 def write_report(

@@ -146,7 +146,10 @@ def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -
     found = comparisons(checked.out)
     assert re.search(r" runner source: unfused .ort \w{8} source: fixed .onnx \w{8} ", found)
     assert re.search(r" cpu \S+ ok \S+e-0\d ok ", found)
-    assert "the original: 0.001 allowed; 3 random, seed 0 cpu ran on ONNX Runtime 1." in found
+    assert (
+        "beside the original, 3 random, seed 0 allowed on cpu: 0.001 of the largest value cpu ran on ONNX Runtime 1."
+        in found
+    )
 
 
 def test_steps_are_told_on_standard_error(checked: Answer) -> None:
@@ -160,7 +163,7 @@ def test_nothing_is_packaged(checked: Answer, folder: Path) -> None:
 
 
 def test_json_holds_the_plan_and_all_evidence(document: dict[str, Any]) -> None:
-    assert sorted(document) == ["kernels", "parity", "partitions", "plans", "schema-version", "warnings"]
+    assert sorted(document) == ["failures", "kernels", "parity", "partitions", "plans", "schema-version", "warnings"]
     assert document["schema-version"] == 1
     (plan,) = document["plans"]
     assert (plan["model"], plan["target"]) == ("net", "ios")
@@ -221,10 +224,12 @@ def test_a_gate_that_does_not_hold_ends_with_6(
     assert f"hint: mobpack check names {hint}\n" in answer.err
 
 
-def test_a_program_gets_nothing_but_the_error_of_a_gate(checked: Answer, mobpack: Mobpack) -> None:
+def test_a_program_gets_what_was_found_beside_the_error_of_a_gate(checked: Answer, mobpack: Mobpack) -> None:
     answer = mobpack("check", "net.onnx", "-t", "ios", "--fail-on", "max-partitions=1", "--json")
     assert answer.code == 6
-    assert list(json.loads(answer.out)) == ["schema-version", "error"]
+    found = json.loads(answer.out)
+    assert found["error"]["exit-code"] == 6
+    assert (len(found["plans"]), len(found["parity"]), found["failures"]) == (1, 2, [])
 
 
 def test_gates_that_hold_change_nothing(checked: Answer, mobpack: Mobpack) -> None:
@@ -330,7 +335,7 @@ def test_a_float_graph_that_is_far_from_the_quantized_model_is_warned_of(mobpack
     assert answer.code == 0
     assert re.search(r"with other numbers \(source-float\) outputs differ by \d\d% of the largest", answer.err)
     found = comparisons(answer.out)
-    assert re.search(r"the float graph in it: 0\.001 allowed; .*; it is 0\.\d+ from the original", found)
+    assert re.search(r"beside the float graph in it, .*; that is 0\.\d+ from the original", found)
 
 
 def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mobpack) -> None:

@@ -376,3 +376,38 @@ def test_an_original_runs_once_for_all_files_that_are_compared_with_it(
 def test_what_is_kept_of_many_samples_is_one(line: Compiled, tmp_path: Path) -> None:
     checked(line, replace(SETTINGS, random_samples=20), tmp_path)
     assert [path.name for path in sorted((tmp_path / "cpu").rglob("0.npy"))] == ["0.npy"]
+
+
+def test_what_was_recorded_is_told_of_the_worst_sample_alone(
+    recordings: tuple[Compiled, ParitySettings, Path], tmp_path: Path
+) -> None:
+    """Figures and number are of one sample, and what is kept is of it."""
+    file, settings, folder = recordings
+    for number, off in enumerate((0.01, 0.0, 0.5)):
+        with numpy.load(folder / f"sample-{number}.npz") as arrays:
+            y = -numpy.array([1, 2, 3], "f4") * (number + 1) + numpy.array([off, 0, 0], "f4")
+            numpy.savez(tmp_path / f"sample-{number}.npz", n=arrays["n"], y=y)
+    (tmp_path / "scratch").mkdir()
+    runner = Recorded(folder=str(tmp_path))
+    found = parity.check(Subject(variant=file.variant), runner, settings, tmp_path / "scratch")
+    y, _ = found.parity.outputs
+    assert (y.worst_sample, found.worst_sample) == (2, 2)
+    assert y.failure.endswith("at [0] it is -3, and should be -2.5")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 torn", b"none"])
+def test_a_damaged_recording_is_named(
+    recordings: tuple[Compiled, ParitySettings, Path], content: bytes, tmp_path: Path
+) -> None:
+    file, settings, _ = recordings
+    (tmp_path / "sample-0.npz").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"\[parity\] recorded: cannot read .*sample-0.npz: "):
+        parity.check(Subject(variant=file.variant), Recorded(folder=str(tmp_path)), settings, tmp_path)
+
+
+def test_outputs_without_a_single_number_are_told(tmp_path: Path) -> None:
+    model = onnx_model(
+        "(float[2] x) => (float[2] y, float[2] z) { a = Mul (x, x) b = Neg (a) y = Log (b) z = Neg (x) }"
+    )
+    result = check(compiled(tmp_path, model), SETTINGS, tmp_path)
+    assert (result.over, result.without_numbers) == ((), ("y",))

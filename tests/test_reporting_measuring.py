@@ -1,5 +1,6 @@
 """What a report says of layers and latency is measured once, and shared with the gate of a build."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy
@@ -7,6 +8,7 @@ import pytest
 
 from packager import models, quantization
 from packager.console import Console
+from packager.errors import GateError
 from packager.quantization.worth import refuse_worthless
 from packager.quantizers import Calibration, NoQuantizer, StaticQdq
 from packager.reporting import measured
@@ -46,7 +48,8 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
     store, console = Store(tmp_path / "store"), Steps()
     recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
     made = quantization.variant(model, "int8", recipe, store, console)
-    refuse_worthless(made, store, console, is_forced=True)
+    with suppress(GateError):  # it may be slower on a busy machine
+        refuse_worthless(made, store, console)
     timed = [title for title in console.titles if title.startswith("measure latency")]
     found = measured([made], store, console)
     (layers,) = found.layers.values()

@@ -29,13 +29,13 @@ def on_node(a: str, b: str, row: ValueDifference, error: OutputError, tolerance:
             f"(allowed {tolerance:.3g}; {error.sqnr_db:.1f} dB)"
         )
     return (
-        f"'{b}' parts from '{a}' at node '{row.node}' ({row.operator}): "
+        f"{b} parts from {a} at node '{row.node}' ({row.operator}): "
         f"given the same inputs its output '{row.value}' {how}, {where}"
     )
 
 
 def on_refusal(a: str, b: str, node: str, operator: str, refusal: str, where: str) -> str:
-    return f"'{b}' does not run {where}, where '{a}' does: it stops at node '{node}' ({operator}): {refusal}"
+    return f"{b} does not run {where}, where {a} does: it stops at node '{node}' ({operator}): {refusal}"
 
 
 def on_order(a: Subject, b: Subject, swaps: Mapping[int, int]) -> str:
@@ -43,13 +43,13 @@ def on_order(a: Subject, b: Subject, swaps: Mapping[int, int]) -> str:
         f"output {mine} ('{b.outputs[mine]}') is output {other} ('{a.outputs[other]}')"
         for mine, other in sorted(swaps.items())
     ]
-    return f"'{b.side.label}' gives the outputs of '{a.side.label}' in another order: its {', its '.join(pairs)}"
+    return f"{b.side.label} gives the outputs of {a.side.label} in another order: its {', its '.join(pairs)}"
 
 
 def on_growth(a: str, b: str, rows: Sequence[ValueDifference], worst: OutputError | None, refusal: str) -> str:
     """`rows` of all values, `worst` of the final outputs."""
     if not worst:
-        return f"'{b}' does not run on what '{a}' runs on, and no single node shows why: {refusal}"
+        return f"{b} does not run on what {a} runs on, and no single node shows why: {refusal}"
     start = next((row for row in rows if row.max_rel_error), None)
     begins = f"from {share(start.max_rel_error)} at node '{start.node}' " if start else ""
     asked = [row for row in rows if row.local_rel_error is not None]
@@ -57,18 +57,18 @@ def on_growth(a: str, b: str, rows: Sequence[ValueDifference], worst: OutputErro
     most = ", ".join(f"{row.local_rel_error:.3g} of '{row.node}' ({row.operator})" for row in largest)
     alone = f"; the largest errors of nodes alone: {most}" if most else ""
     return (
-        f"no single node makes '{b}' part from '{a}': over {len(rows)} compared values the error grows "
+        f"no single node makes {b} part from {a}: over {len(rows)} compared values the error grows "
         f"{begins}to {share(worst.max_rel_error)} at output '{worst.output}'{alone}"
     )
 
 
 def on_fusion_somewhere(wrong: str) -> str:
     return (
-        f"the nodes of '{wrong}' are right when nothing is optimized: what its runtime makes of them as it opens the "
+        f"the nodes of {wrong} are right when nothing is optimized: what its runtime makes of them as it opens the "
         f"file is at fault"
     )
 
 
 def on_fusion(wrong: str, first: str, last: str) -> str:
     where = f"what node '{first}' gives" if first == last else f"what the nodes from '{first}' to '{last}' give"
-    return f"'{wrong}' is right without graph optimizations: a fusion is at fault, of nodes that make and take {where}"
+    return f"{wrong} is right without graph optimizations: a fusion is at fault, of nodes that make and take {where}"

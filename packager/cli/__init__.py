@@ -78,6 +78,7 @@ def _report(error: MobpackError) -> None:
     if "--json" in sys.argv:
         document = {
             "schema-version": 1,
+            **error.document,
             "error": {"message": error.message, "hint": error.hint, "exit-code": error.EXIT_CODE},
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")

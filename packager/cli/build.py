@@ -135,7 +135,7 @@ def document(made: "Release") -> dict[str, object]:
 def summary(made: "Release", console: "Console") -> None:
     from packager.console import size
 
-    compared = [parity for parity in made.report.parities if not parity.skipped]
+    compared = [parity for parity in made.report.parities if parity.has_run]
     worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the largest"
     rows = [
         [str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst]
@@ -145,7 +145,7 @@ def summary(made: "Release", console: "Console") -> None:
     console.table("", ["artifact", "size", "sha256", "worst error"], rows)
     for parity in compared:
         console.say(
-            f"{parity.model} ({parity.variant}, {parity.style}) on {parity.runner}: equals "
+            f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
             f"{parity.against} within {parity.tolerance:g} of the largest value ({parity.samples})"
         )
 

@@ -69,6 +69,7 @@ def check(
     from packager.cli.bisection import part
     from packager.cli.examination import show
     from packager.console import Console
+    from packager.errors import ConfigError, MobpackError
     from packager.verdict import Rules, judge
 
     console = Console(quiet=as_json)
@@ -80,6 +81,8 @@ def check(
         out=Path(),
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
+    if sides and page:
+        raise ConfigError("--bisect makes no report", hint="leave --report out, or check without --bisect")
     if sides:
         part(config, request, sides, console, as_json=as_json)
         return
@@ -89,7 +92,11 @@ def check(
             show(plan, found, console)
         if page:
             console.result(f"report: {page}")
-    judge(found.report, request.rules, console)
+    try:
+        judge(found.report, request.rules, console)
+    except MobpackError as error:
+        error.document = document(found)
+        raise
     if as_json:
         print_json(document(found))
 
@@ -105,5 +112,9 @@ def document(found: "Examination") -> dict[str, object]:
         "partitions": [partition_entry(each) for each in found.report.partitions],
         "kernels": [kernels_entry(each) for each in found.report.kernels],
         "parity": [parity_entry(each) for each in found.report.parities],
+        "failures": [
+            {"message": each.message, "node": each.node, "evidence": str(each.evidence or "")}
+            for each in found.report.failures
+        ],
         "warnings": list(found.warnings),
     }

@@ -117,21 +117,33 @@ def _verdict(parity: "Parity") -> str:
         return "skipped"
     if parity.refusal:
         return "refused"
+    if parity.without_numbers and not parity.over:
+        return "no numbers"
     return f"{parity.max_rel_error:.2g} {'OVER' if parity.over else 'ok'}"
 
 
 def _notes(compared: "list[Parity]") -> "list[str]":
     """What was allowed and on what, then why runners did not run, each once."""
     notes = [
-        f"{each.against}: {each.tolerance:g} allowed; {each.samples}"
-        + ("" if each.from_original is None else f"; it is {each.from_original:.2g} from the original")
+        f"beside {each.against}, {each.samples}"
+        + ("" if each.from_original is None else f"; that is {each.from_original:.2g} from the original")
         for each in compared
         if each.outputs
     ]
+    notes += _allowed([each for each in compared if each.outputs])
     notes += [f"{each.label} ran on {each.runs_on}{_placed(each)}" for each in compared if each.outputs]
     notes += [f"{each.label} skipped: {each.skipped}" for each in compared if each.skipped]
     notes += [f"{each.label} refused: {each.refusal}" for each in compared if each.refusal]
     return list(dict.fromkeys(notes))
+
+
+def _allowed(compared: "list[Parity]") -> list[str]:
+    """Tolerances, each with the runners that it is for. An output may have one of its own: --json has them."""
+    labels: dict[str, dict[str, None]] = {}
+    for each in compared:
+        allowed = "rtol 1e-3, atol 1e-5" if each.runner == "recorded" else f"{each.tolerance:g} of the largest value"
+        labels.setdefault(allowed, {})[each.label] = None
+    return [f"allowed on {', '.join(names)}: {allowed}" for allowed, names in labels.items()]
 
 
 def _placed(parity: "Parity") -> str:

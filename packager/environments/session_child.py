@@ -9,10 +9,10 @@ tasks also `provider`, `provider_options`, `entries` (session configuration), `d
 `{"error": text, "is_usable": bool}` where ONNX Runtime refuses: false when the provider opens no model at all here.
 
 `serve` prints `{"version", "plugin", "placed", "nodes"}` once the model is open, the last two being how many of its
-nodes are the provider's, where ONNX Runtime says so; `{"refused": text}` for a model that it does not open or that the
-provider takes nothing of, `{"unusable": text}` where the provider does not work here. Then it reads lines
-`{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints
-`{"error": ""}`, or what ONNX Runtime says against that sample.
+nodes are the provider's, where ONNX Runtime says so. Else it prints `{"refused": text}` for a model that does not open,
+`{"idle": text}` for one of which the provider takes no node, `{"unusable": text}` where the provider does not work
+here. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one
+for each output, and prints `{"error": ""}`, or what ONNX Runtime says against that sample.
 """
 
 import json
@@ -173,6 +173,10 @@ def refusal(error: Exception) -> str:
     return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())
 
 
+class IdleError(Exception):
+    """The model is open, and all of it runs on the CPU."""
+
+
 def serve(job: dict[str, Any]) -> None:
     """Runs samples until there are no more requests."""
     requests, answers = taken_over()
@@ -183,6 +187,9 @@ def serve(job: dict[str, Any]) -> None:
 
     try:
         session, placement = opened(job)
+    except IdleError as error:
+        say({"idle": str(error)})
+        return
     except Exception as error:
         text = refusal(error)
         say({"refused" if job["provider"] == "cpu" or is_usable(job) else "unusable": text})
@@ -214,7 +221,7 @@ def opened(job: dict[str, Any]) -> tuple[Any, dict[str, int | None]]:
     if not placed and not is_usable(job):
         raise ValueError("the provider does not work on this machine or with these options: it takes no Relu")
     if not placed:
-        raise ValueError(f"{name_of(job['provider'])} takes no node of it")
+        raise IdleError(f"{name_of(job['provider'])} takes no node of it")
     return session, {"placed": None, "nodes": None} if is_ort else {"placed": placed, "nodes": nodes}
 
 

@@ -31,7 +31,7 @@ def gather(
     own.
 
     What shows a failed comparison goes below `evidence`. Raises ModelError for a file that the runtime does not load,
-    ParityError when a runner that is required cannot run.
+    ToolError when a runner that is required cannot run.
     """
     own = [each for each in plans if runtime and each.target == runtime.target and not runtime.is_published_in_full]
     others = [each for each in plans if each not in own]

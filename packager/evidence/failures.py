@@ -1,5 +1,6 @@
 """What shows a failed comparison: the worst sample, both results, and the first node that computes something else."""
 
+import math
 import re
 import shutil
 import time
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from packager import parity
 from packager.bisection import Side, bisect
 from packager.errors import MobpackError, ToolError
-from packager.findings import Failure
+from packager.findings import Failure, Parity
 from packager.parity import Checked, ParitySettings, References, Subject
 from packager.parity.outcomes import array_of
 from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
@@ -28,6 +29,9 @@ VARIANT_HINT = (
 SEARCH_S = 300
 """A build does not look longer for the first node: emulated processors take seconds for one."""
 HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
+RECORDED_HINT = "export the model again; [model.NAME.tolerance.OUTPUT] sets another tolerance for an output"
+FORM_HINT = "nothing was released; report this model: no tolerance helps against another shape, type, NaN or infinity"
+REFUSED_HINT = "nothing was released; report this model, or leave the runner out of [parity] runners and require"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +72,14 @@ def explained(case: Case, references: References, scratch: Path, evidence: Path)
     sample = case.checked.worst_sample
     names = case.output_names
     shutil.copyfile(reference.samples.paths[sample], folder / "inputs.npz")
-    save(folder / "expected.npz", names, reference.outcomes[sample])
+    is_recorded = case.runner.NAME == RECORDED
+    save(folder / ("model.npz" if is_recorded else "expected.npz"), names, reference.outcomes[sample])
     if case.checked.worst_outputs:
         save(folder / f"{case.runner.NAME}.npz", names, Outcome(outputs=case.checked.worst_outputs))
-    has_nodes = found.over and case.runner.NAME != RECORDED
+    has_nodes = found.over and not is_recorded
     place = Place(sample=reference.samples.paths[sample], scratch=scratch / "bisection", evidence=folder / "node")
     node = _first_node(original(case.subject.original, place), file(case, place), case, place) if has_nodes else ""
-    return Failure(parity=found, message=in_words(case), hint=HINT, evidence=folder, node=node)
+    return Failure(parity=found, message=in_words(case), hint=hint_for(found), evidence=folder, node=node)
 
 
 def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
@@ -96,6 +101,14 @@ def explained_variant(case: Case, references: References, scratch: Path, evidenc
         f"original on sample {worst.worst_sample} of {found.samples}: {worst.failure}"
     )
     return Failure(parity=found, message=message, hint=VARIANT_HINT, evidence=folder, node=node)
+
+
+def hint_for(found: Parity) -> str:
+    if found.refusal:
+        return REFUSED_HINT
+    if found.runner == RECORDED:
+        return RECORDED_HINT
+    return HINT if math.isfinite(found.over[0].max_abs_error) else FORM_HINT
 
 
 def in_words(case: Case) -> str:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from packager import __version__
+from packager.errors import ConfigError
 from packager.replacing import Kind, refuse_foreign, replaced
 
 MARK = "evidence.json"
@@ -21,6 +22,15 @@ def kept(folder: Path) -> Iterator[Path]:
     with replaced(folder, KEPT) as made:
         (made / MARK).write_text(json.dumps({"mobpack": __version__}) + "\n", encoding="utf-8")
         yield made
+
+
+def refuse_nested(folder: Path, out: Path) -> None:
+    """Raises ConfigError when evidence would lie in a release, or a release in it: each is replaced as a whole."""
+    first, second = folder.resolve(), out.resolve()
+    if out != Path() and (first == second or first in second.parents or second in first.parents):
+        raise ConfigError(
+            f"--evidence {folder} and --out {out}: one is inside the other", hint="name two folders side by side"
+        )
 
 
 def refuse_other(folder: Path) -> None:

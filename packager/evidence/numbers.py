@@ -1,19 +1,22 @@
 """What every runner computes, beside the originals: kept by content, because emulated processors are slow."""
 
-from collections.abc import Iterator, Sequence
+import platform
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from packager import parity, tools
 from packager.config import Config, ModelTable
 from packager.console import Console
-from packager.errors import ConfigError, ParityError, nearest
+from packager.errors import ConfigError, ToolError, nearest
 from packager.evidence.failures import Case, explained, explained_variant
 from packager.findings import Failure, Parity
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
 from packager.parity import FAR, ParitySettings, Subject, Tolerance
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.store import Store
-from packager.values import Plan, Style, distinct_files, own_numbers
+from packager.values import Compiled, Numbers, Plan, Style, distinct_files, own_numbers
 
 
 def compare_all(
@@ -21,18 +24,19 @@ def compare_all(
 ) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
     """Has every runner of `config` compute what it can of `plans`; what shows a failure goes below `evidence`.
 
-    Raises ParityError when a runner that is required cannot run at all.
+    Raises ToolError when a runner that is required cannot run at all.
     """
+    refuse_absent(config)
     references = parity.References(scratch)
     parities: list[Parity] = []
     failures: list[Failure] = []
     broken: set[str] = set()
     for number, (runner, subject) in enumerate(pairs(plans, config)):
         settings = settings_for(config, subject, runner)
-        with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}"):
+        with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}") as announce:
             folder = scratch / f"pair-{number}"
             folder.mkdir()
-            checked = _checked(subject, runner, settings, store, references, folder)
+            checked = _checked(subject, runner, settings, store, references, folder, announce)
             parities.append(checked.parity)
             refuse_missing(checked.parity, subject, config)
             case = Case(subject=subject, runner=runner, checked=checked, settings=settings)
@@ -43,6 +47,12 @@ def compare_all(
                 failures.append(explained_variant(case, references, folder, evidence))
     for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
         console.warn(warning)
+    for each in distinct_files(plans):
+        if "arm64" not in config.parity.runners and computes_wider_here(each):
+            console.say(
+                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that can, "
+                "and in 32 here: --runners cpu,arm64 shows whether its values fit"
+            )
     return tuple(parities), tuple(failures)
 
 
@@ -50,11 +60,17 @@ def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subje
     """Every runner with everything it can be asked about."""
     table = config.parity
     recorded = [RECORDED] if table.recorded else []
-    for name in dict.fromkeys((*table.runners, *table.require, *recorded)):
+    for runner in chosen(config, dict.fromkeys((*table.runners, *table.require, *recorded))):
+        for subject in subjects(plans, runner.OPENS):
+            yield runner, subject
+
+
+def chosen(config: Config, names: Iterable[str]) -> Iterator[Runner]:
+    """The runners of these names, one for each processor, with what the configuration says of them."""
+    table = config.parity
+    for name in names:
         setting = table.recorded or "" if name == RECORDED else table.interpreters.get(name, "")
-        for runner in RUNNERS[name](str(setting)):
-            for subject in subjects(plans, runner.OPENS):
-                yield runner, subject
+        yield from RUNNERS[name](str(setting))
 
 
 def subjects(plans: Sequence[Plan], opens: str) -> list[Subject]:
@@ -87,7 +103,7 @@ def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySett
         samples=table.samples,
         random_samples=table.random_samples,
         seed=table.seed,
-        tolerance=table.tolerance or max(parity.default_tolerance(subject.variant), runner.ROUNDING),
+        tolerance=table.tolerance or parity.default_tolerance(subject.variant) + runner.ROUNDING,
         distance=distance(table.from_original, subject),
         outputs={name: Tolerance(**each.model_dump()) for name, each in model.tolerance.items()},
     )
@@ -100,16 +116,38 @@ def distance(most: float | None, subject: Subject) -> Tolerance:
 
 def fails(found: Parity, config: Config) -> bool:
     """Whether it stops a release. A runner that does not open a file must be required for that: another's provider
-    may know less, or more, than the phone's."""
-    return bool(found.over) or bool(found.refusal and found.runner in config.parity.require)
+    may know less, or more, than the phone's. One that opens it must run it."""
+    return bool(found.over) or bool(found.refusal and (found.is_opened or found.runner in config.parity.require))
+
+
+def refuse_absent(config: Config) -> None:
+    """Raises before anything is compared: ToolError for a runner that is required and missing here, ConfigError for
+    recorded outputs that are not there."""
+    table = config.parity
+    if table.recorded and not table.recorded.is_dir():
+        raise ConfigError(
+            f"[parity] recorded: no such folder: {table.recorded}", hint="name the folder that holds the outputs"
+        )
+    for runner in chosen(config, table.require):
+        if reason := runner.missing():
+            raise ToolError(
+                f"runner '{runner.label()}' is required and cannot run: {reason}",
+                hint="do what it says, or take it out of [parity] require (--require)",
+            )
 
 
 def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
     if found.skipped and found.runner in config.parity.require and subject.style is not Style.CONTEXT:
-        raise ParityError(
+        raise ToolError(
             f"runner '{found.label}' is required and cannot run {subject.words}: {found.skipped}",
-            hint="do what it says, or take it out of [parity] require",
+            hint="do what it says, or take it out of [parity] require (--require)",
         )
+
+
+def computes_wider_here(compiled: Compiled) -> bool:
+    """Whether phones compute the file in 16 bits and this machine does not: too large values show there alone."""
+    is_half = traits(read_graph(compiled.variant.graph)).numbers is Numbers.FLOAT16
+    return is_half and not compiled.processor and platform.machine() not in ("aarch64", "arm64")
 
 
 def _checked(
@@ -119,6 +157,7 @@ def _checked(
     store: Store,
     references: parity.References,
     folder: Path,
+    announce: Callable[[str], None],
 ) -> parity.Checked:
     """What `runner` makes of `subject`, from the store when the same was compared before and agreed."""
     from pydantic import TypeAdapter
@@ -127,7 +166,14 @@ def _checked(
     inputs = _inputs(subject, runner, settings)
     if runner.identity() and (kept := store.find("parity", inputs)):
         return parity.Checked(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
-    checked = parity.check(subject, runner, settings, folder, references)
+    checked = parity.check(
+        subject,
+        runner,
+        settings,
+        folder,
+        references,
+        progress=lambda done, total: announce(f"sample {done} of {total}"),
+    )
     found = checked.parity
     if runner.identity() and not found.has_failed and not found.skipped:
         store.results("parity", inputs, lambda made: _write(made / "parity.json", adapter.dump_json(found)))
@@ -156,7 +202,7 @@ def _inputs(subject: Subject, runner: Runner, settings: ParitySettings) -> list[
 
 
 def _warnings(found: Parity, config: Config) -> Iterator[str]:
-    if found.from_original is not None and found.from_original > FAR:
+    if found.from_original is not None and found.from_original > FAR and not found.too_far:
         yield (
             f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
             f"{found.from_original:.0%} of the largest value from the model's own: one of the two is wrong for "
@@ -171,5 +217,7 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
             f"model '{found.model}': output '{output}' has another shape than it declares; "
             "the package treats it as dynamic"
         )
+    for output in found.without_numbers:
+        yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"
     for output in found.unstable_outputs:
         yield f"model '{found.model}': output '{output}' is random and was not compared"

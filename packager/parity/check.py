@@ -1,19 +1,22 @@
 """One runner on one file, sample by sample beside the original."""
 
+import math
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.errors import ModelError, ToolError
 from packager.findings import OutputError, Parity
-from packager.parity.allclose import over
+from packager.parity.allclose import Excess, over
 from packager.parity.metrics import Comparison
 from packager.parity.outcomes import array_of
 from packager.parity.reference import Reference, References, is_reshaped
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import Subject
 from packager.runners import Outcome, Runner, Session
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,19 +39,31 @@ class Ran:
     worst_outputs: Path | None = None
     skipped: str = ""
     refusal: str = ""
+    is_opened: bool = False
+
+
+def silent(done: int, total: int) -> None:
+    """Nobody wants to know how far it is."""
 
 
 def check(
-    subject: Subject, runner: Runner, settings: ParitySettings, folder: Path, references: References | None = None
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    folder: Path,
+    references: References | None = None,
+    *,
+    progress: Progress = silent,
 ) -> Checked:
     """Compares what `runner` makes of `subject` with its original; files go below `folder`, an existing scratch folder.
 
-    What is over tolerance, refused or missing is in the result. Raises ModelError when the original model does not run
-    on the samples, ConfigError when given samples do not fit it.
+    What is over tolerance, refused or missing is in the result; `progress` gets samples done and in all.
+
+    Raises ModelError when the original model does not run on the samples, ConfigError when given samples do not fit it.
     """
     references = references or References(folder)
     reference = references.of(subject.original, settings)
-    ran = _ran(subject, runner, settings, reference, folder)
+    ran = _ran(subject, runner, settings, reference, folder, progress)
     distances = tuple(_distances(subject, settings, references)) if ran.outputs else ()
     specs = subject.variant.model.signature.outputs
     parity = Parity(
@@ -70,6 +85,7 @@ def check(
         distances=distances,
         skipped=ran.skipped,
         refusal=ran.refusal,
+        is_opened=ran.is_opened,
         reshaped_outputs=tuple(
             spec.name for index, spec in enumerate(specs) if is_reshaped(spec, reference.outcomes, index)
         ),
@@ -85,7 +101,14 @@ def _distances(subject: Subject, settings: ParitySettings, references: Reference
         yield replace(each, failure=settings.distance.failure(each))
 
 
-def _ran(subject: Subject, runner: Runner, settings: ParitySettings, reference: Reference, folder: Path) -> Ran:
+def _ran(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    reference: Reference,
+    folder: Path,
+    progress: Progress,
+) -> Ran:
     own = folder / runner.label().replace(" ", "-")
     own.mkdir(exist_ok=True)
     runnable = subject.runnable(own)
@@ -93,27 +116,39 @@ def _ran(subject: Subject, runner: Runner, settings: ParitySettings, reference: 
         return Ran(skipped=reason)
     try:
         with runner.open(runnable, own) as session:
-            return _compared(session, subject, settings, reference, own)
+            return _compared(session, subject, settings, reference, own, progress)
     except ModelError as error:
         return Ran(refusal=error.message)
     except ToolError as error:
         return Ran(skipped=error.message)
 
 
-def _compared(session: Session, subject: Subject, settings: ParitySettings, reference: Reference, folder: Path) -> Ran:
+def _compared(
+    session: Session,
+    subject: Subject,
+    settings: ParitySettings,
+    reference: Reference,
+    folder: Path,
+    progress: Progress,
+) -> Ran:
     specs = subject.variant.model.signature.outputs
     judges = [Judge(spec.name, index, settings) for index, spec in enumerate(specs) if index not in reference.unstable]
     worst, worst_sample, kept = -1.0, 0, folder / "worst"
     for number, (sample, expected) in enumerate(zip(reference.samples.paths, reference.outcomes, strict=True)):
         made = folder / "outputs"
         made.mkdir()
-        actual = session.run(sample, made)
+        progress(number, len(reference.outcomes))
+        try:
+            actual = session.run(sample, made)
+        except ModelError as error:
+            refusal = f"sample {number}: {error.message}"
+            return Ran(runs_on=session.about, refusal=refusal, worst_sample=number, is_opened=True)
         if actual.error:
             refusal = f"sample {number} runs on {subject.against}, and fails here: {actual.error}"
-            return Ran(runs_on=session.about, refusal=refusal, worst_sample=number)
-        error = max((each.add(expected, actual) for each in judges), default=0.0)
-        if error > worst:
-            worst, worst_sample = error, number
+            return Ran(runs_on=session.about, refusal=refusal, worst_sample=number, is_opened=True)
+        share = max((each.add(expected, actual) for each in judges), default=0.0)
+        if share > worst:
+            worst, worst_sample = share, number
             shutil.rmtree(kept, ignore_errors=True)
             made.rename(kept)
         else:
@@ -134,19 +169,26 @@ class Judge:
     def __init__(self, output: str, index: int, settings: ParitySettings) -> None:
         self._index, self._settings = index, settings
         self._comparison = Comparison(output)
-        self._failure = ""
+        self._sample_count = 0
+        self._worst = Excess()
+        """by what was recorded, and the number of its sample"""
+        self._worst_sample = 0
 
     def add(self, expected: Outcome, actual: Outcome) -> float:
         """Takes the next sample; its largest error as a share of the largest value."""
         a, b = array_of(expected, self._index), array_of(actual, self._index)
         if not self._settings.is_recorded:
             return self._comparison.add(a, b).max_rel_error
-        self._failure = self._failure or over(b, a).failure
-        return self._comparison.add(b, a).max_rel_error
+        self._comparison.add(b, a)
+        excess = over(b, a)
+        if excess.max_share > self._worst.max_share or (excess.failure and not self._worst.failure):
+            self._worst, self._worst_sample = excess, self._sample_count
+        self._sample_count += 1
+        return math.inf if excess.failure and not excess.max_share else excess.max_share
 
     def verdict(self) -> OutputError:
         found = self._comparison.result()
         reason = self._comparison.reason
         if self._settings.is_recorded and found.output not in self._settings.outputs:
-            return replace(found, failure=reason or self._failure)
+            return replace(found, failure=self._worst.failure, worst_sample=self._worst_sample)
         return replace(found, failure=reason or self._settings.tolerance_of(found.output).failure(found))

@@ -104,7 +104,8 @@ class Comparison:
             a, b = narrow_a.astype(numpy.float64), narrow_b.astype(numpy.float64)
             with numpy.errstate(invalid="ignore"):
                 error = a - b
-            if not math.isfinite(error.sum()):  # rare; a look at every number costs more than their sum
+                total = float(error.sum())
+            if not math.isfinite(total):  # rare; a look at every number costs more than their sum
                 odd = ~numpy.isfinite(error)
                 same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
                 mismatches += int((odd & ~same).sum())

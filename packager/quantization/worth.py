@@ -6,7 +6,7 @@ from pathlib import Path
 
 from packager import samples
 from packager.console import Console
-from packager.errors import MobpackError, ModelError
+from packager.errors import GateError, MobpackError, ModelError
 from packager.inputs import Settings
 from packager.measurement.gate import Sizes, gate
 from packager.measurement.latency import Latency, latency
@@ -21,7 +21,7 @@ RANDOM_SAMPLES = 8
 """What a quantizer that needs no samples is measured on."""
 
 
-def refuse_worthless(made: Made, store: Store, console: Console, *, is_forced: bool) -> None:
+def refuse_worthless(made: Made, store: Store, console: Console) -> None:
     """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; says so of one
     that is only one of both."""
     variant = made.variant
@@ -29,9 +29,14 @@ def refuse_worthless(made: Made, store: Store, console: Console, *, is_forced: b
         return
     found = latency_of(made, store, console)
     sizes = Sizes(float_bytes=variant.model.size_bytes, quantized_bytes=variant.size_bytes)
-    for sentence in gate(sizes, found, is_forced=is_forced):
+    which = f"model '{variant.model.name}', variant '{variant.name}'"
+    try:
+        sentences = gate(sizes, found)
+    except GateError as error:
+        raise GateError(f"{which}: {error.message}", hint='another quantizer, or gain = "skip" in [check]') from error
+    for sentence in sentences:
         # No warning: those end in the manifest, whose bytes may not depend on the weather of a machine.
-        console.say(f"  model '{variant.model.name}', variant '{variant.name}': {sentence}")
+        console.say(f"  {which}: {sentence}")
 
 
 def latency_of(made: Made, store: Store, console: Console) -> Latency:

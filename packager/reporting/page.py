@@ -98,7 +98,7 @@ def _tiles(found: ReportDocument) -> Iterator[TileView]:
     if compared:
         yield _worst_tile(compared, found)
     labels = list(dict.fromkeys(each.label for each in found.parity))
-    ran = [name for name in labels if any(each.label == name and not each.skipped for each in found.parity)]
+    ran = [name for name in labels if any(each.label == name and worst(each) for each in found.parity)]
     missed = [name for name in labels if name not in ran]
     yield TileView(
         label="Runners",

@@ -64,6 +64,10 @@ class ProcessSession:
         try:
             answer: dict[str, Any] = ask()
         except CrashError as error:
+            if error.signal == "SIGKILL":
+                raise ToolError(
+                    f"it was killed while {what}, as happens where memory runs out", hint="give it more memory"
+                ) from error
             raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
         except RuntimeError as error:
             if not self._host.owner:
@@ -82,7 +86,9 @@ def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
 
 
 def _refuse(answer: Mapping[str, Any], host: Host) -> None:
-    """Raises for a model that was not opened."""
+    """Raises for a model that was not opened, or of which the provider takes nothing."""
+    if "idle" in answer:
+        raise ModelError(answer["idle"], hint="leave this runner out for this model")
     if "refused" in answer:
         raise ModelError(
             f"the runtime cannot load the model: {answer['refused']}", hint="mobpack inspect shows what it uses"

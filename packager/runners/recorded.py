@@ -1,10 +1,12 @@
 """Outputs that were saved before a model became ONNX, in the place of a program that computes them."""
 
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
+from packager.archives import DAMAGE
 from packager.errors import ConfigError
 from packager.runners.runner import ORIGINAL, Outcome, Runnable, Session
 
@@ -58,12 +60,16 @@ class RecordedSession:
 
         path = self._recordings / sample.name
         try:
-            with numpy.load(path) as arrays:
+            with zipfile.ZipFile(path), numpy.load(path) as arrays:  # numpy leaves what is torn open
                 found = {name: arrays[name] for name in arrays.files}
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"[parity] recorded: cannot read {path}: {error}", hint=HINT) from error
+        except DAMAGE as error:
+            raise ConfigError(
+                f"[parity] recorded: cannot read {path}: {error or 'it is damaged'}", hint=HINT
+            ) from error
         if missing := [name for name in self._names if name not in found]:
-            raise ConfigError(f"{path} has no output '{missing[0]}'; it has {', '.join(sorted(found))}", hint=HINT)
+            raise ConfigError(
+                f"{path} has no output '{missing[0]}'; it has {', '.join(sorted(found)) or 'none'}", hint=HINT
+            )
         for index, name in enumerate(self._names):
             numpy.save(folder / f"{index}.npy", found[name])
         return Outcome(outputs=folder)

@@ -1,16 +1,13 @@
 """Arrays in .npy format, read piece by piece."""
 
-import lzma
 import math
-import struct
 import tokenize
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
+from packager.archives import DAMAGE
 from packager.errors import ConfigError
 from packager.samples.sample import MAX_BYTES
 
@@ -23,8 +20,6 @@ KINDS = "fiubU"
 MAX_COLUMN_MAJOR_BYTES = 1 << 28
 """A stack whose first axis is the fastest has every sample all over the file: it must be read as a whole."""
 
-DAMAGE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
-"""What torn, encrypted and made-up files make zipfile and numpy raise."""
 
 HEADER_DAMAGE = (*DAMAGE, SyntaxError, tokenize.TokenError, TypeError, MemoryError)
 """Headers are Python literals, and numpy tries to mend those of Python 2."""
