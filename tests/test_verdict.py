@@ -1,0 +1,103 @@
+"""What stops a release, in which words, and what is left of it."""
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from packager.console import Console
+from packager.errors import ConfigError, GateError, ParityError
+from packager.evidence.kept import MARK, kept, refuse_nested
+from packager.findings import Failure, OutputError, Parity, Partition, Report
+from packager.partition.report import Gates
+from packager.replacing import Kind, replaced
+from packager.verdict import Rules, judge, keep_evidence
+from tests.disks import tiny_disk
+
+OFF = OutputError(output="y", max_abs_error=1, max_rel_error=0.5, worst_sample=0, failure="too far")
+PARITY = Parity(
+    model="m", variant="v", runner="cpu", label="cpu", sample_count=1, samples="1", tolerance=1e-3, outputs=(OFF,)
+)
+FAILURE = Failure(parity=PARITY, message="y is off", hint="look at it", node="node 'n' is at fault")
+KIND = Kind(words="a thing of ours", mark="thing.json", option="--thing")
+
+
+@pytest.fixture
+def failed(tmp_path: Path) -> Report:
+    """A failure with a file of evidence in scratch space."""
+    (tmp_path / "scratch" / "m-v").mkdir(parents=True)
+    (tmp_path / "scratch" / "m-v" / "inputs.npz").write_bytes(bytes(50_000))
+    return Report(parities=(PARITY,), failures=(replace(FAILURE, evidence=tmp_path / "scratch" / "m-v"),) * 2)
+
+
+def test_evidence_is_put_where_the_hint_says(failed: Report, tmp_path: Path) -> None:
+    rules = Rules(evidence=tmp_path / "kept")
+    report = keep_evidence((), replace(failed, failures=failed.failures[:1]), rules, Console(quiet=True))
+    assert (tmp_path / "kept" / "m-v" / "inputs.npz").stat().st_size == 50_000
+    assert {"report.html", "report.json", MARK} < {path.name for path in (tmp_path / "kept").iterdir()}
+    with pytest.raises(ParityError, match=r"^y is off; node 'n' is at fault$") as error:
+        judge(report, rules, Console(quiet=True))
+    assert error.value.hint == f"{tmp_path / 'kept' / 'm-v'} shows it; look at it"
+
+
+def test_a_full_disk_loses_the_evidence_and_not_the_verdict(failed: Report, tmp_path: Path) -> None:
+    console = Console(quiet=True)
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    (tmp_path / "scratch" / "m-v" / "inputs.npz").write_bytes(bytes(200_000))
+    with tiny_disk(disk):
+        report = keep_evidence((), failed, Rules(evidence=disk / "kept"), console)
+        assert list(disk.iterdir()) == []
+    (warning,) = console.warnings
+    assert warning.startswith("the evidence is lost: no space left")
+    with pytest.raises(ParityError, match="y is off; node 'n' is at fault; 1 more failed") as error:
+        judge(report, Rules(), console)
+    assert error.value.hint == "look at it", "nothing is said to show it that is not there"
+
+
+def test_a_failed_comparison_goes_before_a_gate_and_a_gate_before_warnings() -> None:
+    console = Console(quiet=True)
+    console.warn("careful")
+    poor = Partition(model="m", target="t", provider="qnn", sha256="", partition_count=9, is_measured=True, by="QNN")
+    rules = Rules(gates=Gates(max_partitions=1), strict=True)
+    with pytest.raises(ParityError):
+        judge(Report(parities=(), partitions=(poor,), failures=(FAILURE,)), rules, console)
+    with pytest.raises(GateError):
+        judge(Report(parities=(), partitions=(poor,)), rules, console)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "out"), [("dist", "dist"), ("dist/e", "dist"), ("e", "e/dist"), ("./x/../dist", "dist")]
+)
+def test_evidence_and_a_release_lie_side_by_side(tmp_path: Path, evidence: str, out: str) -> None:
+    with pytest.raises(ConfigError, match="one is inside the other"):
+        refuse_nested(tmp_path / evidence, tmp_path / out)
+
+
+def test_folders_side_by_side_are_fine_and_a_check_has_no_release(tmp_path: Path) -> None:
+    refuse_nested(tmp_path / "dist-evidence", tmp_path / "dist")
+    refuse_nested(Path("mobpack-evidence"), Path())
+
+
+def test_evidence_of_an_earlier_run_is_replaced_and_anything_else_is_not(tmp_path: Path) -> None:
+    with kept(tmp_path / "kept") as first:
+        (first / "old").write_text("")
+    with kept(tmp_path / "kept") as second:
+        (second / "new").write_text("")
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [MARK, "new"]
+    (tmp_path / "kept" / MARK).unlink()
+    with pytest.raises(ConfigError, match="is not evidence of mobpack's"), kept(tmp_path / "kept"):
+        raise AssertionError("it must not come to filling the folder")
+
+
+def test_what_a_killed_command_left_a_day_ago_is_removed(tmp_path: Path) -> None:
+    old, young = tmp_path / ".out.abc", tmp_path / ".out.def"
+    for folder in (old, young):
+        folder.mkdir()
+    long_ago = time.time() - 25 * 60 * 60
+    os.utime(old, (long_ago, long_ago))
+    with replaced(tmp_path / "out", KIND) as made:
+        (made / "thing.json").write_text('{"mobpack": "1"}')
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".out.def", "out"]
