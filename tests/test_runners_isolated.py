@@ -278,7 +278,7 @@ def test_a_provider_that_takes_no_node_is_not_taken_for_the_cpu(
     (runner,) = ready(name)
     model = only_in_double(tmp_path)
     path = ort_format(model, is_fused=False) if is_ort else model
-    with pytest.raises(ModelError, match=f"cannot load the model: {provider} takes no node of it"):
+    with pytest.raises(ModelError, match=f"^{provider} takes no node of it$"):
         runner.open(Runnable(path=path), tmp_path)
 
 
@@ -347,7 +347,7 @@ def without_driver(folder: Path) -> Mapping[str, str]:
 def test_qnn_refuses_an_ort_file_that_the_cpu_has_a_part_of(tmp_path: Path) -> None:
     """A limit of plug-in 2.7.0: one that is gone shows here."""
     (runner,) = ready("qnn")
-    with pytest.raises(ModelError, match="cannot load the model: "):
+    with pytest.raises(ModelError, match="takes no node of it"):
         runner.open(Runnable(path=ort_format(two_convolutions(tmp_path), is_fused=True)), tmp_path)
 
 

@@ -74,9 +74,10 @@ class AndroidSession:
         self._folder = folder
         answer = Android().ask(model.path, _job(model, is_explained=True))
         counts = _placed(answer)
-        refusal = answer.get("error") or ("" if counts.get(PROVIDER) else f"{PROVIDER} takes no node of it")
-        if refusal:
+        if refusal := answer.get("error"):
             raise ModelError(f"the runtime cannot load the model: {refusal}", hint="mobpack inspect shows what it uses")
+        if not counts.get(PROVIDER):
+            raise ModelError(f"{PROVIDER} takes no node of it", hint="leave this runner out for this model")
         self.about = f"ONNX Runtime {shipped_version()} for Android on {os.uname().machine}, XNNPACK"
         # One node stands for what it takes of an ORT-format file in one piece.
         is_counted = model.path.suffix != ".ort"
