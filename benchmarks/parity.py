@@ -75,7 +75,8 @@ def prepared(path: Path, folder: Path, count: int) -> Path:
 
 
 def side(what: str, folder: Path) -> Callable[[], Cost]:
-    return lambda: run([sys.executable, "-m", "benchmarks.parity_sides", what, str(folder)])
+    command = [sys.executable, "-m", "benchmarks.parity_sides", what, str(folder)]
+    return lambda: run(command, environment={"OPENBLAS_NUM_THREADS": "1"})  # as the command line has it
 
 
 def minus(whole: Cost, start: Cost) -> Cost:

@@ -133,10 +133,11 @@ def _compared(
 ) -> Ran:
     specs = subject.variant.model.signature.outputs
     judges = [Judge(spec.name, index, settings) for index, spec in enumerate(specs) if index not in reference.unstable]
-    worst, worst_sample, kept = -1.0, 0, folder / "worst"
+    worst, worst_sample = -1.0, 0
+    made, kept = folder / "outputs", folder / "worst"
+    made.mkdir()
+    kept.mkdir()
     for number, (sample, expected) in enumerate(zip(reference.samples.paths, reference.outcomes, strict=True)):
-        made = folder / "outputs"
-        made.mkdir()
         progress(number, len(reference.outcomes))
         try:
             actual = session.run(sample, made)
@@ -149,17 +150,15 @@ def _compared(
         share = max((each.add(expected, actual) for each in judges), default=0.0)
         if share > worst:
             worst, worst_sample = share, number
-            shutil.rmtree(kept, ignore_errors=True)
-            made.rename(kept)
-        else:
-            shutil.rmtree(made)
+            made, kept = kept, made  # the next sample writes over what is no longer the worst
+    shutil.rmtree(made)
     return Ran(
         runs_on=session.about,
         placed=session.placed,
         node_count=session.node_count,
         outputs=tuple(each.verdict() for each in judges),
         worst_sample=worst_sample,
-        worst_outputs=kept if kept.is_dir() else None,
+        worst_outputs=kept if reference.outcomes else None,
     )
 
 

@@ -55,7 +55,7 @@ class Session(Protocol):
         ...
 
     def run(self, sample: Path, folder: Path) -> Outcome:
-        """Runs one sample (.npz keyed by input name) and writes its outputs to `folder`, which exists and is empty.
+        """Runs one sample (.npz keyed by input name) and writes its outputs to `folder`, which exists.
 
         Raises ModelError when the model takes its process down.
         """
