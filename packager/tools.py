@@ -264,7 +264,9 @@ def run_job(
         if owner:
             raise damaged(owner, last_lines(done.stderr, 1)) from failure
         raise failure
-    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    # Libraries print, too, some when the process ends: Qualcomm's does on systems that have no configuration of it.
+    line = next(line for line in reversed(done.stdout.splitlines()) if line.startswith("{"))
+    answer: dict[str, Any] = json.loads(line)
     return answer
 
 

@@ -55,15 +55,22 @@ def _unpack(folder: Path) -> None:
     """The program, the libraries that a bare system lacks, and fonts: the same widths of words everywhere."""
     names = ("chromium", "al2023.tar", "fonts.tar")
     with tarfile.open(tools.fetch("chromium")) as archive:
+        allow_data_alone(archive)
         for name in names:
-            archive.extract(f"package/bin/{name}.br", folder, filter="data")
+            archive.extract(f"package/bin/{name}.br", folder)
     files = [(str(folder / f"package/bin/{name}.br"), str(folder / name)) for name in names]
     node = Path(tools.npm()).with_name("node")
     tools.run([node, "-e", UNPACK, json.dumps(files)], what="unpacking Chromium")
     for name in names[1:]:
         with tarfile.open(folder / name) as archive:
-            archive.extractall(folder, filter="data")
+            allow_data_alone(archive)
+            archive.extractall(folder)
     (folder / "chromium").chmod(0o755)
+
+
+def allow_data_alone(archive: tarfile.TarFile) -> None:
+    """Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706)."""
+    archive.extraction_filter = getattr(tarfile, "data_filter", None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from packager.environments.bionic import builder as bionic
+from packager.errors import ToolError
 from tests.toolchain.require import require
 
 HERE = Path(__file__).parent
@@ -29,22 +31,15 @@ def driver(folder: Path, **reported: int) -> Path:
 
 
 def shared_library(path: Path, source: str, options: Sequence[str] = ()) -> Path:
-    compiler = shutil.which("cc")
-    require(compiler is not None, "no C compiler: install gcc")
-    assert compiler
+    try:
+        zig = bionic.compiler()
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+        raise
     path.parent.mkdir(parents=True, exist_ok=True)
-    command = [
-        compiler,
-        "-shared",
-        "-fPIC",
-        "-w",
-        f"-Wl,-soname,{path.name}",
-        "-x",
-        "c",
-        "-",
-        "-o",
-        str(path),
-        *options,
-    ]
-    subprocess.run(command, input=source, text=True, check=True)
+    text = path.with_name(f"{path.name}.c")
+    text.write_text(source, encoding="utf-8")
+    command = [str(zig), "cc", "-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-w", f"-Wl,-soname,{path.name}"]
+    subprocess.run([*command, str(text), "-o", str(path), *options], check=True)
+    text.unlink()
     return path
