@@ -37,6 +37,8 @@ from tests.onnx_text import onnx_model, quantized_by, weight
 from tests.random_nets import nets
 from tests.rewriting_cases import outcome, run, samples_for, static
 
+pytestmark = pytest.mark.processes
+
 
 def test_a_changed_weight_in_the_middle_is_found(tmp_path: Path) -> None:
     found = bisected(tmp_path, side(tmp_path, chain(), "a"), side(tmp_path, chain(changed=11)), x())

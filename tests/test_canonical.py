@@ -17,6 +17,8 @@ from packager.errors import ToolError
 from packager.ortformat.canonical import ALIGNMENT, canonicalize, flatbuffer_classes
 from tests.onnx_text import onnx_model, saved, weight
 
+pytestmark = pytest.mark.processes
+
 # Many kinds of operators: the table that ONNX Runtime writes in random order has an entry for each.
 MIXED = """(float[1, 3, 8, 8] image, bool flag, int64[2] index, float[4, 16] rows)
     => (float[?] y, float[2, 16] picked, float[?] extra) {

@@ -25,6 +25,8 @@ from packager.store import Store
 from packager.values import Compiled, Format, Style, Variant
 from tests.onnx_text import linear, loaded, onnx_model, weight
 
+pytestmark = pytest.mark.processes
+
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     [conv] c = Conv <pads = [1,1,1,1]> (x, w)
     [relu] r = Relu (c)

@@ -18,6 +18,8 @@ from packager.store import Store
 from packager.values import Compiled, Variant
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
+pytestmark = pytest.mark.processes
+
 INT8_WEIGHTS = numpy.random.default_rng(0).integers(-127, 127, (512, 512)).astype(numpy.int8)
 # INT_MIN / -1 overflows: a trap on x86, which ONNX Runtime runs into when it folds the constants.
 TRAP = """(int32[1] x) => (int32[1] y) {

@@ -24,6 +24,7 @@ from packager.runners.tensorrt_child import Choices, choose
 from packager.runners.tensorrt_native import CHILD, RTX_GPUS, described
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import gpu
+from tests.toolchain.environments import have
 from tests.toolchain.gpu_attributes import CUDA_CORE, TENSORRT, Names, used, variables
 from tests.toolchain.require import require
 
@@ -242,9 +243,8 @@ def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path, monkeypatch
 
 
 def test_onnxruntime_knows_the_options_that_its_providers_are_given() -> None:
-    """They are in its libraries; it is 2 GB, so nobody installs it for this test alone."""
-    if Cuda().missing():
-        pytest.skip("the environment cuda is not installed: run `mobpack doctor --install cuda`")
+    """They are in its libraries, which need no GPU to be read."""
+    have("cuda")
     folder = Path(Cuda().variables()["PYTHONPATH"], "onnxruntime", "capi")
     for provider, options in (
         ("cuda", cuda.OPTIONS),

@@ -25,6 +25,8 @@ from packager.values import Compiled, Plan, Style
 from tests.odd_cases import CASES, Wanted
 from tests.onnx_text import loaded
 
+pytestmark = pytest.mark.processes
+
 Row = tuple[str, Wanted]
 
 

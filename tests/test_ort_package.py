@@ -28,6 +28,8 @@ from packager.tools import sha256_of
 from packager.values import Choice, Compiled, Plan, Style
 from tests.onnx_text import compiled, linear, onnx_model, saved
 
+pytestmark = pytest.mark.processes
+
 QNN, XNNPACK, CPU = "QNNExecutionProvider", "XnnpackExecutionProvider", "CPUExecutionProvider"
 
 

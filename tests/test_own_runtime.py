@@ -38,6 +38,8 @@ from tests.test_runtime_library import contents, write_aar
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device
 
+pytestmark = pytest.mark.processes
+
 GEMM = 'ai.onnx;13;Gemm{"inputs": {"0": ["float"]}}\n'
 """all that the model `linear` needs"""
 EVERYTHING = "!no_ops_specified_means_all_ops_are_required\n"

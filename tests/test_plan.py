@@ -23,6 +23,8 @@ from packager.values import Choice, Format, Plan, Style, Variant
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.processes
+
 ALL_ANDROID = ("qnn", "nnapi", "xnnpack", "webgpu")
 
 FLOAT = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {

@@ -15,6 +15,8 @@ from packager.runtimes import elf, rename
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device
 
+pytestmark = pytest.mark.processes
+
 NAME = "acme"
 VERSION = str(tools.pins()["android"]["onnxruntime"]).rpartition(":")[2]
 LIBRARIES = ("libonnxruntime.so", "libonnxruntime4j_jni.so")
