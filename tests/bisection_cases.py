@@ -14,10 +14,10 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from packager.bisection import Bisection, Side, bisect
-from packager.bisection.running import write_sample
 from packager.environments.session_child import run_sample
 from packager.errors import ModelError
 from packager.runners import Outcome, Runnable, Session
+from packager.samples import write_arrays
 from tests.onnx_text import onnx_model, saved, weight
 from tests.rewriting_cases import inferred
 
@@ -106,7 +106,7 @@ def side(folder: Path, model: onnx.ModelProto, label: str = "b", **settings: Any
 def samples(folder: Path, *inputs: Mapping[str, Array]) -> list[Path]:
     paths = [folder / f"{index}.npz" for index in range(len(inputs))]
     for path, arrays in zip(paths, inputs, strict=True):
-        write_sample(path, arrays.items())
+        write_arrays(path, arrays)
     return paths
 
 

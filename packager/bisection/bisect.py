@@ -15,9 +15,10 @@ from packager.bisection.naming import named
 from packager.bisection.outputs import Parting, part, swapped
 from packager.bisection.repro import Case, leave
 from packager.bisection.result import Bisection, Kind, Side
-from packager.bisection.running import RefusedError, arrays_in, fresh, mapped, run_piece, shapes_in
+from packager.bisection.running import RefusedError, arrays_in, fresh, run_piece, shapes_in
 from packager.bisection.scan import Fault, Scan
 from packager.bisection.subject import Subject, opened
+from packager.parity.outcomes import read_array
 
 MEMORY_BYTES = 256 << 20
 
@@ -190,7 +191,7 @@ class _Search:
             given = narrow.forced((value,), known)
         except RefusedError:
             return None
-        error = compared(value, mapped(known[value]), mapped(given.found[value]))
+        error = compared(value, read_array(known[value]), read_array(given.found[value]))
         return Fault(value=value, error=error, known=known)
 
     def _growth(self) -> Bisection:
@@ -201,10 +202,10 @@ class _Search:
     def _left(self, scan: Scan, fault: Fault, text: str) -> Path:
         """The folder with what shows `fault`."""
         piece, _, sample = scan.piece((fault.value,), fault.known)
-        expected = mapped(fault.known[fault.value])
+        expected = read_array(fault.known[fault.value])
         try:
             made = run_piece(scan.b, piece, sample, fresh(scan.folder / "evidence"))
-            actual = {name: mapped(path) for name, path in made.items()}
+            actual = {name: read_array(path) for name, path in made.items()}
         except RefusedError:
             actual = {}
         if actual and compared(fault.value, expected, actual[fault.value]).max_rel_error <= scan.tolerance:

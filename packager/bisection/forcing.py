@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.bisection.running import mapped, write_sample
 from packager.bisection.subject import Region, Subject
+from packager.parity.outcomes import read_array
+from packager.samples import write_arrays
 
 if TYPE_CHECKING:
     import numpy
@@ -49,7 +50,7 @@ def given(
 ) -> "Mapping[str, NDArray[Any]]":
     """Writes what nodes take to `path`: from `known`, or from the `sample` for inputs of the graph, in `kinds`."""
     arrays = dict(_arrays(names, known, sample, kinds))
-    write_sample(path, arrays.items())
+    write_arrays(path, arrays)
     return arrays
 
 
@@ -60,7 +61,7 @@ def _arrays(
 
     with numpy.load(sample) as inputs:
         for name in names:
-            array = mapped(known[name]) if name in known else inputs[name]
+            array = read_array(known[name]) if name in known else inputs[name]
             kind = kinds.get(name, array.dtype)
             with numpy.errstate(over="ignore"):
                 yield name, array if kind.kind == "U" or array.dtype == kind else array.astype(kind)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from packager.bisection.figures import compared
 from packager.bisection.outputs import Parting, whole
-from packager.bisection.running import RefusedError, fresh, mapped, run_file, run_piece
+from packager.bisection.running import RefusedError, fresh, run_file, run_piece
 from packager.bisection.subject import Subject
+from packager.parity.outcomes import read_array
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -97,7 +98,8 @@ class _Search:
 
     def _is_right(self, files: Sequence[Path]) -> bool:
         errors = (
-            compared("", mapped(self.expected / f"{index}.npy"), mapped(file)) for index, file in enumerate(files)
+            compared("", read_array(self.expected / f"{index}.npy"), read_array(file))
+            for index, file in enumerate(files)
         )
         return all(error.max_rel_error <= self.tolerance for error in errors)
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.bisection.figures import compared
-from packager.bisection.running import fresh, mapped
+from packager.bisection.running import fresh
 from packager.bisection.subject import Subject
 from packager.errors import ModelError
 from packager.findings import OutputError
+from packager.parity.outcomes import read_array
 from packager.runners import Outcome, Runnable, Session
 
 MOST_OUTPUTS = 64
@@ -95,7 +96,7 @@ def _made(folder: Path) -> Path:
 
 def _errors(names: Sequence[str], found: Parting) -> Iterator[OutputError]:
     for index, name in enumerate(names):
-        yield compared(name, mapped(found.a / f"{index}.npy"), mapped(found.b / f"{index}.npy"))
+        yield compared(name, read_array(found.a / f"{index}.npy"), read_array(found.b / f"{index}.npy"))
 
 
 def _kept(found: Parting, folder: Path) -> Parting:
@@ -122,5 +123,5 @@ def swapped(parting: Parting, a: Subject, b: Subject, tolerance: float) -> Mappi
 
 
 def _is_same(parting: Parting, a: int, b: int, tolerance: float) -> bool:
-    error = compared("", mapped(parting.a / f"{a}.npy"), mapped(parting.b / f"{b}.npy"))
+    error = compared("", read_array(parting.a / f"{a}.npy"), read_array(parting.b / f"{b}.npy"))
     return error.max_rel_error <= tolerance

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.bisection.running import write_sample
 from packager.bisection.subject import Subject
 from packager.ortformat.external import write_external
+from packager.samples import write_arrays
 from packager.tensors.places import size_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path
         inside="weights" if total <= inside_bytes else "nothing",
     )
     for name, arrays in (("inputs", case.inputs), ("expected", case.expected), ("actual", case.actual)):
-        write_sample(folder / f"{name}.npz", arrays.items())
+        write_arrays(folder / f"{name}.npz", arrays)
     (folder / "session.json").write_text(json.dumps(_session(case), indent=2) + "\n", encoding="utf-8")
     (folder / "README.txt").write_text(_readme(case), encoding="utf-8")
     shutil.copyfile(PROGRAM, folder / PROGRAM.name)

@@ -1,8 +1,7 @@
 """Runs pieces of a model on one sample and leaves what they give in files."""
 
 import shutil
-import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +12,6 @@ from packager.runners import Runnable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from onnx import ModelProto
-
-FIRST_DATE = (1980, 1, 1, 0, 0, 0)
-MAPPED_BYTES = 1 << 20
-"""Mapping a file takes longer than to read one of this size."""
 
 
 class RefusedError(Exception):
@@ -53,26 +48,6 @@ def fresh(folder: Path) -> Path:
     """`folder`, not there any more."""
     shutil.rmtree(folder, ignore_errors=True)
     return folder
-
-
-def mapped(path: Path) -> "NDArray[Any]":
-    """The array in an .npy file, of which memory holds what is looked at where it is large."""
-    import numpy
-
-    is_large = path.stat().st_size > MAPPED_BYTES
-    array: NDArray[Any] = numpy.load(path, mmap_mode="r" if is_large else None)
-    return array
-
-
-def write_sample(path: Path, arrays: "Iterable[tuple[str, NDArray[Any]]]") -> None:
-    """An .npz file, array by array, with the same bytes for the same arrays. Names may be any."""
-    import numpy
-
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in arrays:
-            entry = zipfile.ZipInfo(f"{name}.npy", FIRST_DATE)
-            with archive.open(entry, "w", force_zip64=True) as member:
-                numpy.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def arrays_in(sample: Path) -> "Mapping[str, NDArray[Any]]":

@@ -11,9 +11,10 @@ from packager.bisection.forcing import forced, given
 from packager.bisection.matching import Matched, Planner
 from packager.bisection.naming import named
 from packager.bisection.result import ValueDifference
-from packager.bisection.running import RefusedError, fresh, mapped, run_piece
+from packager.bisection.running import RefusedError, fresh, run_piece
 from packager.bisection.subject import Subject
 from packager.findings import OutputError
+from packager.parity.outcomes import read_array
 
 if TYPE_CHECKING:
     import numpy
@@ -127,7 +128,7 @@ class Scan:
         """Whether the two have no more than a name in common. Outputs of the model are compared in any case."""
         if name in self.b.outputs and name in self.a.outputs:
             return False
-        a, b = mapped(fetched.a[name]), mapped(fetched.b[name])
+        a, b = read_array(fetched.a[name]), read_array(fetched.b[name])
         return a.shape != b.shape or not are_alike(a, b)
 
     def _leave(self, names: Iterable[str], reason: str) -> None:
@@ -138,8 +139,8 @@ class Scan:
     def _compared(self, values: tuple[str, ...], fetched: "_Fetched") -> Fault | None:
         rows = {}
         for name in values:
-            self.kinds[name] = mapped(fetched.b[name]).dtype
-            rows[name] = compared(name, mapped(fetched.a[name]), mapped(fetched.b[name]))
+            self.kinds[name] = read_array(fetched.b[name]).dtype
+            rows[name] = compared(name, read_array(fetched.a[name]), read_array(fetched.b[name]))
         suspects = [name for name in values if not rows[name].max_rel_error <= ASKED_FROM * self.tolerance]
         local = self._asked(suspects, fetched.a)
         for name in values:
@@ -188,7 +189,7 @@ class Scan:
                     self.notes.append(f"'{asked[0]}' cannot be computed alone: {error}")
                 continue
             for name in asked:
-                yield name, compared(name, mapped(known[name]), mapped(found.found[name]))
+                yield name, compared(name, read_array(known[name]), read_array(found.found[name]))
 
     def forced(self, values: tuple[str, ...], known: Mapping[str, Path]) -> Forced:
         """`values` as the second side gives them when its nodes are given what the first side has, which is `known`."""

@@ -1,10 +1,11 @@
 """The report of a check or a build: what was found of every file, for programs and for people."""
 
+from packager.documents import plain
 from packager.reporting.describing import Extras, MeasuredLatency, document
 from packager.reporting.document import ReportDocument
 from packager.reporting.measuring import measured
 from packager.reporting.page import page, write_page
-from packager.reporting.writing import as_text, plain, write, write_json
+from packager.reporting.writing import as_text, write, write_json
 
 __all__ = [
     "Extras",

@@ -1,14 +1,12 @@
 """Writes the report: JSON for programs, a page for people."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from packager.atomic import atomic_file
+from packager.documents import plain
 from packager.findings import Report
-from packager.names import kebab_case
 from packager.reporting.describing import NOTHING_MORE, Extras, document
 from packager.reporting.document import ReportDocument
 from packager.reporting.page import write_page
@@ -36,14 +34,3 @@ def write_json(path: Path, found: ReportDocument) -> None:
 
 def as_text(found: ReportDocument) -> str:
     return json.dumps(plain(found), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def plain(value: object) -> Any:
-    """What JSON can say, keys in kebab-case."""
-    if is_dataclass(value):
-        return {kebab_case(each.name): plain(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: value[key] for key in sorted(value)}
-    if isinstance(value, tuple):
-        return [plain(each) for each in value]
-    return value
