@@ -1,15 +1,21 @@
-"""`mobpack runtime`: an ONNX Runtime with what the models of a project need and nothing else."""
+"""`mobpack runtime`: an ONNX Runtime with what the models of a project need and nothing else, and checks of one."""
 
 from pathlib import Path
 
 import click
 
 from packager.cli.options import MODEL, json_option, print_json
+from packager.cli.runtime_lint import lint
+from packager.cli.runtime_xcframework import xcframework
 
 
 @click.group(short_help="Make an ONNX Runtime of your own.")
 def runtime() -> None:
     """Make an ONNX Runtime that holds what your models need and nothing else."""
+
+
+runtime.add_command(lint)
+runtime.add_command(xcframework)
 
 
 @runtime.command(short_help="Write down how to build it.")

@@ -1,0 +1,187 @@
+"""Checks of a framework around its code: Info.plist, the layout of its folder, headers and modules."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from packager.errors import ToolError
+from packager.xcframework.finding import Finding, error, note, warning
+from packager.xcframework.layout import VERSION, Slice, read_plist
+
+IDENTIFIER = re.compile(r"[A-Za-z0-9.-]+")
+HEADER = re.compile(r'\bheader\s+"([^"]+)"')
+MINIMUM_KEYS = ("MinimumOSVersion", "LSMinimumSystemVersion")
+REFUSALS = "ITMS-90530, ITMS-90360, ITMS-90208"
+
+
+def read_info(each: Slice) -> tuple[Mapping[str, Any], list[Finding]]:
+    """The framework's Info.plist and what is wrong with its place; empty for a library without a framework."""
+    if not each.is_framework:
+        return {}, []
+    path = info_path(each)
+    try:
+        return read_plist(path), []
+    except ToolError as failure:
+        where = path.relative_to(each.folder)
+        reason = "is missing" if not path.is_file() else f"cannot be read: {failure.message}"
+        return {}, [error("info-missing", each.identifier, f"{where} {reason}", "have Xcode make the framework")]
+
+
+def info_path(each: Slice) -> Path:
+    return each.bundle / ("Versions/A/Resources/Info.plist" if each.is_desktop else "Info.plist")
+
+
+def minimum_os(document: Mapping[str, Any]) -> str:
+    """The oldest system that Info.plist names; empty when it names none that is a version."""
+    values = [str(document.get(key, "")) for key in MINIMUM_KEYS]
+    return next((value for value in values if VERSION.fullmatch(value)), "")
+
+
+def check(each: Slice, document: Mapping[str, Any], *, is_static: bool) -> Iterator[Finding]:
+    if not each.is_framework:
+        yield from _library_headers(each)
+        return
+    if document:
+        yield from _keys(each, document)
+    yield from _desktop_layout(each) if each.is_desktop else _flat_layout(each)
+    yield from _modules(each)
+    if is_static:
+        yield note(
+            "static-framework",
+            each.identifier,
+            "a static library in a framework: what is linked is copied into the app's own code, and a Swift package "
+            "that names it has Xcode copy the framework, too, with a stub in it",
+            "make a plain library of it, lib*.a with HeadersPath; in an Xcode project choose Do Not Embed",
+        )
+
+
+def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
+    """What the App Store reads in every framework of an app, of static ones that Xcode embeds, too."""
+    name = each.identifier
+    identifier, executable = str(document.get("CFBundleIdentifier", "")), document.get("CFBundleExecutable")
+    if not IDENTIFIER.fullmatch(identifier):
+        yield error(
+            "bundle-id",
+            name,
+            f"CFBundleIdentifier is {identifier!r}; letters, digits, hyphens and dots are allowed",
+            "use a hyphen for an underscore",
+        )
+    if executable != each.binary.name:
+        yield error(
+            "executable",
+            name,
+            f"CFBundleExecutable is {executable!r}, the library {each.binary.name!r}",
+            "name the file",
+        )
+    if document.get("CFBundlePackageType") != "FMWK":
+        yield error(
+            "package-type", name, f"CFBundlePackageType is {document.get('CFBundlePackageType')!r}", "set it to FMWK"
+        )
+    for key in ("CFBundleShortVersionString", "CFBundleVersion"):
+        if not VERSION.fullmatch(str(document.get(key, ""))):
+            yield error(
+                "version",
+                name,
+                f"{key} is {document.get(key)!r}; the App Store takes up to three numbers, 2.0.1",
+                f"set {key}",
+            )
+    if not minimum_os(document):
+        value = next((document[key] for key in MINIMUM_KEYS if key in document), None)
+        found = "is missing" if value is None else f"is {value!r}, which is no version"
+        # Catalyst and macOS apps are not what the App Store checks by this key.
+        severity = warning if each.is_desktop else error
+        yield severity(
+            "minimum-os-missing",
+            name,
+            f"MinimumOSVersion {found}"
+            + ("" if each.is_desktop else f": the App Store refuses apps with it ({REFUSALS})"),
+            "set it to the deployment target that the code was built for",
+        )
+
+
+def _flat_layout(each: Slice) -> Iterator[Finding]:
+    if (each.bundle / "Versions").exists():
+        yield error(
+            "layout-versions",
+            each.identifier,
+            f"{each.library} has a Versions folder, which only macOS knows",
+            "put library, headers and Info.plist directly into the framework",
+        )
+
+
+def _desktop_layout(each: Slice) -> Iterator[Finding]:
+    """Versions/A holds everything, Versions/Current and the names at the top are links."""
+    versions = each.bundle / "Versions"
+    if not (versions / "A").is_dir():
+        yield error(
+            "layout-flat",
+            each.identifier,
+            f"{each.library} has no Versions/A, as frameworks on a Mac have",
+            "have Xcode make the framework for macOS",
+        )
+        return
+    names = [path.name for path in sorted((versions / "A").iterdir()) if path.name != "_CodeSignature"]
+    wanted = [versions / "Current", *(each.bundle / name for name in names)]
+    if missing := [path for path in wanted if not path.is_symlink()]:
+        yield error(
+            "layout-links",
+            each.identifier,
+            f"{each.library} lacks the links {', '.join(str(path.relative_to(each.bundle)) for path in missing)}",
+            "npm and plain zip lose them: pack with zip -y or ditto, or add them again",
+        )
+
+
+def _library_headers(each: Slice) -> Iterator[Finding]:
+    if each.headers is None:
+        yield warning(
+            "headers-missing",
+            each.identifier,
+            "no HeadersPath: apps find no header for it",
+            "give xcodebuild -create-xcframework -headers FOLDER for each -library",
+        )
+    elif not list((each.folder / each.headers).rglob("module.modulemap")):
+        yield _without_module(each)
+    for path in sorted((each.folder / each.headers).rglob("module.modulemap")) if each.headers else ():
+        yield from _module_map(each, path, path.parent)
+
+
+def _modules(each: Slice) -> Iterator[Finding]:
+    inside = each.bundle / "Versions/A" if each.is_desktop else each.bundle
+    maps = inside / "Modules/module.modulemap"
+    swift = sorted((inside / "Modules").glob("*.swiftmodule"))
+    if not any((inside / "Headers").glob("*")) and not swift:
+        yield warning("headers-missing", each.identifier, "no Headers in it", "add the headers of what it exports")
+    if maps.is_file():
+        yield from _module_map(each, maps, inside / "Headers")
+    elif not swift:
+        yield _without_module(each)
+    for path in swift:
+        if not any(path.glob("*.swiftinterface")):
+            yield warning(
+                "swift-interface-missing",
+                each.identifier,
+                f"{path.name} has no .swiftinterface: one version of the Swift compiler can read it",
+                "build it with BUILD_LIBRARY_FOR_DISTRIBUTION=YES",
+            )
+
+
+def _without_module(each: Slice) -> Finding:
+    return warning(
+        "module-map-missing",
+        each.identifier,
+        "no module map: Swift cannot import it",
+        "add one, or import it through a C target of the package that has the headers",
+    )
+
+
+def _module_map(each: Slice, path: Path, headers: Path) -> Iterator[Finding]:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    for name in HEADER.findall(text):
+        if not (headers / name).is_file():
+            yield error(
+                "header-missing",
+                each.identifier,
+                f"its module map names {name}, which is not there",
+                "add the header, or take the line out of module.modulemap",
+            )

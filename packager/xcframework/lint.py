@@ -1,0 +1,59 @@
+"""Looks for what Xcode or the App Store would refuse in an .xcframework, or what apps would stumble over."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.errors import ToolError
+from packager.xcframework import bundle, code, contents, folder, manifest
+from packager.xcframework.finding import Finding, error, in_order
+from packager.xcframework.layout import Slice, slices
+from packager.xcframework.macho import Code, read
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspected:
+    """An .xcframework that was looked at."""
+
+    root: Path
+    slices: tuple[Slice, ...]
+    code: dict[str, tuple[Code, ...]]
+    """by slice; empty for one whose library cannot be read"""
+    findings: tuple[Finding, ...]
+    """errors first"""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(each for each in self.findings if each.severity == "error")
+
+
+def lint(root: Path) -> Inspected:
+    """Everything there is to say about the .xcframework folder `root`.
+
+    Raises ToolError where it has no Info.plist that can be read, or a link leads out of it.
+    """
+    folder.refuse_outside(root)
+    found = slices(root)
+    pieces: dict[str, tuple[Code, ...]] = {}
+    findings: list[Finding] = list(contents.check(root, found))
+    for each in found:
+        pieces[each.identifier] = ()
+        if not each.bundle.exists():
+            continue  # said among the contents
+        try:
+            pieces[each.identifier] = read(each.binary)
+        except ToolError as failure:
+            findings.append(
+                error("binary-unreadable", each.identifier, failure.message, "build it again, or correct BinaryPath")
+            )
+        findings += _check_slice(each, pieces[each.identifier])
+    return Inspected(root=root, slices=found, code=pieces, findings=in_order(findings))
+
+
+def _check_slice(each: Slice, pieces: tuple[Code, ...]) -> Iterator[Finding]:
+    document, problems = bundle.read_info(each)
+    yield from problems
+    yield from bundle.check(each, document, is_static=any(piece.kind in ("static", "object") for piece in pieces))
+    if pieces:
+        yield from code.check(each, pieces, bundle.minimum_os(document))
+        yield from manifest.check(each, pieces)

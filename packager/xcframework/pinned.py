@@ -1,0 +1,90 @@
+"""Fetches ONNX Runtime's own archive for iOS: no package registry has it."""
+
+import ssl
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+
+from packager import __version__, tools
+from packager.errors import ToolError
+
+Progress = Callable[[int, int], None]
+"""takes the bytes that are here and those there are in all, 0 where the server does not say"""
+TIMEOUT_S = 60
+"""without a byte"""
+PIECE_BYTES = 1 << 20
+WORTH_ANOTHER_TRY = (408, 429)
+"""Of the answers that blame who asks, those that pass: slow, and too many."""
+
+
+def archive(progress: Progress) -> Path:
+    """The archive that pins.toml names, from the cache or from its address; its sha256 is checked either way.
+
+    Raises ToolError when the server does not answer after three attempts, the bytes are not the pinned ones, or the
+    cache cannot be written.
+    """
+    pinned = tools.pins()["ios"]
+    url, wanted = str(pinned["archive"]), str(pinned["checksum"])
+    folder = tools.cache_folder() / "files"
+    target = folder / wanted
+    if target.is_file() and tools.sha256_of(target) == wanted:
+        return target
+    try:
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            downloaded = Path(scratch, "archive.zip")
+            _download(url, downloaded, progress)
+            _refuse_other(url, tools.sha256_of(downloaded), wanted)
+            downloaded.replace(target)
+    except OSError as error:
+        raise ToolError(
+            f"cannot write to {folder}: {error.strerror or error}",
+            hint="free some space, or set XDG_CACHE_HOME to a folder on another disk",
+        ) from error
+    return target
+
+
+def _download(url: str, path: Path, progress: Progress) -> None:
+    reason = ""
+    for attempt in range(1, tools.FETCH_ATTEMPTS + 1):
+        try:
+            _receive(url, path, progress)
+            return
+        except HTTPError as error:
+            error.close()
+            reason = f"the server answers {error.code} {error.reason}"
+            if 400 <= error.code < 500 and error.code not in WORTH_ANOTHER_TRY:
+                break
+        except (URLError, HTTPException, ConnectionError, TimeoutError, ssl.SSLError) as error:
+            reason = str(error.reason if isinstance(error, URLError) else error)
+        time.sleep(2**attempt if attempt < tools.FETCH_ATTEMPTS else 0)
+    raise ToolError(
+        f"cannot fetch {url}: {reason}",
+        hint="check the network, or download it elsewhere and name the file: mobpack runtime xcframework FILE.zip",
+    )
+
+
+def _receive(url: str, path: Path, progress: Progress) -> None:
+    opener = urllib.request.build_opener()
+    # Some servers turn away what calls itself Python-urllib.
+    opener.addheaders = [("User-Agent", f"mobpack/{__version__}")]
+    with opener.open(url, timeout=TIMEOUT_S) as answer, path.open("wb") as file:
+        total, done = int(answer.headers.get("Content-Length") or 0), 0
+        while piece := answer.read(PIECE_BYTES):
+            file.write(piece)
+            done += len(piece)
+            progress(done, total)
+    if done < total:
+        raise ConnectionError(f"it broke off after {done} of {total} bytes")
+
+
+def _refuse_other(url: str, found: str, wanted: str) -> None:
+    if found != wanted:
+        raise ToolError(
+            f"{url} is not the pinned file: sha256 {found}, expected {wanted}",
+            hint="the server has other bytes than pins.toml names; do not use them",
+        )

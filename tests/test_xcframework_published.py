@@ -1,0 +1,89 @@
+"""What the linter finds in .xcframeworks that are published, and what it measures in ONNX Runtime's own."""
+
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from packager import tools
+from packager.config import RuntimeTable
+from packager.runtimes import ios
+from packager.store import Store
+from packager.targets.ios import Ios
+from packager.xcframework.lint import lint
+from packager.xcframework.manifest import accesses
+from packager.xcframework.privacy import Access
+from tests.conftest import fetched
+
+pytestmark = pytest.mark.tool
+
+EVERYTHING = "!no_ops_specified_means_all_ops_are_required\n"
+
+
+def unpacked(pin: str, name: str, folder: Path) -> Path:
+    """The folder `name` of the pinned package."""
+    with tarfile.open(fetched(pin)) as package:
+        inside = [each for each in package.getmembers() if f"/{name}/" in each.name]
+        for each in inside:
+            each.name = name + each.name.split(f"/{name}", 1)[1]
+        package.extractall(folder, inside, filter="data")
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def onnxruntime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked("onnxruntime-binaries", "onnxruntime.xcframework", tmp_path_factory.mktemp("onnxruntime"))
+
+
+@pytest.fixture(scope="module")
+def whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked("xcframework-whisper", "rnwhisper.xcframework", tmp_path_factory.mktemp("whisper"))
+
+
+def test_what_the_published_runtime_calls_for_is_what_packages_declare(onnxruntime: Path) -> None:
+    found = lint(onnxruntime)
+    pieces = [piece for each in found.slices if not each.is_desktop for piece in found.code[each.identifier]]
+    assert len(pieces) == 3
+    declared = [(entry["category"], tuple(entry["reasons"])) for entry in tools.pins()["ios"]["privacy"]]
+    assert [(access.category, access.reasons) for access in accesses(pieces)] == declared
+    assert accesses(found.code["ios-arm64"]) == (
+        Access(category="DiskSpace", reasons=("E174.1",), symbols=("_fstatfs", "_statfs")),
+        Access(category="FileTimestamp", reasons=("C617.1",), symbols=("_fstat", "_lstat", "_stat")),
+    )
+
+
+def test_the_published_runtime_has_lost_its_links_in_npms_package_and_nothing_else(onnxruntime: Path) -> None:
+    found = lint(onnxruntime)
+    assert [(each.code, each.slice) for each in found.errors] == [("layout-links", "ios-arm64_x86_64-maccatalyst")]
+    assert Counter(each.code for each in found.findings if each.severity == "warning") == {
+        "privacy-missing": 3,
+        "module-map-missing": 3,
+        "collects": 2,
+        "minimum-os-missing": 1,
+    }
+
+
+def test_the_published_runtime_can_be_a_projects_own(onnxruntime: Path, tmp_path: Path) -> None:
+    (onnxruntime.parent / "all.config").write_text(EVERYTHING, encoding="utf-8")
+    runtime = ios.choose_ios(RuntimeTable(ios=str(onnxruntime)), Store(tmp_path / "store"))
+    packaged = runtime.packaged
+    assert (packaged.version, packaged.minimum_os, packaged.linkage) == ("1.29.0", "15.1", "static")
+    assert packaged.providers == ("coreml", "xnnpack")
+    assert not packaged.has_c_module
+    assert runtime.is_published_in_full
+    assert packaged.accesses
+    assert [access.category for access in packaged.accesses] == ["DiskSpace", "FileTimestamp"]
+    ios.refuse_settings(Ios(providers=("coreml", "xnnpack")), runtime)
+    assert sum("telemetry" in note for note in runtime.notes) == 2
+
+
+def test_a_dynamic_framework_that_apps_carry_is_taken_for_what_it_is(whisper: Path) -> None:
+    found = lint(whisper)
+    assert found.errors == ()
+    assert {piece.kind for pieces in found.code.values() for piece in pieces} == {"dynamic"}
+    assert Counter(each.code for each in found.findings) == {"module-map-missing": 4, "unsigned": 1}
+    assert {build.platform for pieces in found.code.values() for piece in pieces for build in piece.builds} == {
+        "ios",
+        "tvos",
+    }
