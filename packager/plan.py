@@ -8,6 +8,7 @@ from packager import models, quantization
 from packager.environments.arm64 import Arm64
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
+from packager.ortformat.cache_key import with_room
 from packager.ortformat.compile import (
     FP16,
     OrtFormatError,
@@ -46,7 +47,13 @@ def make(variant: Variant, target: Planned, store: Store, announce: Announce) ->
     planner = Planner(variant=variant, target=target, store=store, announce=announce)
     choices = [choice for name in (*target.providers, CPU.NAME) for choice in planner.choices(name)]
     notes = dict.fromkeys(note for name in (*target.providers, CPU.NAME) for note in planner.notes(name))
-    return Plan(model=variant.model, target=target.NAME, choices=tuple(choices), notes=tuple(notes))
+    return Plan(
+        model=variant.model,
+        target=target.NAME,
+        choices=tuple(choices),
+        notes=tuple(notes),
+        numbers=planner.traits.numbers,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,13 +183,15 @@ class Planner:
         if key not in self._attempts:
             self.announce(f"convert {variant.model.name} ({variant.name}, {style})")
             try:
-                self._attempts[key] = compile_variant(variant, self.store, style=style, processor=processor)
+                asked = variant if style is Style.FIXED else self._named(variant)
+                made = compile_variant(asked, self.store, style=style, processor=processor)
+                self._attempts[key] = replace(made, variant=variant)
             except OrtFormatError as refusal:
                 self._attempts[key] = refusal
-        made = self._attempts[key]
-        if isinstance(made, OrtFormatError):
-            raise made
-        return made
+        found = self._attempts[key]
+        if isinstance(found, OrtFormatError):
+            raise found
+        return found
 
     @cached_property
     def _attempts(self) -> dict[tuple[str, Style, str], Compiled | OrtFormatError]:
@@ -193,13 +202,14 @@ class Planner:
         """As ONNX over the weights of `fixed`."""
         if variant.name not in self._graphs:
             self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
-            self._graphs[variant.name] = compile_unfused(
-                variant,
+            made = compile_unfused(
+                self._named(variant),
                 self.store,
                 fixed,
                 processor=fixed.processor if fixed else "",
                 inside=self._inside,
             )
+            self._graphs[variant.name] = replace(made, variant=variant)
         return self._graphs[variant.name]
 
     @cached_property
@@ -216,11 +226,17 @@ class Planner:
     def _whole(self, variant: Variant, processor: str) -> Compiled:
         """As ONNX with its weights inside."""
         self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
-        return compile_unfused(variant, self.store, None, processor=processor, inside="weights")
+        made = compile_unfused(self._named(variant), self.store, None, processor=processor, inside="weights")
+        return replace(made, variant=variant)
 
     def _plain(self, variant: Variant) -> Compiled:
         self.announce(f"write {variant.model.name} ({variant.name}) as ONNX")
-        return compile_plain(variant, self.store, inside=self._inside)
+        return replace(compile_plain(self._named(variant), self.store, inside=self._inside), variant=variant)
+
+    def _named(self, variant: Variant) -> Variant:
+        """`variant` with room in its graph for the key of a provider's cache, where one of the target looks for it."""
+        is_wanted = any(self.wish(name).wants_cache_key for name in self.target.providers)
+        return replace(variant, graph=with_room(variant.graph)) if is_wanted else variant
 
     def _float16(self) -> tuple[str, str]:
         """How the 16-bit floats of the variant ship, and what that means for phones."""

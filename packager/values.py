@@ -199,6 +199,8 @@ class Wish:
     """it does not find scales, zero points and biases that lie in another file than the graph"""
     wants_one_file: bool = False
     """it may not find weights that lie in another file"""
+    wants_cache_key: bool = False
+    """it keeps what it compiled under a key that it looks for in the file"""
     refuses_ort: str = ""
     """why the provider cannot use an unfused graph in ORT format, in words; empty when it can"""
     note: str = ""
@@ -272,6 +274,8 @@ class Plan:
     """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last"""
     notes: tuple[str, ...] = ()
     """what the plan could not do as asked, one sentence each; --strict makes each an error"""
+    numbers: Numbers = Numbers.FLOAT32
+    """what the variant computes with"""
 
     @property
     def files(self) -> tuple[Compiled, ...]:
@@ -306,6 +310,8 @@ class Sources:
 
     texts: Mapping[PurePosixPath, str]
     files: Mapping[PurePosixPath, Path]
+    links: Mapping[PurePosixPath, str] = field(default_factory=dict)
+    """where symbolic links point, from the folder they lie in"""
 
 
 @dataclass(frozen=True, kw_only=True)

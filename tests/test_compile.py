@@ -155,7 +155,7 @@ def test_a_fused_graph_lies_beside_the_unfused_file_whose_weights_it_uses(files:
 
 def test_an_unfused_graph_of_a_variant_that_ships_no_ort_file_has_its_own_weights(files: Files) -> None:
     (data,) = files.alone.data_files
-    assert data == files.alone.path.with_name("model.weights")
+    assert data == files.alone.path.with_name("unfused.weights")
     assert data.stat().st_size == 16 * 3 * 3 * 3 * 4
     assert files.alone.size_bytes == files.alone.path.stat().st_size + data.stat().st_size
     assert files.alone.sha256 != files.shared.sha256

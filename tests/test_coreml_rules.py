@@ -201,6 +201,7 @@ def test_real_models(
         Coreml(requires_static_shapes=True),
         Coreml(enable_on_subgraphs=True),
         Coreml(specialization="FastPrediction"),
+        Coreml(profiles_compute_plan=True),
         Coreml(is_low_precision_allowed=True),
     ],
 )
@@ -215,6 +216,7 @@ def test_the_provider_has_the_option_names_of_onnx_runtime() -> None:
         "RequireStaticInputShapes": "0",
         "EnableOnSubgraphs": "0",
         "SpecializationStrategy": "Default",
+        "ProfileComputePlan": "0",
         "AllowLowPrecisionAccumulationOnGPU": "0",
     }
 

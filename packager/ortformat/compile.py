@@ -14,6 +14,7 @@ from packager.atomic import link_or_copy
 from packager.environments import ensure
 from packager.environments.arm64 import Arm64
 from packager.errors import ConfigError, ModelError, nearest
+from packager.ortformat import cache_key
 from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, Job
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from packager.ortformat.external import Inside, write_external
@@ -163,7 +164,9 @@ def _over(
     def make(folder: Path) -> None:
         if base:
             link_or_copy(base.path, folder / SHARED)
-        _convert(variant, folder, store, name="model.onnx", style=style, processor=processor, base=base, inside=inside)
+        # Weights that the base does not have are called after the graph: several may lie beside one base.
+        name = f"{style}-{processor}".lower().rstrip("-") + ".onnx"
+        _convert(variant, folder, store, name=name, style=style, processor=processor, base=base, inside=inside)
 
     made = _made(store, "over", [*_inputs(variant), base and base.sha256, style, processor, inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))
@@ -185,6 +188,8 @@ def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing")
 
     def make(folder: Path) -> None:
         path, data = write_external(variant.graph, variant.data_folder, folder, "model", inside=inside)
+        if cache_key.has_room(variant.graph):
+            cache_key.write_key(path, data)
         _describe(folder, [path.name, *(file.name for file in data)], {})
 
     made = _made(store, "plain", [*_inputs(variant), inside], make)

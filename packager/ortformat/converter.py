@@ -78,7 +78,18 @@ class Result:
 
 
 def convert(job: Job) -> Result:
-    """Converts, mends growth, writes canonical bytes and loads them again. Raises what ONNX Runtime raises."""
+    """Converts, and puts a key for CoreML's cache into the file where the graph has room for one. Raises what ONNX
+    Runtime raises."""
+    from packager.ortformat import cache_key
+
+    result, output = _converted(job), Path(job.output)
+    if cache_key.has_room(Path(job.graph).read_bytes()):
+        cache_key.write_key(output, [output.with_name(name) for name in result.files])
+    return result
+
+
+def _converted(job: Job) -> Result:
+    """Converts, mends growth, writes canonical bytes and loads them again."""
     from packager.ortformat.canonical import canonicalize
     from packager.ortformat.operators import required_operators
 

@@ -27,6 +27,8 @@ class Coreml:
     """take nodes inside the bodies of If, Loop and Scan too"""
     specialization: str = "Default"
     """`FastPrediction` spends more time loading to predict faster"""
+    profiles_compute_plan: bool = False
+    """log where Core ML runs each operator and what it expects that to take: for developers"""
     is_low_precision_allowed: bool = False
     """let the GPU add up in 16 bits"""
 
@@ -37,13 +39,15 @@ class Coreml:
         _check("specialization", self.specialization, SPECIALIZATIONS)
 
     def options(self) -> Mapping[str, str]:
-        """Keys of core/providers/coreml/coreml_options.cc; ModelCacheDirectory, a folder of the app, is set by it."""
+        """All keys of coreml_provider_factory.h (ONNX Runtime 1.29) but ModelCacheDirectory: that is a folder of the
+        app, which sets it itself."""
         return {
             "ModelFormat": self.model_format,
             "MLComputeUnits": self.compute_units,
             "RequireStaticInputShapes": str(int(self.requires_static_shapes)),
             "EnableOnSubgraphs": str(int(self.enable_on_subgraphs)),
             "SpecializationStrategy": self.specialization,
+            "ProfileComputePlan": str(int(self.profiles_compute_plan)),
             "AllowLowPrecisionAccumulationOnGPU": str(int(self.is_low_precision_allowed)),
         }
 
@@ -60,6 +64,7 @@ class Coreml:
             # gemm_op_builder.cc and model_builder.cc make tensors without the model's path: "model_path must not be
             # empty" for weights outside the file (github.com/microsoft/onnxruntime/pull/28702).
             wants_one_file=True,
+            wants_cache_key=True,
             note=note,
         )
 
