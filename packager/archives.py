@@ -6,6 +6,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -20,8 +21,19 @@ PIECE_BYTES = 1 << 20
 DAMAGE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
 """What torn, encrypted and made-up files make zipfile and numpy raise."""
 
-Content = bytes | Path
-"""What one entry holds: bytes, or a file that is copied in pieces."""
+LINK = 0o120777
+
+
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link."""
+
+    target: str
+    """from the folder it lies in"""
+
+
+Content = bytes | Path | Link
+"""What one entry holds: bytes, a file that is copied in pieces, or a link."""
 
 
 def write_zip(path: Path, entries: Mapping[PurePosixPath, Content]) -> Path:
@@ -63,12 +75,18 @@ def _check_names(names: Iterable[PurePosixPath]) -> None:
 def _write_entry(archive: zipfile.ZipFile, name: PurePosixPath, content: Content) -> None:
     info = zipfile.ZipInfo(str(name), ZIP_EPOCH)
     info.create_system = UNIX
-    info.external_attr = REGULAR_FILE << 16
+    info.external_attr = (LINK if isinstance(content, Link) else REGULAR_FILE) << 16
     # Known beforehand, the size decides between the plain and the 64-bit header, whatever the Python version.
+    content = content.target.encode() if isinstance(content, Link) else content
     info.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
     with archive.open(info, "w") as entry, _reader(content) as source:
         shutil.copyfileobj(source, entry, PIECE_BYTES)
 
 
-def _reader(content: Content) -> IO[bytes]:
+def is_link(entry: zipfile.ZipInfo) -> bool:
+    """Whether an entry that `write_zip` wrote is a link: its content is where it points."""
+    return entry.external_attr >> 16 == LINK
+
+
+def _reader(content: bytes | Path) -> IO[bytes]:
     return content.open("rb") if isinstance(content, Path) else BytesIO(content)

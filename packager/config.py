@@ -39,6 +39,9 @@ SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 """`group:artifact:version`, in a Maven repository"""
+ARCHIVE_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~%+@=&,-]+)+\.zip")
+"""of a .zip, as SwiftPM takes one"""
+SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def _one_of(known: Sequence[str], what: str) -> AfterValidator:
@@ -185,8 +188,12 @@ class RuntimeTable(Strict):
     android: str = ""
     """an .aar, or a folder or .zip with one, as the recipe of `mobpack runtime recipe` makes; or Maven coordinates,
     `group:artifact:version`. Without it packages depend on ONNX Runtime's own library"""
+    ios: str = ""
+    """an .xcframework, or a folder or .zip with one; or the https address of such a .zip, which nobody opens here"""
+    ios_checksum: str = ""
+    """sha256 of the .zip at the address, as `swift package compute-checksum` prints it"""
     config: Path | None = None
-    """the operator configuration that it was built with, where that is neither beside the .aar nor in it"""
+    """the operator configuration that they were built with, where that is neither beside the file nor in it"""
     name: str = ""
     """one to four letters or digits that its library and classes are renamed with, so that an app can have another
     ONNX Runtime beside it"""
@@ -197,18 +204,38 @@ class RuntimeTable(Strict):
     @model_validator(mode="after")
     def _check(self) -> Self:
         """Raises ValueError for keys that do not go together: what is wrong, `|`, what to do."""
-        given = [key for key in ("config", "name", "ship") if getattr(self, key)]
+        given = [key for key in ("name", "ship") if getattr(self, key)]
         if given and not self.android:
             raise ValueError(f"'{given[0]}' says nothing without 'android'|name the runtime: android = \"FILE.aar\"")
+        if self.config and not self.android and not self.ios:
+            raise ValueError("'config' says nothing without 'android' or 'ios'|name the runtime that it is of")
+        self._check_address()
         if self.is_published and self.name:
             raise ValueError("what Maven coordinates name cannot be renamed|give its .aar, or take out 'name'")
         if self.is_published and self.ship:
             raise ValueError("what Maven coordinates name is a dependency|give its .aar, or take out 'ship'")
         return self
 
+    def _check_address(self) -> None:
+        """Raises ValueError for an address that SwiftPM would not take, and for one without a checksum."""
+        if "://" in self.ios and not self.is_address:
+            raise ValueError(f"'{self.ios}' is no address of a .zip|https://HOST/PATH/onnxruntime.xcframework.zip")
+        if self.is_address and not SHA256.fullmatch(self.ios_checksum):
+            raise ValueError(
+                "an address needs 'ios-checksum', 64 digits of a sha256 in lower case"
+                "|swift package compute-checksum FILE.zip prints it, and so does sha256sum"
+            )
+        if self.ios_checksum and not self.is_address:
+            raise ValueError("'ios-checksum' is for an https address|take it out: a file's own is computed")
+
     @property
     def is_published(self) -> bool:
         return bool(COORDINATES.fullmatch(self.android))
+
+    @property
+    def is_address(self) -> bool:
+        """Whether `ios` is an address and not a file."""
+        return bool(ARCHIVE_ADDRESS.fullmatch(self.ios))
 
 
 class TargetTable(Strict):
@@ -382,8 +409,9 @@ def _with_absolute_samples(quantizer: Recipe, folder: Path) -> Recipe:
 def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
     """`table` with the paths in it made absolute."""
     android = table.android if table.is_published or not table.android else str(folder / table.android)
+    ios = table.ios if table.is_address or not table.ios else str(folder / table.ios)
     config = folder / table.config if table.config else None
-    return table.model_copy(update={"android": android, "config": config})
+    return table.model_copy(update={"android": android, "ios": ios, "config": config})
 
 
 def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:

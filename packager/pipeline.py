@@ -1,6 +1,6 @@
 """One build, top to bottom: this file is the list of steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -17,10 +17,10 @@ from packager.ortformat.operators import operator_config
 from packager.quantization.worth import refuse_worthless
 from packager.render import write_sources
 from packager.runners import RUNNERS
-from packager.runtimes import shipping
-from packager.runtimes.shipping import ChosenRuntime
+from packager.runtimes import ios, shipping
+from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.store import Store
-from packager.targets import PackagedRuntime, Target
+from packager.targets import OwnRuntime, PackagedRuntime, Target
 from packager.values import (
     Compiled,
     Model,
@@ -63,13 +63,12 @@ def build(config: Config, request: Request, console: Console) -> Release:
         license=config.package.license,
         description=config.package.description,
     )
-    refuse_unpackaged(config, request.targets)
     store = Store(tools.cache_folder() / "store")
-    runtime = choose_runtime(config, request.targets, store, console)
+    runtimes = choose_runtimes(config, request.targets, store, console)
     with release.staged(request.out) as staging:
-        planned = plan_all(config, request.targets, store, console, runtime)
+        planned = plan_all(config, request.targets, store, console, runtimes)
         plans = planned.plans
-        report = examine(plans, config, request, store, console, runtime)
+        report = examine(plans, config, request, store, console, runtimes)
         judge(report, request.rules, console)
         golden = vectors_for(plans, config, request, store, console)
         shipped: list[release.Shipped] = []
@@ -86,7 +85,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
                     store,
                     emit_project=request.emit_project,
                     emit_ort_package=request.emit_ort_package,
-                    runtime=packaged(runtime, name),
+                    runtime=runtimes[name].packaged if name in runtimes else None,
                     golden=golden,
                 )
         text = release.manifest(
@@ -95,8 +94,8 @@ def build(config: Config, request: Request, console: Console) -> Release:
             report,
             shipped,
             options=options_of(config, request.targets),
-            runtimes=runtimes_of(config, request.targets, runtime),
-            own_runtimes={runtime.target: runtime.packaged} if runtime else {},
+            runtimes=runtimes_of(config, request.targets, runtimes),
+            own_runtimes={name: runtime.packaged for name, runtime in runtimes.items()},
             warnings=console.warnings,
             golden=golden,
         )
@@ -122,35 +121,44 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
     store = Store(tools.cache_folder() / "store")
-    runtime = choose_runtime(config, request.targets, store, console)
-    planned = plan_all(config, request.targets, store, console, runtime)
-    report = examine(planned.plans, config, request, store, console, runtime)
+    runtimes = choose_runtimes(config, request.targets, store, console)
+    planned = plan_all(config, request.targets, store, console, runtimes)
+    report = examine(planned.plans, config, request, store, console, runtimes)
     if page:
         extras = reporting.measured(planned.made, store, console)
         write_report(planned.plans, report, extras, page, request.rules, console)
     return Examination(plans=planned.plans, report=report, warnings=tuple(console.warnings))
 
 
-def choose_runtime(config: Config, targets: Sequence[str], store: Store, console: Console) -> ChosenRuntime | None:
-    """The runtime of `[runtime]`, read once; None where targets have the published one.
+def choose_runtimes(config: Config, targets: Sequence[str], store: Store, console: Console) -> Mapping[str, Chosen]:
+    """The runtimes of `[runtime]` by target, each read once; targets that are not in it have the published one.
 
-    Raises ConfigError for what does not go together with it.
+    Raises ConfigError for what does not go together with them.
     """
+    named = {"android": config.runtime.android, "ios": config.runtime.ios}
+    chosen: dict[str, Chosen] = {}
+    for name in targets:
+        if not named.get(name):
+            continue
+        with console.step(f"read the runtime {Path(named[name]).name}"):
+            chosen[name] = choose_runtime(config, name, store)
+        if chosen[name].is_reduced:
+            console.say('  reduced: it reads ORT format alone, so everything is planned as with format = "ort"')
+        for note in chosen[name].notes:
+            console.warn(note)
+    return chosen
+
+
+def choose_runtime(config: Config, target: str, store: Store) -> Chosen:
+    """The runtime that `[runtime]` names for `target`, which goes together with the target's table."""
     android = config.target.android
-    if not config.runtime.android or android is None or android.NAME not in targets:
-        return None
-    with console.step(f"read the runtime {Path(config.runtime.android).name}"):
-        runtime = shipping.choose(config.runtime, android.NAME, group=android.group, store=store)
+    if android and target == android.NAME:
+        runtime = shipping.choose(config.runtime, target, group=android.group, store=store)
         shipping.refuse_settings(android, android.assembler, runtime)
-    if runtime.is_reduced:
-        console.say('  reduced: it reads ORT format alone, so everything is planned as with format = "ort"')
-    for note in runtime.notes:
-        console.warn(note)
-    return runtime
-
-
-def packaged(runtime: ChosenRuntime | None, target: str) -> PackagedRuntime | None:
-    return runtime.packaged if runtime and runtime.target == target else None
+        return runtime
+    framework = ios.choose_ios(config.runtime, store)
+    ios.refuse_settings(config.targets()[target], framework)
+    return framework
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,21 +171,25 @@ class Planned:
 
 
 def plan_all(
-    config: Config, targets: Sequence[str], store: Store, console: Console, runtime: ChosenRuntime | None = None
+    config: Config,
+    targets: Sequence[str],
+    store: Store,
+    console: Console,
+    runtimes: Mapping[str, Chosen] = PUBLISHED,
 ) -> Planned:
-    """A plan for every model on every target, its files made; raises an error for one that `runtime` cannot run."""
+    """A plan for every model on every target, its files made; raises an error for one that its runtime cannot run."""
     plans: list[Plan] = []
     made: list[quantization.Made] = []
     for model in [load_model(name, table, console) for name, table in config.model.items()]:
         variants: dict[str, quantization.Made] = {}
         for name in targets:
-            target = adapted(config.targets()[name], runtime)
+            target = adapted(config.targets()[name], runtimes.get(name))
             if target.variant not in variants:
                 variants[target.variant] = make_variant(model, target.variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
                 plans.append(plan.make(variants[target.variant].variant, target, store, announce))
         made += variants.values()
-    if runtime:
+    for runtime in runtimes.values():
         shipping.refuse_unrunnable(plans, runtime)
     for note in dict.fromkeys(note for each in plans for note in each.notes):
         console.warn(note)
@@ -194,10 +206,9 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
     return made
 
 
-def adapted(target: Target, runtime: ChosenRuntime | None) -> Target:
+def adapted(target: Target, runtime: Chosen | None) -> Target:
     """`target` as its files are made: a reduced runtime reads ORT format only."""
-    is_reduced = runtime is not None and runtime.target == target.NAME and runtime.is_reduced
-    return replace(target, format="ort") if is_reduced else target
+    return replace(target, format="ort") if runtime and runtime.is_reduced else target
 
 
 def examine(
@@ -206,13 +217,13 @@ def examine(
     request: Request,
     store: Store,
     console: Console,
-    runtime: ChosenRuntime | None = None,
+    runtimes: Mapping[str, Chosen] = PUBLISHED,
 ) -> Report:
     """The evidence for `plans`, and against them. What shows a failed comparison is kept where `request` says."""
     refuse_other(request.rules.evidence)
     refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
-        report = evidence.gather(plans, config, store, console, scratch, runtime)
+        report = evidence.gather(plans, config, store, console, scratch, runtimes)
         if report.failures:
             report = keep_evidence(plans, report, request.rules, console)
         elif request.rules.evidence.is_dir():
@@ -258,7 +269,7 @@ def package_target(
     *,
     emit_project: bool,
     emit_ort_package: bool,
-    runtime: PackagedRuntime | None = None,
+    runtime: OwnRuntime | None = None,
     golden: Golden = NO_VECTORS,
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`."""
@@ -315,22 +326,14 @@ def settings_of(target: Target) -> dict[str, object]:
     return asdict(target)
 
 
-def runtimes_of(config: Config, targets: Sequence[str], runtime: ChosenRuntime | None) -> dict[str, str]:
+def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen]) -> dict[str, str]:
     """What each target's packages depend on, or bring along."""
     found = {name: config.targets()[name].runtime() for name in targets}
-    if runtime:
-        found[runtime.target] = runtime.packaged.coordinates or f"{runtime.said}, inside the package"
+    for name, runtime in runtimes.items():
+        own = runtime.packaged
+        where = own.coordinates if isinstance(own, PackagedRuntime) else own.url
+        found[name] = where or f"{runtime.said}, inside the package"
     return found
-
-
-def refuse_unpackaged(config: Config, targets: Sequence[str]) -> None:
-    """Raises ConfigError for a target that can be checked but not built yet."""
-    for name in targets:
-        if not config.targets()[name].IS_PACKAGED:
-            raise ConfigError(
-                f"packages for {name} cannot be built yet",
-                hint=f"mobpack check --target {name} judges the model for it",
-            )
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:

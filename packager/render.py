@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from jinja2 import Environment
 
+SWIFT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+SWIFT_GROUPED = 1_000_000
+"""From here on Swift's formatter wants digits in groups."""
+
 
 def templates_folder() -> Path:
     """`templates/`: inside the package when installed, at the repository's root in an editable install."""
@@ -32,12 +36,14 @@ def render(template: str, view: "DataclassInstance") -> str:
 
 def write_sources(sources: Sources, folder: Path) -> None:
     """Writes every text and copies every file of `sources` to its place below `folder`."""
-    for path in (*sources.texts, *sources.files):
+    for path in (*sources.texts, *sources.files, *sources.links):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
     for path, text in sources.texts.items():
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
     for path, file in sources.files.items():
         shutil.copyfile(file, folder / path)
+    for path, target in sources.links.items():
+        (folder / path).symlink_to(target)
 
 
 @cache
@@ -59,6 +65,9 @@ def environment() -> "Environment":
         xml_text=escape,
         xml_attribute=quoteattr,
         json_string=json_string,
+        swift_string=swift_string,
+        swift_doc=swift_doc,
+        swift_integer=swift_integer,
     )
     return made
 
@@ -74,6 +83,27 @@ def kdoc_code(text: str) -> str:
     """Text safe between backticks in a comment: one line, no backtick, no start or end of a comment."""
     line = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text).replace("`", "'")
     return line.replace("*/", "* /").replace("/*", "/ *")
+
+
+def swift_string(text: str) -> str:
+    """A Swift string literal, quotes included: ASCII alone, so that nothing in it looks like something else."""
+    return '"' + "".join(_swift_character(character) for character in text) + '"'
+
+
+def _swift_character(character: str) -> str:
+    if character in SWIFT_ESCAPES:
+        return SWIFT_ESCAPES[character]
+    return character if " " <= character <= "~" else f"\\u{{{ord(character):X}}}"
+
+
+def swift_doc(text: str) -> str:
+    """Text safe between backticks in a `///` comment: one line, no backtick."""
+    return re.sub(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).replace("`", "'")
+
+
+def swift_integer(number: int) -> str:
+    """A Swift literal: long numbers in groups of three digits."""
+    return f"{number:_}" if abs(number) >= SWIFT_GROUPED else str(number)
 
 
 def json_string(text: str) -> str:

@@ -138,7 +138,7 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
     own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
     (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (own / "archives" / "partial").mkdir(parents=True, exist_ok=True)
-    (own / "sources.list").write_text(f"deb {_debian_mirror()} {wanted.suite} main\n", encoding="utf-8")
+    (own / "sources.list").write_text(f"deb {debian_mirror()} {wanted.suite} main\n", encoding="utf-8")
     (own / "apt.conf").write_text(
         f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
         'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n'
@@ -154,7 +154,7 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
     return ["sh", "-c", script, str(folder), wanted.package, str(own / "apt.conf")]
 
 
-def _debian_mirror() -> str:
+def debian_mirror() -> str:
     """The address that the machine's own apt sources name for Debian."""
     if not shutil.which("apt-get"):
         raise ToolError("apt-get not found", hint="this file can only be fetched on Debian or a system made from it")

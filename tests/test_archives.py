@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.archives import read_zip, write_zip
+from packager.archives import Link, is_link, read_zip, write_zip
 from packager.atomic import atomic_file
 from packager.errors import ToolError
 
@@ -97,3 +97,11 @@ def test_a_folder_that_cannot_be_made_is_a_tool_error_with_a_hint(tmp_path: Path
     with pytest.raises(ToolError, match="cannot write") as caught:
         write_zip(tmp_path / "file" / "one.zip", ENTRIES)
     assert "permissions" in caught.value.hint
+
+
+def test_links_stay_links(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "a.zip", {PurePosixPath("Current"): Link("A"), PurePosixPath("A"): b"code"})
+    with zipfile.ZipFile(path) as archive:
+        link, file = archive.getinfo("Current"), archive.getinfo("A")
+        assert (is_link(link), archive.read(link)) == (True, b"A")
+        assert not is_link(file)

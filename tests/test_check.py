@@ -22,6 +22,8 @@ from packager.errors import ConfigError
 from packager.findings import Left, OutputError, Parity, Partition, Report
 from packager.partition.report import Gates
 from packager.pipeline import Examination
+from packager.targets.ios import Ios
+from packager.tools import sha256_of
 from packager.values import Choice, Compiled, Plan, Style
 from tests.caches import empty_cache
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
@@ -307,12 +309,33 @@ def test_what_cannot_be_checked_is_a_config_error(
     assert hint in answer.err.partition("hint: ")[2]
 
 
-def test_ios_is_checked_but_not_built(mobpack: Mobpack, folder: Path) -> None:
-    answer = mobpack("build", "net.onnx", "-t", "ios", "--out", "dist")
-    assert (answer.code, answer.out) == (2, "")
-    assert "mobpack: error: packages for ios cannot be built yet\n" in answer.err
-    assert "hint: mobpack check --target ios judges the model for it\n" in answer.err
-    assert not (folder / "dist").exists()
+def test_what_was_checked_for_ios_is_built_as_a_swift_package(mobpack: Mobpack, folder: Path) -> None:
+    answer = mobpack("build", "net.onnx", "-t", "ios", "--out", "dist", "--json")
+    assert answer.code == 0, answer.err
+    manifest = json.loads(answer.out)["manifest"]
+    kinds = {each["kind"]: each for each in manifest["artifacts"]}
+    assert set(kinds) == {"swift-package", "swift-registry", "operator-config"}
+    assert kinds["swift-package"]["path"] == "swift/net-1.0.0.zip"
+    assert (folder / "dist/swift/net/Sources/NetKit/Net.swift").is_file()
+    models = folder / "dist/swift/net/Sources/NetKit/Resources/Models/net"
+    shipped = {path.name: sha256_of(path) for path in models.iterdir()}
+    coreml, cpu = manifest["plans"][0]["choices"]
+    assert shipped["model.ort"] == coreml["sha256"]
+    assert shipped["fixed.onnx"] == cpu["sha256"]
+    assert manifest["runtimes"] == {"ios": Ios().runtime()}
+    (partition,) = manifest["partitions"]
+    assert (partition["provider"], partition["partitions"]) == ("coreml", 2)
+
+
+def test_a_project_for_xcode_is_emitted_on_top(mobpack: Mobpack, folder: Path) -> None:
+    answer = mobpack("build", "net.onnx", "-t", "ios", "--out", "emitted", "--emit-project", "--emit", "ort-package")
+    assert answer.code == 0, answer.err
+    release = folder / "emitted"
+    assert (release / "ios/project/scripts/make-xcframework.sh").is_file()
+    assert not (release / "swift/net/scripts").exists()
+    assert (release / "ios/ort-package/manifest.json").is_file()
+    package = "Package.swift"
+    assert (release / "ios/project" / package).read_bytes() == (release / "swift/net" / package).read_bytes()
 
 
 def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(mobpack: Mobpack) -> None:

@@ -19,6 +19,7 @@ from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.errors import ConfigError
 from packager.targets.android.target import KNOWN
+from packager.targets.ios.target import KNOWN as KNOWN_ON_IOS
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
@@ -256,11 +257,11 @@ def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_impor
             mobpack("doctor")
 
 
-def test_init_names_every_provider_that_android_has(mobpack: Mobpack, tmp_path: Path) -> None:
+def test_init_names_every_provider_that_targets_have(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", linear())
     mobpack("init", "m.onnx")
-    (line,) = re.findall(r"# providers = .*", (tmp_path / "mobpack.toml").read_text())
-    assert set(re.findall(r'"(\w+)"', line)) == set(KNOWN)
+    lines = re.findall(r"# providers = .*", (tmp_path / "mobpack.toml").read_text())
+    assert [set(re.findall(r'"(\w+)"', line)) for line in lines] == [set(KNOWN), set(KNOWN_ON_IOS)]
 
 
 def test_init_refuses_to_overwrite_unless_forced(mobpack: Mobpack, tmp_path: Path) -> None:

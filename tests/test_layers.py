@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = (
     ("cli",),
-    ("bisect", "export", "quantize", "reference"),
+    ("bisect", "export", "quantize", "reference", "xcode"),
     ("pipeline",),
     ("verdict",),
     ("evidence", "plan", "reporting", "golden"),
@@ -28,7 +28,7 @@ LAYERS = (
     ("rewriting",),
     ("store",),
     ("vectors",),
-    ("programs",),
+    ("programs", "xcframework"),
     ("archives", "render", "tools"),
     ("replacing",),
     ("atomic",),
@@ -128,7 +128,12 @@ def plugin(module: str) -> str:
 @pytest.mark.parametrize("family", PLUGIN_FAMILIES)
 def test_only_the_family_itself_names_its_plugins(family: str) -> None:
     """Config and release know the tables and Android's layout by name."""
-    known = {("config", "targets.android"), ("config", "targets.ios"), ("release.layouts", "targets.android.view")}
+    known = {
+        ("config", "targets.android"),
+        ("config", "targets.ios"),
+        ("release.layouts", "targets.android.view"),
+        ("release.layouts", "targets.ios.view"),
+    }
     wrong = [
         f"{module} imports {imported}"
         for module, targets in imports().items()

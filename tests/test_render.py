@@ -10,7 +10,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from packager.render import environment, kdoc, kdoc_code, kotlin_string, render, templates_folder
+from packager.render import (
+    environment,
+    kdoc,
+    kdoc_code,
+    kotlin_string,
+    render,
+    swift_doc,
+    swift_integer,
+    swift_string,
+    templates_folder,
+)
 
 few = settings(max_examples=150, deadline=None)
 texts = st.text(
@@ -55,6 +65,44 @@ def test_text_in_a_comment_never_ends_it_nor_opens_another(text: str) -> None:
 @given(text=texts)
 def test_text_between_backticks_stays_between_them(text: str) -> None:
     assert "`" not in kdoc_code(text)
+
+
+def swift_reads(literal: str) -> str:
+    """What a Swift compiler makes of a string literal (The Swift Programming Language, "String Literals")."""
+    assert literal[0] == literal[-1] == '"'
+    simple = {"0": "\0", "t": "\t", "n": "\n", "r": "\r", "'": "'", '"': '"', "\\": "\\"}
+    text, rest = "", literal[1:-1]
+    while rest:
+        found = re.match(r"\\(?:u\{([0-9a-fA-F]{1,8})\}|([^u(]))|[^\"\\\n\r]", rest)
+        assert found, f"not Swift: {rest!r}"
+        text += chr(int(found[1], 16)) if found[1] else simple[found[2]] if found[2] else found[0]
+        rest = rest[found.end() :]
+    return text
+
+
+@few
+@given(text=texts)
+@example(text='\\(evil()) "quoted" \\u{41} \\')
+@example(text="🙂\u2028*/\u202e")
+def test_a_swift_string_literal_means_the_text_in_ascii(text: str) -> None:
+    assert swift_reads(swift_string(text)) == text
+    assert swift_string(text).isascii()
+
+
+@few
+@given(text=texts)
+@example(text="`\u2028\x85 evil()")
+def test_text_in_a_swift_comment_stays_on_its_line_and_between_its_backticks(text: str) -> None:
+    assert len(swift_doc(text).splitlines()) <= 1
+    assert "`" not in swift_doc(text)
+
+
+def test_long_swift_numbers_have_their_digits_in_groups() -> None:
+    assert (swift_integer(999_999), swift_integer(1_000_000), swift_integer(-12_345_678)) == (
+        "999999",
+        "1_000_000",
+        "-12_345_678",
+    )
 
 
 def test_kdoc_makes_no_links() -> None:

@@ -1,5 +1,6 @@
 """Same input, same bytes: in any folder, with any hash seed, in any time zone."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,8 +13,10 @@ import pytest
 from tests.caches import empty_cache
 from tests.toolchain import models
 
+PROVIDERS = {"android": ["qnn", "nnapi", "xnnpack"], "ios": ["coreml", "xnnpack"]}
 
-def build(folder: Path, environment: dict[str, str], variant: str) -> dict[str, bytes]:
+
+def build(folder: Path, environment: dict[str, str], variant: str, target: str) -> dict[str, bytes]:
     """Everything that `mobpack build --emit-project` leaves, made from nothing in `folder`."""
     folder.mkdir(parents=True)
     shutil.copy(models.orientation(), folder / "page.onnx")
@@ -21,7 +24,7 @@ def build(folder: Path, environment: dict[str, str], variant: str) -> dict[str, 
     numpy.savez(folder / "samples.npz", x=pictures)
     (folder / "mobpack.toml").write_text(
         '[package]\nname = "page"\nlicense = "Apache-2.0"\n[model.orientation]\npath = "page.onnx"\n'
-        f'[target.android]\ngroup = "com.example"\nproviders = ["qnn", "nnapi", "xnnpack"]\nvariant = "{variant}"\n'
+        f'[target.{target}]\nproviders = {json.dumps(PROVIDERS[target])}\nvariant = "{variant}"\n'
         '[variant.int8]\nquantizer = "static-qdq"\ncalibration = { samples = "samples.npz", method = "entropy" }\n'
     )
     done = subprocess.run(
@@ -40,12 +43,26 @@ def build(folder: Path, environment: dict[str, str], variant: str) -> dict[str, 
 @pytest.mark.kotlin
 @pytest.mark.parametrize("variant", ["source", "int8"])
 def test_two_builds_in_different_folders_give_identical_releases(tmp_path: Path, variant: str) -> None:
-    first = build(tmp_path / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}, variant)
+    assert_same_releases(tmp_path, variant, "android", ".aar")
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("variant", ["source", "int8"])
+def test_swift_packages_are_identical_too(tmp_path: Path, variant: str) -> None:
+    assert_same_releases(tmp_path, variant, "ios", ".zip")
+
+
+def assert_same_releases(folder: Path, variant: str, target: str, suffix: str) -> None:
+    """Two builds from nothing leave the same files, of which one ends in `suffix`, and no path of this machine."""
+    first = build(folder / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}, variant, target)
     second = build(
-        tmp_path / "another folder ünïcode" / "two", {"PYTHONHASHSEED": "4242", "TZ": "America/New_York"}, variant
+        folder / "another folder ünïcode" / "two",
+        {"PYTHONHASHSEED": "4242", "TZ": "America/New_York"},
+        variant,
+        target,
     )
     assert list(first) == list(second)
     assert [name for name in first if first[name] != second[name]] == []
-    assert any(name.endswith(".aar") for name in first)
+    assert any(name.endswith(suffix) for name in first)
     for name, content in first.items():
-        assert str(tmp_path).encode() not in content, name
+        assert str(folder).encode() not in content, name

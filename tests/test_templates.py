@@ -13,6 +13,11 @@ from packager.render import environment, templates_folder
 from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets.android import aar, gradle, view
+from packager.targets.ios import package as swift_package
+from packager.targets.ios import texts as swift_texts
+from packager.targets.ios import view as swift
+from packager.xcode import files as xcode_files
+from packager.xcode import plugin as xcode_plugin
 
 VIEWS: dict[str, type] = {
     "android/AndroidManifest.xml.j2": aar.ManifestView,
@@ -25,6 +30,12 @@ VIEWS: dict[str, type] = {
     "android/maven/maven-metadata.xml.j2": maven.MavenMetadataView,
     "android/maven/module.json.j2": maven.ModuleView,
     "android/maven/pom.xml.j2": maven.PomView,
+    "ios/Module.docc.md.j2": swift.DocumentationView,
+    "ios/Package.swift.j2": swift_package.ManifestView,
+    "ios/README.md.j2": swift.ReadmeView,
+    "ios/SelfTests.swift.j2": swift.TestsView,
+    "ios/make-xcframework.sh.j2": swift_package.ScriptView,
+    "ios/swift/Model.swift.j2": swift.ModelView,
     "report/report.html.j2": views.PageView,
     "report/quantization.html.j2": page.PageView,
     "runtime/requirements.txt.j2": recipe.RequirementsView,
@@ -33,6 +44,9 @@ VIEWS: dict[str, type] = {
     "runtime/android/build.sh.j2": recipe.BuildView,
     "runtime/ios/README.md.j2": recipe.ReadmeView,
     "runtime/ios/build.sh.j2": recipe.BuildView,
+    "xcode/mobpack-build.sh.j2": xcode_files.ScriptView,
+    "xcode/plugin/MobpackPlugin.swift.j2": xcode_plugin.PluginView,
+    "xcode/plugin/Package.swift.j2": xcode_plugin.ManifestView,
 }
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
@@ -48,8 +62,26 @@ SHARED = [
         "Weights",
     )
 ]
-"""the files that all models of a package share: together they print RuntimeView"""
+SHARED_SWIFT = [
+    "ios/c/module.modulemap.j2",
+    "ios/c/shim.c.j2",
+    *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),
+]
+"""the files that all models of a package share: together they print the RuntimeView of their target"""
+PARTIALS = ("android/_providers", "ios/_providers")
 NESTED = (
+    swift.CoremlView,
+    swift.DimensionView,
+    swift.FileView,
+    swift.GoldenSampleView,
+    swift.GoldenTensorView,
+    swift.GoldenView,
+    swift.InputView,
+    swift.OptionView,
+    swift.OutputView,
+    swift.ProviderView,
+    swift.TestedFileView,
+    swift.ToleranceView,
     view.DimensionView,
     view.FileView,
     view.GoldenSampleView,
@@ -95,8 +127,8 @@ def names(view_class: type) -> set[str]:
 
 
 def test_every_template_has_a_view() -> None:
-    known = {*VIEWS, *SHARED}
-    partials = {f"android/_providers/{path.name}" for path in (templates_folder() / "android/_providers").iterdir()}
+    known = {*VIEWS, *SHARED, *SHARED_SWIFT}
+    partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
     assert found == known | partials | {"report/_style.css.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
@@ -107,9 +139,10 @@ def test_a_template_uses_exactly_the_fields_of_its_view(template: str) -> None:
     assert variables(template) == names(VIEWS[template])
 
 
-def test_the_shared_kotlin_files_use_exactly_the_fields_of_their_view() -> None:
-    used = [variables(template) for template in SHARED]
-    assert set().union(*used) == names(view.RuntimeView)
+@pytest.mark.parametrize(("shared", "printed"), [(SHARED, view.RuntimeView), (SHARED_SWIFT, swift.RuntimeView)])
+def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:
+    used = [variables(template) for template in shared]
+    assert set().union(*used) == names(printed)
 
 
 @pytest.mark.parametrize("nested", NESTED)

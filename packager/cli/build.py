@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 @runners_option
 @require_option
 @evidence_option
-@click.option("--emit-project", is_flag=True, help="Also write the sources as a Gradle project.")
+@click.option(
+    "--emit-project", is_flag=True, help="Also write the sources as a Gradle project, or with a script for Xcode."
+)
 @click.option(
     "--emit",
     "emits",
@@ -150,5 +152,5 @@ def summary(made: "Release", console: "Console") -> None:
         )
 
 
-PACKAGES = ("aar",)
+PACKAGES = ("aar", "swift-package")
 """kinds of artifacts that an app depends on, as opposed to their sources and metadata"""

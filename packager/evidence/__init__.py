@@ -3,7 +3,7 @@
 Kernels and numbers are kept by content. Providers are asked every time: which can be asked depends on the machine.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from packager.config import Config
@@ -12,7 +12,7 @@ from packager.evidence.numbers import compare_all
 from packager.findings import KernelProof, Partition, Report
 from packager.partition import kernels
 from packager.partition.report import partitions
-from packager.runtimes.shipping import ChosenRuntime
+from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.store import Store
 from packager.values import Compiled, Plan, distinct_files
 
@@ -25,24 +25,30 @@ def gather(
     store: Store,
     console: Console,
     evidence: Path,
-    runtime: ChosenRuntime | None = None,
+    runtimes: Mapping[str, Chosen] = PUBLISHED,
 ) -> Report:
-    """Everything that speaks for the files of `plans`, or against them; one target ships the `runtime` of the user's
-    own.
+    """Everything that speaks for the files of `plans`, or against them; some targets ship one of the `runtimes` of
+    the user's own.
 
     What shows a failed comparison goes below `evidence`. Raises ModelError for a file that the runtime does not load,
     ToolError when a runner that is required cannot run.
     """
-    own = [each for each in plans if runtime and each.target == runtime.target and not runtime.is_published_in_full]
-    others = [each for each in plans if each not in own]
-    unopened = judge_unopened(distinct_files(own), config, runtime) if runtime else ()
+    unlike = [each for each in runtimes.values() if not each.is_published_in_full]
+    others = [plan for plan in plans if plan.target not in {each.target for each in unlike}]
+    unopened = [
+        proof
+        for each in unlike
+        for proof in judge_unopened(
+            distinct_files([plan for plan in plans if plan.target == each.target]), config, each
+        )
+    ]
     proofs = (*unopened, *prove_kernels(distinct_files(others), config, store, console))
     with store.scratch() as scratch:
         parities, failures = compare_all(plans, config, store, console, scratch, evidence)
     return Report(kernels=proofs, parities=parities, partitions=split_all(plans, store, console), failures=failures)
 
 
-def judge_unopened(files: Sequence[Compiled], config: Config, runtime: ChosenRuntime) -> Iterator[KernelProof]:
+def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -> Iterator[KernelProof]:
     """What can be said of a runtime that is not opened here: whether its operator configuration has all of `files`."""
     for compiled in files:
         if config.check.kernels == "skip":

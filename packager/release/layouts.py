@@ -1,22 +1,30 @@
 """Where the artifacts of each target lie in a release."""
 
+import json
 import shutil
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from packager import tools
+from packager.archives import is_link
 from packager.release import maven
 from packager.release.manifest import Shipped
 from packager.targets import Target
 from packager.targets.android.view import AndroidView
+from packager.targets.ios.view import IosView
 from packager.values import Artifact, Package
+
+PIECE_BYTES = 1 << 20
 
 
 def layout(target: Target, view: Any, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
     """Copies the artifacts of `target` into the release folder `dist` and says where each lies."""
     home = dist / target.NAME
     home.mkdir(parents=True, exist_ok=True)
+    if isinstance(view, IosView):
+        return _swift(view, artifacts, dist)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
     if isinstance(view, AndroidView):
         shipped += _maven(view, artifacts, dist)
@@ -69,3 +77,40 @@ def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path
         sources_jar=None,
         dependencies=(),
     )
+
+
+def _swift(view: IosView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+    """The archive of a Swift package, what a registry says of it, and its files in a folder, to be added by path."""
+    home = dist / "swift"
+    home.mkdir(exist_ok=True)
+    shipped = [_copied(artifact, home, dist) for artifact in artifacts]
+    (archive,) = artifacts
+    _unpack(archive.path, home / view.package.name)
+    release = home / f"{archive.path.stem}.json"
+    release.write_text(_registry_entry(view.package, archive), encoding="utf-8", newline="\n")
+    return [*shipped, described(release, dist, target=archive.target, kind="swift-registry")]
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Writes the files of an archive of ours, which are all in one folder of its own, to `folder`."""
+    with zipfile.ZipFile(archive) as content:
+        for entry in content.infolist():
+            _, _, inside = entry.filename.partition("/")
+            path = folder / inside
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if is_link(entry):
+                path.symlink_to(content.read(entry).decode())
+                continue
+            with content.open(entry) as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target, PIECE_BYTES)
+
+
+def _registry_entry(package: Package, archive: Artifact) -> str:
+    """A release as a registry describes it, but for its identifier, which the registry gives (SE-0292, "Fetch
+    information about a package release"). The checksum is the one of `swift package compute-checksum`."""
+    document = {
+        "version": package.version,
+        "resources": [{"name": "source-archive", "type": "application/zip", "checksum": archive.sha256}],
+        "metadata": {"description": package.description},
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

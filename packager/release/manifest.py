@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from packager import __version__
 from packager.findings import KernelProof, Parity, Partition, Report
-from packager.targets import PackagedRuntime
+from packager.targets import OwnRuntime, PackagedRuntime
 from packager.values import (
     Artifact,
     Compiled,
@@ -19,9 +19,10 @@ from packager.values import (
     distinct_files,
 )
 from packager.vectors import NO_VECTORS, Golden
+from packager.xcframework.packaged import PackagedFramework
 
 SCHEMA_VERSION = 1
-NO_RUNTIMES: Mapping[str, PackagedRuntime] = {}
+NO_RUNTIMES: Mapping[str, OwnRuntime] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ def manifest(
     options: Mapping[str, object],
     runtimes: Mapping[str, str],
     warnings: Sequence[str],
-    own_runtimes: Mapping[str, PackagedRuntime] = NO_RUNTIMES,
+    own_runtimes: Mapping[str, OwnRuntime] = NO_RUNTIMES,
     golden: Golden = NO_VECTORS,
 ) -> str:
     """The manifest as JSON text; the same release gives the same text."""
@@ -91,8 +92,10 @@ def _model(model: Model) -> dict[str, object]:
     }
 
 
-def runtime_entry(runtime: PackagedRuntime) -> dict[str, object]:
+def runtime_entry(runtime: OwnRuntime) -> dict[str, object]:
     """A runtime of the user's own; what nobody knows of a dependency is empty."""
+    if not isinstance(runtime, PackagedRuntime):
+        return _framework_entry(runtime)
     return {
         "version": runtime.version,
         "ship": runtime.ship,
@@ -101,6 +104,22 @@ def runtime_entry(runtime: PackagedRuntime) -> dict[str, object]:
         "name": runtime.name,
         "java-package": runtime.java_package,
         "processors": list(runtime.abis),
+        "reduced": runtime.is_reduced,
+        "operators-sha256": runtime.operators_sha256,
+    }
+
+
+def _framework_entry(runtime: PackagedFramework) -> dict[str, object]:
+    return {
+        "version": runtime.version,
+        "ship": runtime.ship,
+        "url": runtime.url,
+        "sha256": runtime.sha256,
+        "name": runtime.name,
+        "processors": {name: list(found) for name, found in sorted(runtime.architectures.items())},
+        "min-ios": runtime.minimum_os,
+        "linkage": runtime.linkage,
+        "providers": list(runtime.providers),
         "reduced": runtime.is_reduced,
         "operators-sha256": runtime.operators_sha256,
     }

@@ -2,9 +2,10 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from packager import tools
 from packager.archives import write_zip
@@ -14,7 +15,7 @@ from packager.errors import ConfigError, ToolError
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
 from packager.store import Store
-from packager.targets import PackagedRuntime, Target
+from packager.targets import OwnRuntime, PackagedRuntime, Target
 from packager.values import Format, Plan
 
 KEY_LETTERS = 12
@@ -72,7 +73,7 @@ def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> Cho
             java_package=rename.java_package(table.name) if table.name else f"ai.{rename.ORIGINAL}",
             abis=found.abis,
             operators_sha256=found.config_sha256,
-            is_reduced=_is_reduced(found.config),
+            is_reduced=is_reduced(found.config),
             libraries=_libraries(folder),
             classes=folder / CLASSES,
             rules=(folder / RULES).read_text(encoding="utf-8"),
@@ -100,7 +101,36 @@ def refuse_settings(target: Target, assembler: str, runtime: ChosenRuntime) -> N
         )
 
 
-def refuse_unrunnable(plans: Sequence[Plan], runtime: ChosenRuntime) -> None:
+class Chosen(Protocol):
+    """What is known of a runtime of the user's own, whatever it is for."""
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def said(self) -> str: ...
+
+    @property
+    def config(self) -> OperatorConfig | None: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    def packaged(self) -> OwnRuntime: ...
+
+    @property
+    def is_reduced(self) -> bool: ...
+
+    @property
+    def is_published_in_full(self) -> bool: ...
+
+
+PUBLISHED: Mapping[str, Chosen] = {}
+"""Target -> its runtime, where every target has the published one."""
+
+
+def refuse_unrunnable(plans: Sequence[Plan], runtime: Chosen) -> None:
     """Raises ConfigError for a file in a format, ModelError for an operator or type, that the runtime does not have."""
     for plan in plans:
         if plan.target != runtime.target or runtime.config is None:
@@ -149,7 +179,8 @@ def _take_apart(found: library.OwnRuntime, name: str, folder: Path) -> None:
     (folder / RULES).write_text(shipped.rules, encoding="utf-8", newline="\n")
 
 
-def _is_reduced(config: OperatorConfig | None) -> bool:
+def is_reduced(config: OperatorConfig | None) -> bool:
+    """Whether a runtime built with `config` lacks operators or types."""
     return config is not None and (not config.has_all_operators or config.globally_allowed_types is not None)
 
 
@@ -178,7 +209,7 @@ def _dependency(found: library.PublishedRuntime, target: str) -> ChosenRuntime:
             ship="dependency",
             coordinates=found.coordinates,
             operators_sha256=found.config_sha256,
-            is_reduced=_is_reduced(found.config),
+            is_reduced=is_reduced(found.config),
             libraries={},
         ),
     )

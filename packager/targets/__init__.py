@@ -2,8 +2,8 @@
 
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.targets.target import PackagedRuntime, Planned, Target
+from packager.targets.target import OwnRuntime, PackagedRuntime, Planned, Target
 
 TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME: Ios}
 
-__all__ = ["TARGETS", "PackagedRuntime", "Planned", "Target"]
+__all__ = ["TARGETS", "OwnRuntime", "PackagedRuntime", "Planned", "Target"]

@@ -9,6 +9,7 @@ from packager.findings import Report
 from packager.store import Store
 from packager.values import Artifact, Package, Plan, Sources
 from packager.vectors import NO_VECTORS, Golden
+from packager.xcframework.packaged import PackagedFramework
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +39,15 @@ class PackagedRuntime:
     """the runtime's own, for R8"""
 
 
+OwnRuntime = PackagedRuntime | PackagedFramework
+"""For Android, and for iOS."""
+
+
 class Planned(Protocol):
     """What a plan is made for. The fields of a target are the keys of its table in mobpack.toml."""
 
     NAME: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-    IS_PACKAGED: ClassVar[bool]
-    """False for one that can be planned and checked, but not built yet"""
 
     @property
     def variant(self) -> str:
@@ -97,11 +100,11 @@ class Target(Planned, Protocol):
         package: Package,
         plans: tuple[Plan, ...],
         report: Report,
-        runtime: PackagedRuntime | None = None,
+        runtime: Any = None,
         golden: Golden = NO_VECTORS,
     ) -> Any:
-        """Everything its templates print, with `runtime` in the place of the published one and `golden` for models to
-        test themselves on.
+        """Everything its templates print, with `runtime`, its OwnRuntime, in the place of the published one and
+        `golden` for models to test themselves on.
 
         Raises ModelError for a model that the target's API cannot carry.
         """

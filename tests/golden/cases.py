@@ -11,6 +11,7 @@ from packager.findings import Parity, Report
 from packager.ortformat.compile import REPLAY
 from packager.plan import NO_PACKING
 from packager.targets.android import Android
+from packager.targets.ios import Ios
 from packager.values import (
     Choice,
     Compiled,
@@ -21,6 +22,7 @@ from packager.values import (
     Package,
     Plan,
     Signature,
+    Sources,
     Style,
     TensorSpec,
     Variant,
@@ -37,15 +39,19 @@ WEIGHTS = tuple(sorted((GOLDEN / "weights").glob("*.weights")))
 @dataclass(frozen=True, kw_only=True)
 class Case:
     package: Package
-    target: Android
+    target: Android | Ios
     plans: tuple[Plan, ...]
     report: Report
     golden: Golden = field(default_factory=dict)
 
     def texts(self) -> dict[PurePosixPath, str]:
         """Every text of the package by its path in the golden tree."""
-        view = self.target.view(self.package, self.plans, self.report, golden=self.golden)
-        return dict(self.target.render(view).texts)
+        return dict(self.sources().texts)
+
+    def sources(self) -> Sources:
+        if isinstance(self.target, Ios):
+            return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
+        return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:
@@ -230,3 +236,57 @@ EVERYTHING = replace(
 )
 
 CASES = {"image_classifier": IMAGE_CLASSIFIER, "everything": EVERYTHING}
+
+
+def on_ios(made: Plan, *choices: Choice, inputs: tuple[TensorSpec, ...] = ()) -> Plan:
+    """The plan for iOS, with more inputs."""
+    signature = replace(made.model.signature, inputs=(*made.model.signature.inputs, *inputs))
+    return replace(made, target="ios", choices=choices, model=replace(made.model, signature=signature))
+
+
+IOS_IMAGE_CLASSIFIER = replace(
+    IMAGE_CLASSIFIER,
+    target=Ios(),
+    plans=(on_ios(IMAGE_CLASSIFIER.plans[0], choice("coreml", Style.UNFUSED, settings=REPLAY), choice("cpu")),),
+)
+IOS_EVERYTHING = replace(
+    EVERYTHING,
+    target=Ios(module="Everything", providers=("coreml", "xnnpack"), min_ios="16.0", min_macos="14.2"),
+    plans=(
+        on_ios(
+            EVERYTHING.plans[0],
+            choice("coreml", Style.UNFUSED, settings=REPLAY),
+            choice("xnnpack", Style.UNFUSED, settings=REPLAY),
+            choice("cpu"),
+            inputs=specs(
+                "input",
+                ("uint16", ElementType.UINT16, (2,)),
+                ("uint32", ElementType.UINT32, (2,)),
+                ("uint64", ElementType.UINT64, (2,)),
+            ),
+        ),
+        on_ios(EVERYTHING.plans[1], *(choice(provider) for provider in ("coreml", "xnnpack", "cpu"))),
+        on_ios(EVERYTHING.plans[2], *EVERYTHING.plans[2].choices),
+    ),
+)
+# Packages without CoreML and without golden vectors are other files.
+IOS_CPU_ALONE = replace(
+    IOS_IMAGE_CLASSIFIER,
+    package=Package(name="cpu-alone", version="1.0.0", license="MIT", description="No provider, no self-test."),
+    target=Ios(providers=()),
+    plans=(on_ios(IMAGE_CLASSIFIER.plans[0], choice("cpu")),),
+    golden={},
+)
+IOS_CASES = {
+    "image_classifier": replace(
+        IOS_IMAGE_CLASSIFIER, golden=vectors(IOS_IMAGE_CLASSIFIER.plans[0], tolerance=1e-3, samples=2)
+    ),
+    "everything": replace(
+        IOS_EVERYTHING,
+        golden={
+            **vectors(IOS_EVERYTHING.plans[0], tolerance=5e-2),
+            **vectors(IOS_EVERYTHING.plans[2], tolerance=1e-3),
+        },
+    ),
+    "cpu_alone": IOS_CPU_ALONE,
+}

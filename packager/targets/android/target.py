@@ -57,7 +57,6 @@ KEYWORDS = frozenset(
 class Android:
     NAME: ClassVar[str] = "android"
     NEEDS: ClassVar[tuple[str, ...]] = ()
-    IS_PACKAGED: ClassVar[bool] = True
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"

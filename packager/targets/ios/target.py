@@ -1,31 +1,52 @@
-"""iOS as a target: what CoreML gets of a model. `mobpack check` judges it; packages for it are not built yet."""
+"""iOS and macOS as a target: a Swift package whose classes load and run the models."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from packager import tools
+from packager.archives import Content, Link, write_zip
 from packager.errors import nearest
+from packager.findings import Report
 from packager.providers import PROVIDERS
+from packager.render import templates_folder
+from packager.store import Store
 from packager.tables import STRICT
+from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
+from packager.targets.ios.golden import golden_views
+from packager.targets.ios.runtime import runtime_view
+from packager.targets.ios.view import IosView, License
+from packager.values import Artifact, Package, Plan, Sources
+from packager.vectors import NO_VECTORS, Golden
+from packager.xcframework.packaged import PackagedFramework
+from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
 KNOWN = ("coreml", "xnnpack")
+"""The providers that packages for iOS can have."""
+VERSION = re.compile(r"\d+\.\d+")
+HEADERS = PurePosixPath("ios/onnxruntime")
+"""Below templates/: ONNX Runtime's C headers and their licence, as they are."""
+SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
     NEEDS: ClassVar[tuple[str, ...]] = ()
-    IS_PACKAGED: ClassVar[bool] = False
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
+    module: str = ""
+    """what Swift code imports; from the package's name when absent: `page-orientation` -> `PageOrientationKit`"""
     variant: str = "source"
     """which variant of the models ships"""
     providers: tuple[str, ...] = ("coreml",)
     """what runs the models, tried in this order; the CPU is always the last"""
     format: Literal["auto", "ort", "onnx"] = "auto"
-    """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the providers; `ort`: nothing but ORT
-    format, as reduced runtimes need; `onnx`: the graph as it is, which the runtime rewrites at every load"""
+    """`auto`: ORT format for CoreML, which needs its weights in its own file, ONNX graphs over the same weights for the
+    CPU; `ort`: nothing but ORT format, as reduced runtimes need; `onnx`: the graph as it is, which the runtime rewrites
+    at every load"""
     prepacking: Literal["auto", "on", "off"] = "auto"
     """whether the CPU packs weights when it loads: a second copy and ten times the loading time, for runs that are some
     15 % faster; `auto` packs unless the model ships as ONNX alone"""
@@ -33,19 +54,22 @@ class Ios:
     """how float16 models ship: `native` for phones that compute in 16 bits; as `onnx`, each phone decides; `float32`"""
     float16_fallback: Literal["onnx", "float32"] = "onnx"
     """what ships instead of `native` where mobpack cannot convert for ARM"""
+    min_ios: str = ""
+    """oldest iOS that apps can be installed on; the oldest that ONNX Runtime runs on when absent"""
+    min_macos: str = ""
+    """oldest macOS, as `min-ios`"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for providers that iOS does not have: what is wrong, `|`, what to do."""
-        for provider in self.providers:
-            if provider in KNOWN:
-                continue
-            hint = "leave it out: the CPU is always tried last" if provider == "cpu" else nearest(provider, KNOWN)
-            what = (
-                f"provider '{provider}' does not run on iOS"
-                if provider in PROVIDERS
-                else f"unknown provider '{provider}'"
-            )
-            raise ValueError(f"{what}|{hint}")
+        """Raises ValueError for values that no package for iOS can have: what is wrong, `|`, what to do."""
+        for index, provider in enumerate(self.providers):
+            if provider in self.providers[:index]:
+                raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
+            if provider not in KNOWN:
+                raise ValueError(_unknown(provider))
+        if self.module:
+            swift.module_name("", self.module)
+        for key in ("min_ios", "min_macos"):
+            _refuse_too_old(key.replace("_", "-"), getattr(self, key), tools.pins()["ios"][key.replace("_", "-")])
 
     @property
     def soc_models(self) -> tuple[str, ...]:
@@ -53,4 +77,120 @@ class Ios:
         return ()
 
     def runtime(self) -> str:
+        """The ONNX Runtime that the package depends on, as CocoaPods names it."""
         return str(tools.pins()["ios"]["onnxruntime"])
+
+    def view(
+        self,
+        package: Package,
+        plans: tuple[Plan, ...],
+        report: Report,
+        runtime: PackagedFramework | None = None,
+        golden: Golden = NO_VECTORS,
+    ) -> IosView:
+        pinned = tools.pins()["ios"]
+        module = swift.module_name(package.name, self.module)
+        shared = runtime_view(module, self.providers)
+        linked = framework.framework_view(runtime)
+        class_names = swift.class_names((plan.model.name for plan in plans), taken=(module, *texts.FILES))
+        laid_out = files.lay_out(plans)
+        tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
+        return IosView(
+            package=package,
+            runtime=shared,
+            framework=linked,
+            own=runtime,
+            min_ios=self.min_ios or framework.oldest_ios(runtime),
+            min_macos=self.min_macos or pinned["min-macos"],
+            models=tuple(
+                tensors.model_view(
+                    plan.model,
+                    package,
+                    files=laid_out[plan.model.name].views,
+                    golden=tested[plan.model.name],
+                    class_name=class_names[plan.model.name],
+                    runtime_version=linked.version,
+                    reshaped=_reshaped(report, self.variant, plan.model.name),
+                )
+                for plan in plans
+            ),
+            resources=tuple(
+                resource
+                for name, each in laid_out.items()
+                for resource in (*each.resources, *(made.resource for made in tested[name]))
+            ),
+            licenses=tuple(
+                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
+                for plan in plans
+                if plan.model.license_file
+            ),
+        )
+
+    def render(self, view: IosView) -> Sources:
+        """The Swift package: everything that is in it."""
+        home = package.sources(view.runtime.module)
+        printed = {
+            package.MANIFEST: package.manifest(view),
+            **podspec.texts(view),
+            home / package.RESOURCES / PRIVACY: privacy.manifest(view.own.accesses if view.own else None),
+            **texts.texts(view),
+        }
+        resources = {home / package.MODELS / each.path: each.file for each in view.resources}
+        licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
+        return Sources(
+            texts=dict(sorted(printed.items())),
+            files={**resources, **licenses, **_headers(view), **framework.files(view.own)},
+            links=framework.links(view.own),
+        )
+
+    def project(self, view: IosView, sources: Sources) -> Sources:
+        """The package with a script that makes an .xcframework of it on a Mac."""
+        return replace(sources, texts={**sources.texts, SCRIPT: package.script(view)})
+
+    def assemble(self, view: IosView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+        """The package as the archive that a registry of Swift packages serves: all of it in one folder."""
+        stem = f"{view.package.name}-{view.package.version}"
+        inputs = [
+            stem,
+            {str(path): text for path, text in sources.texts.items()},
+            {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
+            {str(path): target for path, target in sources.links.items()},
+        ]
+
+        def make(folder: Path) -> None:
+            content: dict[PurePosixPath, Content] = {path: text.encode() for path, text in sources.texts.items()}
+            content |= sources.files
+            content |= {path: Link(target) for path, target in sources.links.items()}
+            write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
+
+        made = store.results("ios", inputs, make)
+        return (tools.artifact(made / f"{stem}.zip", target=self.NAME, kind="swift-package"),)
+
+
+def _unknown(provider: str) -> str:
+    hint = "leave it out: the CPU is always tried last" if provider == "cpu" else nearest(provider, KNOWN)
+    what = f"provider '{provider}' does not run on iOS" if provider in PROVIDERS else f"unknown provider '{provider}'"
+    return f"{what}|{hint}"
+
+
+def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
+    if not asked:
+        return
+    if not VERSION.fullmatch(asked):
+        raise ValueError(f'{key} "{asked}" is no version|write it as in {key} = "{oldest}"')
+    if tuple(map(int, asked.split("."))) < tuple(map(int, oldest.split("."))):
+        raise ValueError(f'{key} "{asked}" is too old|ONNX Runtime needs {oldest} or later')
+
+
+def _reshaped(report: Report, variant: str, model: str) -> set[str]:
+    """The outputs whose real shape is not the declared one."""
+    found = [each for each in report.parities if (each.model, each.variant) == (model, variant)]
+    return {name for each in found for name in each.reshaped_outputs}
+
+
+def _headers(view: IosView) -> dict[PurePosixPath, Path]:
+    """ONNX Runtime's C headers and licence, where the package has its C target."""
+    root = templates_folder() / HEADERS
+    home = package.sources(view.runtime.c_module)
+    inside = {home / path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*")) if path.is_file()}
+    return {**inside, PurePosixPath("LICENSE-onnxruntime.txt"): root / "LICENSE"}

@@ -1,0 +1,227 @@
+"""An ONNX Runtime for iOS that the user has built: checked, and read for what a package must know of it."""
+
+import hashlib
+import mmap
+import re
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from packager import tools
+from packager.archives import DAMAGE
+from packager.errors import ConfigError, ToolError
+from packager.runtimes.library import CONFIG
+from packager.runtimes.operators import OperatorConfig, parse_config, read_config
+from packager.store import Store
+from packager.xcframework import folder
+from packager.xcframework.finding import Finding
+from packager.xcframework.layout import Slice, version_key
+from packager.xcframework.lint import Inspected, lint
+from packager.xcframework.macho import Code
+from packager.xcframework.privacy import Access, audit
+
+ENTRY = "_OrtGetApiBase"
+HEADER = "onnxruntime_c_api.h"
+API_VERSION = re.compile(r"#define\s+ORT_API_VERSION\s+(\d+)")
+MESSAGE = rb"Current ORT Version is: %s\n\0"
+"""what the function at ENTRY prints; compilers put the version beside it, or wherever the same text was before"""
+VERSION = re.compile(rb"\0(1\.\d{1,3}\.\d{1,3})(?=\0)")
+MINIMAL = b"ONNX format model is not supported in this build"
+"""what a minimal build says, and no other one has"""
+PROVIDERS = {"coreml": b"23CoreMLExecutionProvider", "xnnpack": b"24XnnpackExecutionProvider"}
+"""provider -> its class, as compilers write it into names of methods and types. The names of providers prove nothing:
+every build knows all of them."""
+MENDED = frozenset({"privacy-missing", "privacy-undeclared", "module-map-missing", "headers-missing"})
+"""findings that a package mends: it brings a privacy manifest, headers and a module of its own"""
+MAX_CONFIG_BYTES = 1 << 20
+REBUILD = "make it with mobpack runtime recipe --target ios, or download it again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFramework:
+    """An .xcframework with ONNX Runtime in it."""
+
+    folder: Path
+    sha256: str
+    """of the .zip it came in, or of what is in its folder"""
+    version: str
+    """ONNX Runtime's"""
+    architectures: dict[str, tuple[str, ...]]
+    """by slice"""
+    minimum_os: str
+    """that its code for phones runs on; empty when that does not say"""
+    linkage: Literal["static", "dynamic"]
+    has_c_module: bool
+    providers: tuple[str, ...]
+    accesses: tuple[Access, ...]
+    is_minimal: bool
+    """it reads ORT format alone"""
+    config: OperatorConfig
+    config_sha256: str
+    notes: tuple[str, ...]
+    """what is doubtful about it, one sentence each"""
+
+
+def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramework:
+    """The runtime in the .xcframework `path`: the folder, one that holds it, or a .zip, which is unpacked to the store.
+
+    `config` is the operator configuration it was built with, where that lies neither beside it nor in the .zip. Raises
+    ConfigError or ToolError for one that apps for iPhones cannot have, and for what is no ONNX Runtime.
+    """
+    if path.is_file():
+        sha256 = tools.sha256_of(path)
+        root = folder.only(store.results("xcframework", [sha256], lambda made: folder.unpack(path, made)))
+    else:
+        root = folder.only(path)
+        sha256 = ""
+    found = lint(root)
+    phones = [each for each in found.slices if each.platform == "ios" and each.variant in ("", "simulator")]
+    _refuse(root, found, phones)
+    contents = [facts(each, found.code[each.identifier]) for each in phones]
+    pieces = [piece for each in phones for piece in found.code[each.identifier]]
+    phone = [piece for each in phones if each.is_phone for piece in found.code[each.identifier]]
+    operators, config_sha256 = _config(path, root, config)
+    return OwnFramework(
+        folder=root,
+        sha256=sha256 or folder.digest(root),
+        version=_one_version(root, contents),
+        architectures={each.identifier: each.architectures for each in found.slices},
+        minimum_os=_minimum_os(phone),
+        linkage="dynamic" if any(piece.kind == "dynamic" for piece in phone) else "static",
+        has_c_module=all(_has_c_module(each) for each in phones),
+        providers=tuple(name for name in PROVIDERS if all(name in each.providers for each in contents)),
+        accesses=audit(name for piece in pieces for name in piece.undefined),
+        is_minimal=any(each.is_minimal for each in contents),
+        config=operators,
+        config_sha256=config_sha256,
+        notes=tuple(dict.fromkeys(_notes(root, found, {each.identifier for each in phones}))),
+    )
+
+
+def _refuse(root: Path, found: Inspected, phones: Sequence[Slice]) -> None:
+    """Raises ToolError for errors that concern apps for iPhones: of the whole, or of their slices."""
+    mine = {"", *(each.identifier for each in phones)}
+    if errors := [each for each in found.errors if each.slice in mine]:
+        raise ToolError(
+            f"runtime {root}: no app for iPhones can have it:\n" + "\n".join(map(_in_words, errors)),
+            hint=f"{errors[0].remedy}; mobpack runtime lint {root.name} says it all",
+        )
+    for each in phones:
+        for piece in found.code[each.identifier]:
+            if ENTRY not in piece.exports:
+                raise ToolError(
+                    f"runtime {root}: no ONNX Runtime in {each.identifier} for {piece.architecture}: no OrtGetApiBase",
+                    hint="give the .xcframework that ONNX Runtime's build_apple_framework.py makes",
+                )
+
+
+def _in_words(finding: Finding) -> str:
+    return f"  {finding.slice or 'as a whole'}: {finding.what}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What one slice's code says of the runtime in it."""
+
+    versions: frozenset[str]
+    """those it may be; one where everything is as it should be"""
+    providers: frozenset[str]
+    is_minimal: bool
+
+
+def facts(each: Slice, pieces: Sequence[Code]) -> Facts:
+    """What the code of a slice says: of several processors, the least."""
+    with each.binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        spans = [(piece.start, piece.start + piece.size_bytes) for piece in pieces]
+        return Facts(
+            versions=frozenset(_version(content, span, api_version(each)) for span in spans),
+            providers=frozenset(
+                name for name, mark in PROVIDERS.items() if all(content.find(mark, *span) >= 0 for span in spans)
+            ),
+            is_minimal=any(content.find(MINIMAL, *span) >= 0 for span in spans),
+        )
+
+
+def _version(content: mmap.mmap, span: tuple[int, int], api: int | None) -> str:
+    """The version in the code at `span`; `api` is the number in its headers. Empty when there is none.
+
+    ONNX Runtime carries the versions of other things, too. The one beside the message that prints it is the right one;
+    where compilers put it elsewhere, the newest that fits the headers is.
+    """
+    at = content.find(MESSAGE, *span)
+    beside = VERSION.match(content, at + len(MESSAGE) - 1, span[1]) if at >= 0 else None
+    found = {match.group(1).decode() for match in ([beside] if beside else VERSION.finditer(content, *span))}
+    fitting = [version for version in found if api is None or version.startswith(f"1.{api}.")]
+    return max(fitting, key=version_key, default="")
+
+
+def api_version(each: Slice) -> int | None:
+    """ORT_API_VERSION in the headers of a slice: the second number of the version. None without headers."""
+    path = header(each)
+    found = API_VERSION.search(path.read_text(encoding="utf-8", errors="replace")) if path else None
+    return int(found.group(1)) if found else None
+
+
+def header(each: Slice) -> Path | None:
+    inside = each.folder / each.headers if each.headers else each.bundle / "Headers"
+    return next(iter(sorted(inside.rglob(HEADER))), None) if inside.is_dir() else None
+
+
+def _has_c_module(each: Slice) -> bool:
+    inside = each.folder / each.headers if each.headers else each.bundle
+    maps = sorted(inside.rglob("module.modulemap")) if inside.is_dir() else []
+    return any(HEADER in path.read_text(encoding="utf-8", errors="replace") for path in maps)
+
+
+def _one_version(root: Path, contents: Sequence[Facts]) -> str:
+    versions = {version for each in contents for version in each.versions}
+    if len(versions) != 1 or versions == {""}:
+        found = ", ".join(sorted(version or "none" for version in versions))
+        raise ToolError(f"runtime {root}: its slices and headers should say one version, found {found}", hint=REBUILD)
+    return versions.pop()
+
+
+def _minimum_os(phone: Sequence[Code]) -> str:
+    versions = [build.minimum_os for piece in phone for build in piece.builds]
+    return max(versions, key=version_key, default="")
+
+
+def _notes(root: Path, found: Inspected, mine: set[str]) -> Iterator[str]:
+    for each in found.findings:
+        is_mine = each.slice in mine or not each.slice
+        if each.severity == "warning" and is_mine and each.code not in MENDED:
+            yield f"{root.name}: {each.slice + ': ' if each.slice else ''}{each.what}"
+        elif each.severity == "error":  # those that concern iPhones were refused
+            yield f"{root.name}: apps for {each.slice} cannot have it: {each.what}"
+
+
+def _config(path: Path, root: Path, given: Path | None) -> tuple[OperatorConfig, str]:
+    """The operators it was built with, and the sha256 of the file that says so: named, beside it, or in the .zip."""
+    beside = [path.with_suffix(".config"), path.with_suffix("").with_suffix(".config"), path.with_name(CONFIG)]
+    if path.is_dir():
+        beside = [root.with_suffix(".config"), *sorted(root.parent.glob("*.config"))]
+    for candidate in [given] if given else beside:
+        if given or candidate.is_file():
+            return read_config(candidate), tools.sha256_of(candidate)
+    if path.is_file() and (inside := _config_inside(path)):
+        return inside
+    raise ConfigError(
+        f"runtime {path}: its operator configuration is missing, so nobody can tell which models it runs",
+        hint=f"put the file it was built with beside it as {beside[0].name}; for a runtime with all operators, a file "
+        "with the line !no_ops_specified_means_all_ops_are_required",
+    )
+
+
+def _config_inside(path: Path) -> tuple[OperatorConfig, str] | None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = [each for each in archive.infolist() if PurePosixPath(each.filename).suffix == ".config"]
+            if not infos or infos[0].file_size > MAX_CONFIG_BYTES:
+                return None
+            content = archive.read(infos[0])
+    except DAMAGE as error:
+        raise ToolError(f"runtime {path}: damaged ({error})", hint=REBUILD) from error
+    text = content.decode("utf-8", errors="replace")
+    return parse_config(text, f"{path}!{infos[0].filename}"), hashlib.sha256(content).hexdigest()

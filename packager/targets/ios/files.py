@@ -1,0 +1,128 @@
+"""Lays out the files of a package's models: which folder each lies in, under which name, and who opens it.
+
+An ONNX file names the files that its weights are in, so it lies in one folder with them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packager import tools
+from packager.targets.ios.view import FileView, OptionView, Resource
+from packager.values import Choice, Compiled, Format, Numbers, Plan
+
+CASES = {"coreml": "coreML", "xnnpack": "xnnpack", "cpu": "cpu"}
+"""Provider -> its case in the enum Provider."""
+MAIN = "model.ort"
+"""What the first file in ORT format is called: the name that ONNX files over its weights have for it."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of one model, as its Swift class and as the package see them."""
+
+    folder: str
+    """where what else belongs to the model goes"""
+    views: tuple[FileView, ...]
+    resources: tuple[Resource, ...]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of the package while it is filled."""
+
+    name: str
+    files: dict[str, Resource] = field(default_factory=dict)
+    """by name in the folder"""
+
+    def fits(self, wanted: Mapping[str, str]) -> bool:
+        """Whether files of these names, with these sha256, can lie here: what is there already is the same."""
+        return all(name not in self.files or self.files[name].sha256 == sha256 for name, sha256 in wanted.items())
+
+    def add(self, name: str, file: Path, sha256: str, size_bytes: int) -> Resource:
+        """The file under `name`, which must be free or its own."""
+        made = Resource(path=f"{self.name}/{name}", file=file, sha256=sha256, size_bytes=size_bytes)
+        return self.files.setdefault(name, made)
+
+    def find(self, sha256: str) -> Resource | None:
+        return next((each for each in self.files.values() if each.sha256 == sha256), None)
+
+    def free_name(self, stem: str, suffix: str) -> str:
+        name, number = f"{stem}.{suffix}", 2
+        while name in self.files:
+            name, number = f"{stem}-{number}.{suffix}", number + 1
+        return name
+
+
+def lay_out(plans: Sequence[Plan]) -> dict[str, Files]:
+    """Model name -> its files. Files that want one name for different bytes get a folder each."""
+    taken = {plan.model.name.lower() for plan in plans}
+    return {plan.model.name: _files(plan, taken) for plan in plans}
+
+
+def _files(plan: Plan, taken: set[str]) -> Files:
+    """`taken` are the names of folders in lower case: macOS tells no others apart."""
+    folders = [Folder(plan.model.name)]
+    opened: dict[str, Resource] = {}
+    weights: dict[str, tuple[Resource, ...]] = {}
+    for file in _those_with_weights_first(plan):
+        named = {each.name: tools.sha256_of(each) for each in file.data_files}
+        folder = _folder_for(named, file, folders, taken)
+        weights[file.sha256] = tuple(
+            folder.add(each.name, each, named[each.name], each.stat().st_size) for each in file.data_files
+        )
+        found = folder.find(file.sha256)
+        alone = file.path.stat().st_size if file.data_files else file.size_bytes
+        opened[file.sha256] = found or folder.add(_name(file, folder), file.path, file.sha256, alone)
+    return Files(
+        folder=plan.model.name,
+        views=tuple(_views(plan, opened, weights)),
+        resources=tuple(each for folder in folders for each in folder.files.values()),
+    )
+
+
+def _those_with_weights_first(plan: Plan) -> list[Compiled]:
+    """Files that name others decide what those are called; of the rest, the CPU's has the first choice."""
+    return sorted(plan.files, key=lambda file: (not file.data_files, file.sha256 != plan.cpu.sha256))
+
+
+def _folder_for(named: Mapping[str, str], file: Compiled, folders: list[Folder], taken: set[str]) -> Folder:
+    """The folder that has most of what `file` names and nothing else under those names; a new one if there is none."""
+    fitting = [folder for folder in folders if folder.fits(named)]
+    if fitting:
+        known = {file.sha256, *named.values()}
+        return max(fitting, key=lambda folder: len(known & {each.sha256 for each in folder.files.values()}))
+    number = 2
+    while (name := f"{folders[0].name}-{number}").lower() in taken:
+        number += 1
+    taken.add(name.lower())
+    folders.append(Folder(name))
+    return folders[-1]
+
+
+def _name(file: Compiled, folder: Folder) -> str:
+    """`model.ort` for the first in ORT format; the others say how they were made: `fixed.onnx`."""
+    if file.format is Format.ORT and MAIN not in folder.files:
+        return MAIN
+    return folder.free_name(f"{file.style}-{file.processor}".lower().rstrip("-"), file.format)
+
+
+def _views(
+    plan: Plan, opened: Mapping[str, Resource], weights: Mapping[str, tuple[Resource, ...]]
+) -> Iterator[FileView]:
+    """Choices of the same file with the same settings are one view, with several providers."""
+    users: dict[tuple[str, tuple[OptionView, ...]], list[Choice]] = {}
+    for choice in plan.choices:
+        users.setdefault((choice.compiled.sha256, _settings(choice)), []).append(choice)
+    for (sha256, settings), same in users.items():
+        yield FileView(
+            providers=tuple(dict.fromkeys(CASES[choice.provider] for choice in same)),
+            resource=opened[sha256],
+            settings=settings,
+            weights=weights[sha256],
+            is_float16=plan.numbers is Numbers.FLOAT16,
+        )
+
+
+def _settings(choice: Choice) -> tuple[OptionView, ...]:
+    return tuple(OptionView(key=key, value=value) for key, value in sorted(choice.compiled.settings.items()))

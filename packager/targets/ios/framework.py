@@ -1,0 +1,51 @@
+"""The ONNX Runtime of a package: the published one by its address, or one of the user's own that comes along."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from packager import tools
+from packager.targets.ios import package
+from packager.targets.ios.view import FrameworkView
+from packager.xcframework.layout import version_key
+from packager.xcframework.packaged import PackagedFramework
+
+UNKNOWN = "of your own"
+"""The version of a runtime that nobody has opened."""
+
+
+def framework_view(own: PackagedFramework | None) -> FrameworkView:
+    """Where Package.swift finds it: `own`, or the published one."""
+    pinned = tools.pins()["ios"]
+    if own is None:
+        return FrameworkView(
+            name="onnxruntime", version=pinned["version"], url=pinned["archive"], checksum=pinned["checksum"], path=""
+        )
+    path = package.FRAMEWORKS / f"{own.name}.xcframework" if own.folder else ""
+    return FrameworkView(
+        name=own.name, version=own.version or UNKNOWN, url=own.url, checksum=own.checksum, path=str(path)
+    )
+
+
+def oldest_ios(own: PackagedFramework | None) -> str:
+    """The oldest iOS that the package runs on: its own code is tried with the published runtime's."""
+    published = str(tools.pins()["ios"]["min-ios"])
+    return max(published, own.minimum_os or published, key=version_key) if own else published
+
+
+def files(own: PackagedFramework | None) -> dict[PurePosixPath, Path]:
+    """The files of a framework that comes along, by their place in the package."""
+    return {place: path for place, path in _content(own) if not path.is_symlink()}
+
+
+def links(own: PackagedFramework | None) -> dict[PurePosixPath, str]:
+    """Its links: frameworks for macOS have versions inside, and links to the current one."""
+    return {place: str(path.readlink()) for place, path in _content(own) if path.is_symlink()}
+
+
+def _content(own: PackagedFramework | None) -> Iterator[tuple[PurePosixPath, Path]]:
+    if own is None or own.folder is None:
+        return
+    home = package.FRAMEWORKS / f"{own.name}.xcframework"
+    for path in sorted(own.folder.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            yield home / path.relative_to(own.folder).as_posix(), path

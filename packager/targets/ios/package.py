@@ -1,0 +1,71 @@
+"""Where the files of a Swift package lie, and the manifest that SwiftPM builds it by."""
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from packager import tools
+from packager.render import render
+from packager.targets.ios.view import FrameworkView, IosView
+
+MANIFEST = PurePosixPath("Package.swift")
+FRAMEWORKS = PurePosixPath("Frameworks")
+"""Where a package has an ONNX Runtime that it brings along."""
+RESOURCES = PurePosixPath("Resources")
+MODELS = RESOURCES / "Models"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManifestView:
+    """Package.swift"""
+
+    swift_tools: str
+    package: str
+    module: str
+    c_module: str
+    min_ios: str
+    min_macos: str
+    framework: FrameworkView
+    tests: str
+
+
+def sources(module: str) -> PurePosixPath:
+    """The folder of a target's files."""
+    return PurePosixPath("Sources") / module
+
+
+def tests(module: str) -> PurePosixPath:
+    return PurePosixPath("Tests") / f"{module}Tests"
+
+
+def manifest(view: IosView) -> str:
+    """Package.swift"""
+    return render(
+        "ios/Package.swift.j2",
+        ManifestView(
+            swift_tools=tools.pins()["ios"]["swift-tools"],
+            package=view.package.name,
+            module=view.runtime.module,
+            c_module=view.runtime.c_module,
+            min_ios=view.min_ios,
+            min_macos=view.min_macos,
+            framework=view.framework,
+            tests=tests(view.runtime.module).name,
+        ),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptView:
+    """make-xcframework.sh"""
+
+    module: str
+    c_module: str
+    bundle: str
+    """what SwiftPM calls the bundle of the resources"""
+
+
+def script(view: IosView) -> str:
+    """The script that makes an .xcframework of a package; mobpack does not run it: it takes a Mac."""
+    bundle = f"{view.package.name}_{view.runtime.module}.bundle"
+    made = ScriptView(module=view.runtime.module, c_module=view.runtime.c_module, bundle=bundle)
+    return render("ios/make-xcframework.sh.j2", made)

@@ -1,0 +1,59 @@
+"""The podspec of a package, for apps that still take their libraries from CocoaPods: from a folder of theirs alone.
+
+CocoaPods reads JSON as well as Ruby (guides.cocoapods.org/syntax/podspec.html); its public list of pods takes no new
+ones after 2 December 2026.
+"""
+
+import json
+from pathlib import PurePosixPath
+
+from packager.targets.ios import package
+from packager.targets.ios.view import IosView
+
+HOMEPAGE = "https://onnxruntime.ai"
+"""CocoaPods refuses a podspec without one."""
+FRAMEWORKS = ("CoreML", "Foundation", "Network")
+"""What ONNX Runtime is linked with."""
+
+
+def texts(view: IosView) -> dict[PurePosixPath, str]:
+    """The podspec by its place; none where ONNX Runtime is at an address of the user's own, which no pod can name."""
+    is_known = view.own is None or view.own.folder is not None
+    return {PurePosixPath(f"{view.runtime.module}.podspec.json"): podspec(view)} if is_known else {}
+
+
+def podspec(view: IosView) -> str:
+    """The text of the podspec: everything in it lies beside it."""
+    module, c_module = view.runtime.module, view.runtime.c_module
+    headers = package.sources(c_module) / "include"
+    document: dict[str, object] = {
+        "name": module,
+        "version": view.package.version,
+        "summary": view.package.description or f"On-device models: {', '.join(each.name for each in view.models)}",
+        "license": {"type": view.package.license or "unspecified"},
+        "homepage": HOMEPAGE,
+        "authors": view.package.name,
+        "source": {"path": "."},
+        "platforms": {"ios": view.min_ios, "osx": view.min_macos},
+        "swift_versions": ["5.9", "6.0"],
+        "static_framework": True,
+        "source_files": [f"{package.sources(module)}/*.swift", f"{package.sources(c_module)}/**/*.{{h,c}}"],
+        "private_header_files": [f"{headers}/*.h"],
+        "resource_bundles": {module: [f"{package.sources(module) / package.RESOURCES}/*"]},
+        "preserve_paths": [f"{headers}/module.modulemap"],
+        "pod_target_xcconfig": {
+            "SWIFT_INCLUDE_PATHS": f"$(PODS_TARGET_SRCROOT)/{headers}",
+            "HEADER_SEARCH_PATHS": f"$(PODS_TARGET_SRCROOT)/{headers}",
+        },
+        "frameworks": list(FRAMEWORKS),
+        "libraries": ["c++"],
+        **_runtime(view),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _runtime(view: IosView) -> dict[str, object]:
+    """ONNX Runtime: the pod of that name, or the framework in the package."""
+    if view.framework.path:
+        return {"vendored_frameworks": [view.framework.path]}
+    return {"dependencies": {"onnxruntime-c": [view.framework.version]}}

@@ -1,0 +1,39 @@
+"""Shows Swift the providers of a package, and the settings that it has for CoreML."""
+
+from packager.providers import PROVIDERS
+from packager.targets.ios.files import CASES
+from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
+
+COREML = "coreml"
+MODEL_FORMATS = {"MLProgram": ".mlProgram", "NeuralNetwork": ".neuralNetwork"}
+COMPUTE_UNITS = {
+    "ALL": ".all",
+    "CPUOnly": ".cpuOnly",
+    "CPUAndGPU": ".cpuAndGPU",
+    "CPUAndNeuralEngine": ".cpuAndNeuralEngine",
+}
+SPECIALIZATIONS = {"Default": ".default", "FastPrediction": ".fastPrediction"}
+SWITCHES = {"0": "false", "1": "true"}
+
+
+def runtime_view(module: str, providers: tuple[str, ...]) -> RuntimeView:
+    """What the files print that all models of a package share."""
+    return RuntimeView(
+        module=module,
+        c_module=f"C{module}",
+        providers=tuple(ProviderView(name=name, case=CASES[name]) for name in providers),
+        coreml=_coreml() if COREML in providers else None,
+    )
+
+
+def _coreml() -> CoremlView:
+    options = PROVIDERS[COREML]().options()
+    return CoremlView(
+        model_format=MODEL_FORMATS[options["ModelFormat"]],
+        compute_units=COMPUTE_UNITS[options["MLComputeUnits"]],
+        requires_static_input_shapes=SWITCHES[options["RequireStaticInputShapes"]],
+        enables_subgraphs=SWITCHES[options["EnableOnSubgraphs"]],
+        specialization=SPECIALIZATIONS[options["SpecializationStrategy"]],
+        profiles_compute_plan=SWITCHES[options["ProfileComputePlan"]],
+        allows_low_precision=SWITCHES[options["AllowLowPrecisionAccumulationOnGPU"]],
+    )

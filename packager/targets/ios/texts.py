@@ -1,0 +1,81 @@
+"""Which files of Swift, C and documentation a package has, and which template prints each."""
+
+from pathlib import PurePosixPath
+
+from packager.render import render
+from packager.targets.ios import package
+from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
+
+SHARED = (
+    "Checksum",
+    "Half",
+    "Info",
+    "ModelError",
+    "ModelFile",
+    "ModelSession",
+    "Number",
+    "OnnxRuntime",
+    "Options",
+    "Provider",
+    "Resources",
+    "Shape",
+)
+"""The files that all models of a package share."""
+COREML = ("CoreMLOptions",)
+"""Those of packages with CoreML."""
+SELF_TEST = ("Samples", "SelfTest")
+"""Those of packages with golden vectors."""
+FILES = (*SHARED, *COREML, *SELF_TEST)
+"""All of them: no model's class may be called after one, for it is a file, too."""
+
+
+def texts(view: IosView) -> dict[PurePosixPath, str]:
+    """The sources of the package by their place in it."""
+    home, shared = package.sources(view.runtime.module), view.runtime
+    printed = {home / f"{model.class_name}.swift": render("ios/swift/Model.swift.j2", model) for model in view.models}
+    for name in shared_files(view):
+        printed[home / f"{name}.swift"] = render(f"ios/swift/{name}.swift.j2", shared)
+    c_home = package.sources(shared.c_module)
+    printed[c_home / "shim.c"] = render("ios/c/shim.c.j2", shared)
+    printed[c_home / "include" / "module.modulemap"] = render("ios/c/module.modulemap.j2", shared)
+    tests = TestsView(module=shared.module, models=view.models)
+    printed[package.tests(shared.module) / "SelfTests.swift"] = render("ios/SelfTests.swift.j2", tests)
+    printed[home / f"{shared.module}.docc" / f"{shared.module}.md"] = _documentation(view)
+    printed[PurePosixPath("README.md")] = _readme(view)
+    return printed
+
+
+def shared_files(view: IosView) -> tuple[str, ...]:
+    return (*SHARED, *(COREML if view.runtime.uses_coreml else ()), *(SELF_TEST if _has_self_test(view) else ()))
+
+
+def _has_self_test(view: IosView) -> bool:
+    return any(model.golden for model in view.models)
+
+
+def _documentation(view: IosView) -> str:
+    return render(
+        "ios/Module.docc.md.j2",
+        DocumentationView(
+            module=view.runtime.module,
+            uses_coreml=view.runtime.uses_coreml,
+            has_self_test=_has_self_test(view),
+            models=view.models,
+        ),
+    )
+
+
+def _readme(view: IosView) -> str:
+    return render(
+        "ios/README.md.j2",
+        ReadmeView(
+            package=view.package.name,
+            module=view.runtime.module,
+            description=view.package.description,
+            runtime_version=view.framework.version,
+            min_ios=view.min_ios,
+            min_macos=view.min_macos,
+            uses_coreml=view.runtime.uses_coreml,
+            models=view.models,
+        ),
+    )

@@ -1,0 +1,428 @@
+"""iOS: a Swift package is whole, says what it needs, and has the same bytes every time."""
+
+import json
+import os
+import plistlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from packager import evidence, pipeline, release, tools
+from packager.config import Config, from_document
+from packager.console import Console
+from packager.errors import ConfigError, ToolError
+from packager.findings import Report
+from packager.names import pascal_case
+from packager.render import templates_folder, write_sources
+from packager.store import Store
+from packager.targets.ios import Ios, podspec, texts
+from packager.targets.ios.view import IosView
+from packager.values import Artifact, Package, Plan, Sources
+from packager.xcframework.packaged import PackagedFramework
+from tests.disks import tiny_disk
+from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios
+from tests.test_android_view import golden_difference
+from tests.toolchain.require import require
+
+KIT = IOS_CASES["image_classifier"]
+HOME = PurePosixPath("Sources/VisionKit")
+
+
+def view_of(case: Case) -> IosView:
+    assert isinstance(case.target, Ios)
+    return case.target.view(case.package, case.plans, case.report, golden=case.golden)
+
+
+def on_disk(case: Case, folder: Path) -> Case:
+    """The case with files that are there: packages are made of them."""
+    folder.mkdir(parents=True)
+    (folder / "golden").write_text("golden vectors")
+    golden = {
+        key: replace(each, golden=replace(each.golden, path=folder / "golden")) for key, each in case.golden.items()
+    }
+    return replace(case, plans=tuple(_on_disk(plan, folder) for plan in case.plans), golden=golden)
+
+
+def _on_disk(plan: Plan, folder: Path) -> Plan:
+    choices = []
+    for each in plan.choices:
+        path = folder / f"{each.compiled.sha256}{each.compiled.path.suffix}"
+        path.write_text(f"{each.compiled.style} of {plan.model.name}")
+        choices.append(replace(each, compiled=replace(each.compiled, path=path)))
+    return replace(plan, choices=tuple(choices))
+
+
+@pytest.fixture(name="kit")
+def _kit(tmp_path: Path) -> Case:
+    return on_disk(KIT, tmp_path / "files")
+
+
+def assembled(case: Case, store: Path) -> tuple[IosView, Sources, Artifact]:
+    assert isinstance(case.target, Ios)
+    view = view_of(case)
+    sources = case.target.render(view)
+    (artifact,) = case.target.assemble(view, sources, Store(store))
+    return view, sources, artifact
+
+
+@pytest.mark.parametrize("case", IOS_CASES)
+def test_generated_files_are_the_reviewed_ones(case: str) -> None:
+    """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
+    folder, printed = GOLDEN / case / "ios", IOS_CASES[case].texts()
+    if os.environ.get("UPDATE_GOLDEN"):
+        shutil.rmtree(folder, ignore_errors=True)
+        for name, text in printed.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    difference = golden_difference(folder, printed)
+    assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
+
+
+@pytest.mark.parametrize("case", IOS_CASES)
+def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(case: str) -> None:
+    for name, text in IOS_CASES[case].texts().items():
+        assert text.endswith("\n"), name
+        assert not re.search(r"[ \t]\n|\n\n\n", text), name
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"providers": ("cormel",)}, "unknown provider 'cormel'|did you mean 'coreml'?"),
+        ({"providers": ("cpu",)}, "unknown provider 'cpu'|leave it out: the CPU is always tried last"),
+        ({"providers": ("qnn",)}, "provider 'qnn' does not run on iOS|known: coreml, xnnpack"),
+        ({"providers": ("coreml", "coreml")}, "provider 'coreml' is named twice|"),
+        ({"module": "page-kit"}, "module 'page-kit' is no name of a Swift module|"),
+        ({"min_ios": "12.0"}, 'min-ios "12.0" is too old|ONNX Runtime needs 15.1 or later'),
+        ({"min_ios": "15"}, 'min-ios "15" is no version|write it as in min-ios = "15.1"'),
+        ({"min_macos": "13.9"}, 'min-macos "13.9" is too old|'),
+    ],
+)
+def test_impossible_values_are_refused_in_words(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Ios(**fields)  # type: ignore[arg-type]
+
+
+def test_newer_systems_than_the_runtimes_are_allowed() -> None:
+    target = Ios(min_ios="17.0", min_macos="15.0")
+    view = target.view(KIT.package, KIT.plans, Report(parities=()))
+    assert 'platforms: [.iOS("17.0"), .macOS("15.0")]' in target.render(view).texts[PurePosixPath("Package.swift")]
+
+
+def test_the_archive_that_the_package_depends_on_is_the_pinned_one() -> None:
+    manifest, pinned = KIT.texts()[PurePosixPath("Package.swift")], tools.pins()["ios"]
+    assert manifest.startswith(f"// swift-tools-version: {pinned['swift-tools']}\n")
+    assert f'url: "{pinned["archive"]}"' in manifest
+    assert f'checksum: "{pinned["checksum"]}"' in manifest
+    assert pinned["version"] in pinned["archive"]
+    assert Ios().runtime().endswith(f" {pinned['version']}")
+    assert "unsafeFlags" not in manifest, "SwiftPM refuses dependencies with them"
+
+
+@pytest.fixture(name="own")
+def _own(tmp_path: Path) -> PackagedFramework:
+    """A framework with the layout of macOS: versions, and links to the current one."""
+    home = tmp_path / "acme.xcframework"
+    version = home / "macos-arm64/acme.framework/Versions/A"
+    version.mkdir(parents=True)
+    (home / "Info.plist").write_text("slices")
+    (version / "acme").write_text("code")
+    (version.parent / "Current").symlink_to("A")
+    (version.parents[1] / "acme").symlink_to("Versions/Current/acme")
+    return PackagedFramework(version="1.2.3", ship="inside", folder=home, name="acme", minimum_os="16.4", accesses=())
+
+
+def view_with(runtime: PackagedFramework) -> IosView:
+    return Ios().view(KIT.package, KIT.plans, KIT.report, runtime, KIT.golden)
+
+
+def test_a_runtime_in_the_package_takes_the_place_of_the_published_one(own: PackagedFramework) -> None:
+    view = view_with(own)
+    printed = Ios().render(view).texts
+    manifest = printed[PurePosixPath("Package.swift")]
+    assert 'name: "acme",\n        path: "Frameworks/acme.xcframework"' in manifest
+    assert "url:" not in manifest
+    assert '.iOS("16.4")' in manifest, "the runtime runs on nothing older"
+    document = json.loads(printed[PurePosixPath("VisionKit.podspec.json")])
+    assert document["vendored_frameworks"] == ["Frameworks/acme.xcframework"]
+    assert "dependencies" not in document
+    privacy = plistlib.loads(printed[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
+    assert privacy["NSPrivacyAccessedAPITypes"] == [], "what it calls for was looked up, not assumed"
+
+
+def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothing(own: PackagedFramework) -> None:
+    assert view_with(replace(own, minimum_os="13.0")).min_ios == tools.pins()["ios"]["min-ios"]
+
+
+def test_the_runtime_keeps_its_links_in_the_archive_and_in_the_folder(
+    kit: Case, own: PackagedFramework, tmp_path: Path
+) -> None:
+    assert isinstance(kit.target, Ios)
+    view = kit.target.view(kit.package, kit.plans, kit.report, own, kit.golden)
+    artifacts = kit.target.assemble(view, kit.target.render(view), Store(tmp_path / "store"))
+    release.layout(kit.target, view, artifacts, tmp_path / "dist")
+    framework = tmp_path / "dist/swift/vision/Frameworks/acme.xcframework/macos-arm64/acme.framework"
+    assert str((framework / "acme").readlink()) == "Versions/Current/acme"
+    assert str((framework / "Versions/Current").readlink()) == "A"
+    assert (framework / "acme").read_text() == "code"
+    write_sources(kit.target.render(view), tmp_path / "project")
+    written = tmp_path / "project" / framework.relative_to(tmp_path / "dist/swift/vision")
+    assert str((written / "acme").readlink()) == "Versions/Current/acme"
+
+
+def test_a_runtime_at_an_address_is_named_and_has_no_pod() -> None:
+    address = "https://example.com/acme.xcframework.zip"
+    own = PackagedFramework(version="", ship="url", url=address, checksum="a" * 64, name="acme")
+    printed = Ios().render(view_with(own)).texts
+    assert f'url: "{address}",\n        checksum: "{"a" * 64}"' in printed[PurePosixPath("Package.swift")]
+    assert [name for name in printed if name.name.endswith(".podspec.json")] == []
+    privacy = plistlib.loads(printed[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
+    assert privacy["NSPrivacyAccessedAPITypes"], "what nobody opened is taken for the published one"
+
+
+def test_every_resource_is_where_swift_looks_for_it(kit: Case) -> None:
+    view = view_of(kit)
+    files = kit.sources().files
+    assert {f"classifier/{name}" for name in ("model.ort", "unfused.ort", "golden.safetensors")} == {
+        resource.path for resource in view.resources
+    }
+    assert all(files[HOME / "Resources/Models" / each.path] == each.file for each in view.resources)
+
+
+def test_the_c_headers_are_those_of_the_pinned_runtime() -> None:
+    folder = templates_folder() / "ios/onnxruntime/include"
+    assert {path.name: tools.sha256_of(path) for path in folder.iterdir()} == tools.pins()["ios"]["headers"]
+    files = KIT.sources().files
+    assert {name.name for name in files if name.is_relative_to("Sources/CVisionKit/include")} == set(
+        tools.pins()["ios"]["headers"]
+    )
+    assert PurePosixPath("LICENSE-onnxruntime.txt") in files
+
+
+@pytest.mark.install
+def test_the_c_headers_are_those_of_the_runtimes_own_archive(tmp_path: Path) -> None:
+    archive = tools.fetch("onnxruntime-binaries")
+    place = "package/Plugins/iOS~/onnxruntime.xcframework/ios-arm64/onnxruntime.framework/Headers"
+    for name in tools.pins()["ios"]["headers"]:
+        shipped = subprocess.run(["tar", "-xzOf", archive, f"{place}/{name}"], check=True, capture_output=True).stdout
+        assert shipped == (templates_folder() / "ios/onnxruntime/include" / name).read_bytes(), name
+
+
+def test_the_privacy_manifest_gives_a_reason_for_what_the_runtime_calls() -> None:
+    document = plistlib.loads(KIT.texts()[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
+    assert document["NSPrivacyTracking"] is False
+    reasons = {
+        each["NSPrivacyAccessedAPIType"]: each["NSPrivacyAccessedAPITypeReasons"]
+        for each in document["NSPrivacyAccessedAPITypes"]
+    }
+    assert reasons["NSPrivacyAccessedAPICategoryFileTimestamp"] == ["C617.1"]
+    assert all(reasons.values())
+
+
+REQUIRED = ("name", "version", "summary", "license", "homepage", "authors", "source")
+"""of every podspec (guides.cocoapods.org/syntax/podspec.html)"""
+
+
+def patterns(document: dict[str, object]) -> list[str]:
+    """Every path that a podspec names, alternatives in braces spelt out."""
+    bundles = document["resource_bundles"]
+    assert isinstance(bundles, dict)
+    named = [text for group in bundles.values() for text in group]
+    for key in ("source_files", "private_header_files", "preserve_paths"):
+        listed = document[key]
+        assert isinstance(listed, list)
+        named += listed
+    found = []
+    for text in named:
+        braces = re.fullmatch(r"(.*)\{(.*)\}", text)
+        found += [braces[1] + each for each in braces[2].split(",")] if braces else [text]
+    return found
+
+
+def test_the_podspec_has_what_cocoapods_asks_for(kit: Case) -> None:
+    document = json.loads(kit.texts()[PurePosixPath("VisionKit.podspec.json")])
+    assert [key for key in REQUIRED if not document[key]] == []
+    assert document["dependencies"] == {"onnxruntime-c": [tools.pins()["ios"]["version"]]}
+    assert document["license"] == {"type": "Apache-2.0"}
+    assert document["platforms"] == {"ios": "15.1", "osx": "14.0"}
+
+
+def test_every_path_of_the_podspec_is_in_the_package(kit: Case, tmp_path: Path) -> None:
+    _, _, artifact = assembled(kit, tmp_path / "store")
+    folder = unpacked(artifact, tmp_path)
+    document = json.loads((folder / "VisionKit.podspec.json").read_text())
+    assert [pattern for pattern in patterns(document) if not any(folder.glob(pattern))] == []
+    settings = document["pod_target_xcconfig"]
+    for key in ("SWIFT_INCLUDE_PATHS", "HEADER_SEARCH_PATHS"):
+        place = settings[key].replace("$(PODS_TARGET_SRCROOT)", str(folder))
+        assert (Path(place) / "module.modulemap").is_file()
+
+
+def unpacked(artifact: Artifact, folder: Path) -> Path:
+    with zipfile.ZipFile(artifact.path) as archive:
+        archive.extractall(folder)
+    return folder / artifact.path.stem
+
+
+def test_the_archive_holds_the_package_in_one_folder(kit: Case, tmp_path: Path) -> None:
+    _, sources, artifact = assembled(kit, tmp_path / "store")
+    assert (artifact.kind, artifact.path.name) == ("swift-package", "vision-1.0.0.zip")
+    folder = unpacked(artifact, tmp_path)
+    inside = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert inside == {str(path) for path in (*sources.texts, *sources.files)}
+    assert (folder / HOME / "Resources/Models/classifier/model.ort").read_text() == "fixed of classifier"
+
+
+def test_the_same_package_is_the_same_archive(kit: Case, tmp_path: Path) -> None:
+    first = assembled(kit, tmp_path / "one")[2]
+    again = assembled(on_disk(KIT, tmp_path / "elsewhere"), tmp_path / "two")[2]
+    other = assembled(replace(kit, package=replace(kit.package, description="Other.")), tmp_path / "one")[2]
+    assert first.path != again.path
+    assert first.sha256 == again.sha256
+    assert other.sha256 != first.sha256, "the description is in the podspec"
+
+
+def test_a_release_has_the_archive_its_checksum_and_the_folder(kit: Case, tmp_path: Path) -> None:
+    view, sources, artifact = assembled(kit, tmp_path / "store")
+    assert isinstance(kit.target, Ios)
+    shipped = release.layout(kit.target, view, (artifact,), tmp_path / "dist")
+    assert {each.path: each.artifact.kind for each in shipped} == {
+        "swift/vision-1.0.0.zip": "swift-package",
+        "swift/vision-1.0.0.json": "swift-registry",
+    }
+    entry = json.loads((tmp_path / "dist/swift/vision-1.0.0.json").read_text())
+    (resource,) = entry["resources"]
+    assert resource["checksum"] == tools.sha256_of(tmp_path / "dist/swift/vision-1.0.0.zip")
+    folder = tmp_path / "dist/swift/vision"
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
+        str(path) for path in (*sources.texts, *sources.files)
+    }
+    assert (folder / "Package.swift").read_text() == sources.texts[PurePosixPath("Package.swift")]
+
+
+def test_a_full_disk_leaves_nothing_of_a_release(kit: Case, tmp_path: Path) -> None:
+    assert isinstance(kit.target, Ios)
+    view, _, artifact = assembled(kit, tmp_path / "store")
+    (tmp_path / "disk").mkdir()
+    with tiny_disk(tmp_path / "disk"):
+        with pytest.raises(ToolError, match="no space left"), release.staged(tmp_path / "disk/dist") as staging:
+            release.layout(kit.target, view, (artifact,), staging)
+        assert list((tmp_path / "disk").iterdir()) == []
+
+
+RUNTIME = {"ios": "https://example.com/onnxruntime.xcframework.zip", "ios-checksum": "c" * 64}
+
+
+def configured(runtime: dict[str, str], **target: str) -> Config:
+    document = {
+        "package": {"name": "p"},
+        "model": {"m": {"path": "m.onnx"}},
+        "runtime": runtime,
+        "target": {"ios": {key.replace("_", "-"): value for key, value in target.items()}, "android": {}},
+    }
+    return from_document(document, Path("/project"), targets=(), settings=())
+
+
+def test_a_runtime_for_ios_is_ioss_alone(tmp_path: Path) -> None:
+    config, store = configured(RUNTIME), Store(tmp_path)
+    chosen = pipeline.choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
+    assert list(chosen) == ["ios"]
+    assert pipeline.runtimes_of(config, ("android", "ios"), chosen) == {
+        "android": config.targets()["android"].runtime(),
+        "ios": RUNTIME["ios"],
+    }
+    assert pipeline.choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}
+
+
+def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> None:
+    config = configured(RUNTIME)
+    chosen = pipeline.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
+    (proof, *_) = evidence.judge_unopened([KIT.plans[0].cpu], config, chosen["ios"])
+    assert (proof.runtime, proof.skipped) == (
+        RUNTIME["ios"],
+        "the runtime names no operator configuration and is not opened here",
+    )
+
+
+def test_a_reduced_runtime_makes_everything_ort_format(tmp_path: Path) -> None:
+    (tmp_path / "reduced.config").write_text("ai.onnx;13;Relu\n")
+    config = configured({**RUNTIME, "config": str(tmp_path / "reduced.config")})
+    chosen = pipeline.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
+    assert pipeline.adapted(config.targets()["ios"], chosen["ios"]).format == "ort"
+    with pytest.raises(ConfigError, match='format = "onnx" with a reduced runtime'):
+        pipeline.choose_runtimes(
+            configured({**RUNTIME, "config": str(tmp_path / "reduced.config")}, format="onnx"),
+            ("ios",),
+            Store(tmp_path),
+            Console(quiet=True),
+        )
+
+
+def test_a_models_licence_is_in_the_package(kit: Case, tmp_path: Path) -> None:
+    (tmp_path / "LICENSE").write_text("Do what you like.")
+    (plan,) = kit.plans
+    licensed = replace(kit, plans=(replace(plan, model=replace(plan.model, license_file=tmp_path / "LICENSE")),))
+    assert licensed.sources().files[PurePosixPath("LICENSE-classifier.txt")] == tmp_path / "LICENSE"
+    assert PurePosixPath("LICENSE-classifier.txt") not in kit.sources().files
+
+
+def test_no_class_is_called_like_the_module_or_a_file_that_all_models_share() -> None:
+    (plan,) = KIT.plans
+    models = [replace(plan.model, name=name) for name in ("visionKit", *texts.FILES)]
+    plans = tuple(on_ios(replace(plan, model=model), choice("cpu")) for model in models)
+    view = Ios().view(KIT.package, plans, Report(parities=()))
+    assert [model.class_name for model in view.models] == [
+        f"{name}Model" for name in ("VisionKit", *map(pascal_case, texts.FILES))
+    ]
+
+
+def script(case: Case, folder: Path) -> Path:
+    """The script of an emitted project."""
+    assert isinstance(case.target, Ios)
+    project = case.target.project(view_of(case), case.sources())
+    path = folder / "scripts/make-xcframework.sh"
+    path.parent.mkdir()
+    path.write_text(project.texts[PurePosixPath("scripts/make-xcframework.sh")])
+    return path
+
+
+def test_the_script_for_an_xcframework_says_that_xcode_is_missing(kit: Case, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("dirname", "mktemp"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
+    done = subprocess.run(
+        [shutil.which("bash") or "", script(kit, tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(tmp_path / "bin")},
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: xcodebuild not found")
+
+
+def test_the_script_for_an_xcframework_is_free_of_what_shellcheck_knows(kit: Case, tmp_path: Path) -> None:
+    shellcheck = shutil.which("shellcheck", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    require(shellcheck is not None, "shellcheck is missing: pip install mobpack[test]")
+    done = subprocess.run([shellcheck or "", script(kit, tmp_path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_only_an_emitted_project_has_the_script(kit: Case) -> None:
+    assert not [name for name in kit.texts() if name.suffix == ".sh"]
+
+
+def test_versions_and_licence_are_in_the_podspec() -> None:
+    view = replace(view_of(KIT), package=Package(name="vision", version="2.3.4", license="", description="Sees."))
+    document = json.loads(podspec.podspec(view))
+    assert (document["version"], document["summary"], document["license"]) == (
+        "2.3.4",
+        "Sees.",
+        {"type": "unspecified"},
+    )

@@ -1,0 +1,183 @@
+"""iOS: how Swift shows a model, under which names, and which models it cannot carry."""
+
+import re
+from pathlib import PurePosixPath
+
+import pytest
+
+from packager.errors import ModelError
+from packager.findings import Report
+from packager.render import templates_folder
+from packager.targets.ios import Ios, swift
+from packager.targets.ios.runtime import runtime_view
+from packager.targets.ios.tensors import SWIFT_TYPES, refuse_unsupported
+from packager.targets.ios.view import ModelView
+from packager.values import ElementType, Package, Signature, TensorSpec
+from packager.vectors import NO_VECTORS, Golden
+from tests.golden.cases import plan, reshaped, specs, vectors
+
+PACKAGE = Package(name="vision", version="1.0.0", license="")
+FLOAT = specs("input", ("x", ElementType.FLOAT, (1, 2)))
+NOTHING = Report(parities=())
+
+
+def model_of(
+    inputs: tuple[TensorSpec, ...],
+    outputs: tuple[TensorSpec, ...] = FLOAT,
+    report: Report = NOTHING,
+    golden: Golden = NO_VECTORS,
+) -> ModelView:
+    made = plan("net", Signature(inputs=inputs, outputs=outputs))
+    return Ios().view(PACKAGE, (made,), report, golden=golden).models[0]
+
+
+def text_of(inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...] = FLOAT) -> str:
+    view = Ios().view(PACKAGE, (plan("net", Signature(inputs=inputs, outputs=outputs)),), NOTHING)
+    return Ios().render(view).texts[PurePosixPath("Sources/VisionKit/Net.swift")]
+
+
+@pytest.mark.parametrize("element", [each for each in ElementType if each is not ElementType.OTHER])
+def test_every_type_that_onnx_runtime_carries_is_an_array_of_its_own_swift_type(element: ElementType) -> None:
+    text = text_of(specs("input", ("t", element, (2,))), specs("output", ("y", element, (2,))))
+    assert re.findall(r"var [ty]: \[(\w+)\]", text) == [SWIFT_TYPES[element]] * 2
+    assert list(SWIFT_TYPES.values()).count(SWIFT_TYPES[element]) == 1
+
+
+@pytest.mark.parametrize("kind", ["input", "output"])
+def test_type_that_swift_has_no_numbers_for_is_refused_with_a_way_out(kind: str) -> None:
+    strange = specs(kind, ("ids", ElementType.OTHER, (1,)))
+    inputs, outputs = (strange, FLOAT) if kind == "input" else (FLOAT, strange)
+    with pytest.raises(ModelError, match=f"{kind} 'ids'.*iOS") as caught:
+        refuse_unsupported(inputs, outputs, model="net")
+    assert "Cast" in caught.value.hint
+
+
+def test_output_of_a_fixed_shape_is_pinned_unless_it_has_another_one_or_holds_strings() -> None:
+    outputs = specs(
+        "output",
+        ("fixed", ElementType.UINT64, (1, 4)),
+        ("words", ElementType.STRING, (2,)),
+        ("free", ElementType.FLOAT, ("batch",)),
+    )
+    view = model_of(FLOAT, outputs)
+    assert [each.identifier for each in view.pinned_outputs] == ["fixed"]
+    assert [each.identifier for each in view.copied_outputs] == ["words", "free"]
+    assert not model_of(FLOAT, outputs, reshaped("net", "fixed")).pinned_outputs
+
+
+def test_same_symbolic_size_of_two_inputs_is_one_parameter_and_the_batch_has_a_default() -> None:
+    shape = ("batch", "seq len")
+    inputs = specs("input", ("ids", ElementType.INT64, shape), ("mask", ElementType.INT64, shape))
+    view = model_of(inputs)
+    assert [(each.identifier, each.default) for each in view.dimensions] == [("batch", " = 1"), ("seqLen", "")]
+    assert not view.has_default_input
+    assert view.inputs[1].sizes == ("batch", "seqLen")
+    assert view.inputs[1].run_sizes == ("input.batch", "input.seqLen")
+
+
+def test_parameter_for_a_size_never_hides_an_input() -> None:
+    view = model_of(specs("input", ("batch", ElementType.INT64, ("batch",))))
+    assert [each.identifier for each in view.dimensions] == ["batch2"]
+
+
+def test_the_example_in_the_documentation_uses_the_models_own_names() -> None:
+    view = model_of(specs("input", ("my text", ElementType.STRING, ("batch", "seq"))))
+    assert view.example == (
+        "let model = try await Net.load()",
+        "var input = Net.Input(batch: 1, seq: 128)",
+        'input.myText[0] = "text"',
+        "let output = try await model.run(input)",
+        "print(output.x[0])",
+    )
+
+
+def test_names_of_tensors_cannot_leave_their_string_or_comment() -> None:
+    text = text_of(specs("input", ('a"\\(evil())`*/\nlet b = 1', ElementType.FLOAT, (1,))))
+    assert r'Fed("a\"\\(evil())`*/\nlet b = 1", input.aEvilLetB1, [1])' in text
+    assert not re.search(r"^let b", text, re.MULTILINE)
+
+
+def test_outputs_are_given_to_onnx_runtime_in_the_order_in_which_they_are_named() -> None:
+    outputs = specs("output", ("free", ElementType.FLOAT, ("n",)), ("fixed", ElementType.FLOAT, (1,)))
+    text = text_of(FLOAT, outputs)
+    assert text.index('            "fixed"') < text.index('            "free"')
+    assert "results.read(0, into: &output.free, shape: &output.freeShape)" in text
+
+
+def test_a_model_with_golden_vectors_tests_itself_and_one_without_does_not() -> None:
+    made = plan("net", Signature(inputs=FLOAT, outputs=FLOAT))
+    golden = vectors(made, tolerance=1e-3)
+    view = Ios().view(PACKAGE, (made,), NOTHING, golden=golden)
+    [tested] = view.models[0].golden
+    assert tested.resource.path == "net/golden.safetensors"
+    assert [(each.path, each.tolerances[0].share) for each in tested.files] == [("net/model.ort", "0.001")]
+    assert "public func selfTest()" in Ios().render(view).texts[PurePosixPath("Sources/VisionKit/Net.swift")]
+    assert "selfTest" not in text_of(FLOAT)
+
+
+@pytest.mark.parametrize(
+    ("package", "given", "module"),
+    [
+        ("page-orientation", "", "PageOrientationKit"),
+        ("ui-kit", "", "UiKit"),
+        ("vision", "Seeing", "Seeing"),
+    ],
+)
+def test_module_is_named_after_the_package_or_as_asked(package: str, given: str, module: str) -> None:
+    assert swift.module_name(package, given) == module
+
+
+@pytest.mark.parametrize("given", ["seeing", "See-ing", "1See", "Foundation", "Options", "String", "Sé"])
+def test_module_that_swift_could_not_import_is_refused_in_words(given: str) -> None:
+    with pytest.raises(ValueError, match=rf"module '{given}' .*\|"):
+        swift.module_name("vision", given)
+
+
+def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
+    assert swift.class_names(["options", "STRING", "options-model", "vision-kit"], taken=["VisionKit"]) == {
+        "options": "OptionsModel",
+        "STRING": "StringModel",
+        "options-model": "OptionsModelModel",
+        "vision-kit": "VisionKitModel",
+    }
+
+
+def test_two_classes_never_differ_in_capitals_alone() -> None:
+    names = swift.class_names(["mobilenet", "mobileNet"]).values()
+    assert len({name.lower() for name in names}) == 2
+
+
+def test_every_type_that_the_templates_name_is_reserved() -> None:
+    words: set[str] = set()
+    for path in (*templates_folder().glob("ios/swift/*.j2"), *templates_folder().glob("ios/_providers/*.swift.j2")):
+        code = re.sub(r"//.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
+        words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
+    assert words - swift.RESERVED_CLASSES - swift.SYSTEM_MODULES == set()
+
+
+def test_all_that_is_unsafe_is_in_one_file() -> None:
+    unsafe = re.compile(
+        r"Unsafe|OpaquePointer|withUnsafe|@unchecked|nonisolated\(unsafe\)|unsafeBitCast|assumingMemory"
+    )
+    found = {
+        path.name
+        for path in templates_folder().glob("ios/**/*.swift.j2")
+        if unsafe.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"OnnxRuntime.swift.j2"}
+
+
+def test_coreml_starts_with_the_packages_own_settings_and_only_where_it_is_asked_for() -> None:
+    view = runtime_view("VisionKit", ("coreml", "xnnpack"))
+    assert (view.c_module, [each.case for each in view.providers]) == ("CVisionKit", ["coreML", "xnnpack"])
+    assert view.coreml
+    assert (view.coreml.model_format, view.coreml.compute_units) == (".mlProgram", ".all")
+    assert runtime_view("VisionKit", ("xnnpack",)).coreml is None
+
+
+def test_a_package_without_coreml_does_not_mention_it() -> None:
+    target = Ios(providers=("xnnpack",))
+    view = target.view(PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT)),), NOTHING)
+    texts = {name: text for name, text in target.render(view).texts.items() if name.parts[0] == "Sources"}
+    assert PurePosixPath("Sources/VisionKit/Options.swift") in texts
+    assert not [name for name, text in texts.items() if "CoreML" in text and name.suffix != ".xcprivacy"]
