@@ -21,6 +21,7 @@ from packager.cli.init import init
 from packager.cli.inspect import inspect
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
+from packager.cli.xcode import xcode
 from packager.errors import MobpackError
 
 INTERRUPTED = 130
@@ -39,7 +40,7 @@ def commands() -> None:
     """
 
 
-for command in (init, inspect, check, build, export, quantize, convert, runtime, doctor):
+for command in (init, inspect, check, build, export, quantize, convert, runtime, xcode, doctor):
     commands.add_command(command)
 
 

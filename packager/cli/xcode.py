@@ -1,0 +1,79 @@
+"""`mobpack xcode`: what lets Xcode build the Swift package when its models change."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packager.cli.options import MODEL, config_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from pbxproj import XcodeProject
+
+    from packager.xcode import Layout, SwiftPackage
+
+
+@click.command(short_help="Let Xcode build the Swift package.")
+@config_option
+@click.option(
+    "--dist", type=MODEL, help="Folder of the release that `mobpack build` has made; default: dist beside mobpack.toml."
+)
+@click.option("--out", "-o", type=MODEL, help="Folder for the script and its lists; default: that of mobpack.toml.")
+@click.option("--project", type=MODEL, metavar="APP.xcodeproj", help="Also add script and package to this project.")
+@click.option("--app-target", default="", metavar="NAME", help="The app in it; default: its only one.")
+@click.option("--plugin", type=MODEL, metavar="FOLDER", help="Write a plugin for SwiftPM instead, as a package.")
+@click.option("--source-root", type=MODEL, help="What Xcode calls SRCROOT; default: the project's folder, or --out.")
+@json_option
+def xcode(
+    config_path: Path,
+    dist: Path | None,
+    out: Path | None,
+    project: Path | None,
+    app_target: str,
+    plugin: Path | None,
+    source_root: Path | None,
+    as_json: bool,
+) -> None:
+    """Write mobpack-build.sh and the lists of its inputs and outputs, for a Run Script phase of Xcode.
+
+    The Swift package must be there: mobpack build --target ios
+    """
+    from packager import config as configuration
+    from packager.console import Console
+    from packager.xcode import Layout, find_package, input_files, integration, write, write_plugin, write_project
+
+    if plugin and project:
+        raise click.UsageError("--plugin and --project are two ways to do the same: choose one")
+    config = configuration.load(config_path, targets=("ios",))
+    beside = config_path.parent
+    out = out or beside
+    layout = Layout(
+        config=config_path,
+        dist=dist or beside / "dist",
+        out=out,
+        source_root=source_root or (project.parent if project else out),
+    )
+    package = find_package(layout.dist, config.package.name, config_path)
+    inputs = input_files(config, config_path)
+    edited = wired(project, app_target, layout, package) if project else None  # refused before anything is written
+    if plugin:
+        write_plugin(plugin, package, config_path, inputs)
+        written: tuple[Path, ...] = (plugin,)
+    else:
+        written = write(integration(layout, package, inputs), out)
+    if project and write_project(edited, project):
+        written = (*written, project / "project.pbxproj")
+    if as_json:
+        print_json({"written": [str(path) for path in written], "product": package.product})
+    else:
+        for path in written:
+            Console().say(f"wrote {path}")
+
+
+def wired(path: Path, target: str, layout: "Layout", package: "SwiftPackage") -> "XcodeProject":
+    """The Xcode project with the script and the package added, not written yet."""
+    from packager.xcode import app_target, read_project, wire, wiring
+
+    project = read_project(path)
+    wire(project, app_target(project, target), wiring(layout, package))
+    return project

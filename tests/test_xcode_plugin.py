@@ -1,0 +1,95 @@
+"""The package of the build-tool plugin: what it knows of the project, and where its ONNX Runtime comes from."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from packager.cli.xcode import xcode
+from packager.errors import ConfigError
+from packager.xcode import SwiftPackage, find_package, write_plugin
+from packager.xcode.plugin import CODE
+from tests.xcode_cases import release
+
+MANIFEST = """
+    .binaryTarget(name: "onnxruntime", url: "https://example.com/o.zip", checksum: "abc")
+    platforms: [.iOS("16.0"), .macOS("14.0")],
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> SwiftPackage:
+    folder = release(tmp_path / "dist")
+    (folder / "Package.swift").write_text(MANIFEST)
+    (folder / "LICENSE-onnxruntime.txt").write_text("MIT")
+    return find_package(tmp_path / "dist", "page-orientation", tmp_path / "mobpack.toml")
+
+
+def written(package: SwiftPackage, tmp_path: Path) -> Path:
+    config = tmp_path / "app/Sources/Vision/mobpack.toml"
+    inputs = [config, config.with_name("größe.onnx"), tmp_path / "samples/a.npz"]
+    write_plugin(tmp_path / "plugin", package, config, inputs)
+    return tmp_path / "plugin"
+
+
+def literals(text: str, name: str) -> list[str]:
+    """The texts of a list in the plugin's code."""
+    [found] = re.findall(rf"static let {name}: \[String\] = \[(.*?)\]", text, re.DOTALL)
+    return re.findall(r'"(.*)"', found)
+
+
+def test_it_knows_what_a_build_reads_and_makes_and_no_folder_of_this_machine(
+    package: SwiftPackage, tmp_path: Path
+) -> None:
+    code = (written(package, tmp_path) / CODE).read_text()
+    assert literals(code, "inputs") == ["../../../samples/a.npz", r"gr\u{F6}\u{DF}e.onnx", "mobpack.toml"]
+    home = "swift/page-orientation/Sources/PageOrientationKit"
+    assert literals(code, "outputs") == [f"{home}/Orientation.swift", f"{home}/Resources/Models"]
+    assert str(tmp_path) not in code
+
+
+def test_its_manifest_has_the_runtime_and_the_systems_of_the_package(package: SwiftPackage, tmp_path: Path) -> None:
+    folder = written(package, tmp_path)
+    text = (folder / "Package.swift").read_text()
+    assert 'url: "https://example.com/o.zip",\n        checksum: "abc"' in text
+    assert '[.iOS("16.0"), .macOS("14.0")]' in text
+    assert 'products: [\n        .plugin(name: "MobpackPlugin"' in text
+    assert '.library(name: "CPageOrientationKit", targets: ["CPageOrientationKit"])' in text
+    assert (folder / "Sources/CPageOrientationKit/include/onnxruntime_c_api.h").is_file()
+    assert (folder / "LICENSE-onnxruntime.txt").read_text() == "MIT"
+
+
+def test_a_runtime_that_the_package_brings_along_comes_along(package: SwiftPackage, tmp_path: Path) -> None:
+    framework = package.folder / "Frameworks/onnxruntime.xcframework"
+    framework.mkdir(parents=True)
+    (framework / "Info.plist").write_text("plist")
+    (package.folder / "Package.swift").write_text(
+        'path: "Frameworks/onnxruntime.xcframework" .iOS("15.1") .macOS("14.0")'
+    )
+    folder = written(package, tmp_path)
+    assert 'path: "Frameworks/onnxruntime.xcframework"\n' in (folder / "Package.swift").read_text()
+    assert (folder / "Frameworks/onnxruntime.xcframework/Info.plist").read_text() == "plist"
+
+
+def test_a_plugin_is_replaced_as_a_whole_and_a_folder_of_somebody_else_is_not(
+    package: SwiftPackage, tmp_path: Path
+) -> None:
+    folder = written(package, tmp_path)
+    (folder / "old.swift").write_text("")
+    written(package, tmp_path)
+    assert not (folder / "old.swift").exists()
+    (folder / "mobpack.json").unlink()
+    with pytest.raises(ConfigError, match="is not a plugin of mobpack xcode"):
+        written(package, tmp_path)
+
+
+def test_a_package_without_models_is_refused(package: SwiftPackage, tmp_path: Path) -> None:
+    (package.folder / "Sources/PageOrientationKit/Resources/Models").rename(package.folder / "Sources/Models")
+    with pytest.raises(ConfigError, match="has no models"):
+        written(package, tmp_path)
+
+
+def test_a_project_gets_the_script_or_the_plugin_and_never_both() -> None:
+    with pytest.raises(click.UsageError, match="two ways to do the same"):
+        xcode.main(["--plugin", "p", "--project", "A.xcodeproj"], standalone_mode=False)
