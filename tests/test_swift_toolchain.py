@@ -1,0 +1,295 @@
+"""Swift packages are built and tested on Linux, and their sources compiled for iOS; what is wrong in them is found."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from packager import tools
+from packager.errors import ToolError
+from tests.toolchain import apple, macho
+from tests.toolchain.debian_root import Locked, Suite, check, make_alone, read_lock
+from tests.toolchain.require import require
+from tests.toolchain.swift import LOCK, swift
+
+MANIFEST = """\
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+    name: "Hello",
+    targets: [
+        .target(name: "CHello", linkerSettings: [.linkedLibrary("onnxruntime", .when(platforms: [.linux]))]),
+        .target(name: "Hello", dependencies: ["CHello"]),
+        .testTarget(name: "HelloTests", dependencies: ["Hello"]),
+    ]
+)
+"""
+HEADER = """\
+#pragma once
+struct Base {
+    const void *(*GetApi)(unsigned version);
+    const char *(*GetVersionString)(void);
+};
+const struct Base *OrtGetApiBase(void);
+int twice(int value);
+"""
+SWIFT = """\
+import CHello
+
+public func four() -> Int32 { twice(2) }
+public func version() -> String { String(cString: OrtGetApiBase().pointee.GetVersionString!()!) }
+"""
+TESTS = """\
+import XCTest
+import Hello
+
+final class HelloTests: XCTestCase {
+    func testFour() { XCTAssertEqual(four(), 4) }
+    func testVersion() { XCTAssertTrue(version().hasPrefix("1."), version()) }
+}
+"""
+SESSION = """\
+import CHello
+import CryptoKit
+import CoreVideo
+import Foundation
+
+#if !os(iOS)
+#error("not for iOS")
+#endif
+
+public final class Session: Sendable {
+    private let lock = NSLock()
+
+    public init() {}
+    public func four() -> Int32 { lock.withLock { twice(2) } }
+    public func width(_ buffer: CVPixelBuffer) -> Int { CVPixelBufferGetWidth(buffer) }
+    public func model() -> URL? { Bundle.module.url(forResource: "model", withExtension: "ort") }
+    public func digest(_ data: Data) -> String { SHA256.hash(data: data).map { String(format: "%02x", $0) }.joined() }
+}
+"""
+MAKE = """
+import sys, time
+from pathlib import Path
+from tests.toolchain.debian_root import make_alone
+
+def make(folder):
+    with Path(sys.argv[2]).open("a") as log:
+        log.write("made\\n")
+    time.sleep(0.5)
+
+make_alone(Path(sys.argv[1]), make)
+"""
+GONE = """\
+#!/bin/sh
+echo "E: Version '6.0.3-2' for 'swiftlang' was not found" >&2
+exit 100
+"""
+MISTAKES = {
+    "what came with iOS 17": (
+        "import CoreML\npublic func count() -> Int { MLModel.availableComputeDevices.count }",
+        "only available in iOS 17.0 or newer",
+    ),
+    "what Swift got with iOS 16": ("public func later(_ clock: ContinuousClock) {}", "only available in iOS 16.0"),
+    "a misspelt function": (
+        "import CoreVideo\npublic func width(_ buffer: CVPixelBuffer) -> Int { CVPixelBufferGetWitdh(buffer) }",
+        "cannot find 'CVPixelBufferGetWitdh' in scope",
+    ),
+    "a data race": (
+        "final class Counter { var value = 0 }\nactor Box { func keep(_ counter: Counter) {} }\n"
+        "func race(_ box: Box) async { let counter = Counter(); await box.keep(counter); counter.value += 1 }",
+        "sending 'counter' risks causing data races",
+    ),
+    "mutable state that is shared": (
+        "public final class Shared: Sendable { var value = 0 }",
+        "'Sendable'-conforming class 'Shared' is mutable",
+    ),
+    "a lock held across threads": (
+        "import Foundation\npublic func hold(_ lock: NSLock) async { lock.lock() }",
+        "unavailable from asynchronous contexts",
+    ),
+    "a warning": ("public func f() { let unused = 1 }", "error: initialization of immutable value 'unused'"),
+}
+
+
+def package(folder: Path, *, swift: str = SWIFT, tests: str = TESTS) -> Path:
+    files = {
+        "Package.swift": MANIFEST,
+        "Sources/CHello/include/chello.h": HEADER,
+        "Sources/CHello/chello.c": '#include "chello.h"\nint twice(int value) { return 2 * value; }\n',
+        "Sources/Hello/Hello.swift": swift,
+        "Tests/HelloTests/HelloTests.swift": tests,
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def c_module(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "chello.h").write_text(HEADER, encoding="utf-8")
+    (folder / "module.modulemap").write_text('module CHello { header "chello.h" export * }\n', encoding="utf-8")
+    return folder
+
+
+def source(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_lock_names_each_package_once() -> None:
+    lines, packages = LOCK.read_text(encoding="utf-8").splitlines(), read_lock(LOCK)
+    assert lines == sorted(lines)
+    assert len({each.package for each in packages}) == len(packages) > 50
+    assert {each.version[:6] for each in packages if each.package in ("swiftlang", "libswiftlang")} == {"6.0.3-"}
+
+
+def test_a_line_that_locks_no_bytes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"debs\.txt, line 1: .*: dash=0\.5\.12-12"):
+        read_lock(source(tmp_path / "debs.txt", "dash=0.5.12-12\n"))
+
+
+def test_a_package_with_other_bytes_is_refused(tmp_path: Path) -> None:
+    deb = source(tmp_path / "dash_1%3a0.5_amd64.deb", "the locked bytes")
+    locked = Locked("dash", "1:0.5", tools.sha256_of(deb))
+    assert check([locked], tmp_path) == [deb]
+    deb.write_text("other bytes", encoding="utf-8")
+    with pytest.raises(ToolError, match=r"dash=1:0\.5 is not the locked file"):
+        check([locked], tmp_path)
+
+
+def test_two_processes_at_once_make_it_once(tmp_path: Path) -> None:
+    folder, log = tmp_path / "made", tmp_path / "log"
+    command = [sys.executable, "-c", MAKE, str(folder), str(log)]
+    processes = [subprocess.Popen(command, cwd=Path(__file__).parents[1]) for _ in range(2)]
+    assert [process.wait(timeout=60) for process in processes] == [0, 0]
+    assert folder.is_dir()
+    assert log.read_text(encoding="utf-8") == "made\n"
+
+
+def test_what_is_half_made_is_thrown_away(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        source(folder / "half", "")
+        raise ToolError("no network")
+
+    with pytest.raises(ToolError, match="no network"):
+        make_alone(tmp_path / "root", fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["root.lock"]
+
+
+@pytest.mark.swift
+def test_a_version_that_the_mirror_has_no_more_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require(Path("/etc/debian_version").is_file(), "the machine has no mirror of Debian")
+    source(tmp_path / "apt-get", GONE).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ToolError, match=r"no longer has 6\.0\.3-2, swiftlang") as caught:
+        Suite("trixie").download([Locked("swiftlang", "6.0.3-2", "0" * 64)], tmp_path, refresh="lock them anew")
+    assert "lock them anew" in caught.value.hint
+
+
+@pytest.mark.swift
+def test_a_package_builds_and_its_tests_run_with_onnxruntime(tmp_path: Path) -> None:
+    done = swift().package("test", package(tmp_path / "hello"), scratch=tmp_path / "build")
+    assert done.returncode == 0, done.output
+    assert "Executed 2 tests, with 0 failures" in done.output
+    assert sorted(path.name for path in (tmp_path / "hello").iterdir()) == ["Package.swift", "Sources", "Tests"]
+
+
+@pytest.mark.swift
+def test_a_test_that_fails_fails(tmp_path: Path) -> None:
+    folder = package(tmp_path / "hello", tests=TESTS.replace("four(), 4", "four(), 5"))
+    done = swift().package("test", folder, scratch=tmp_path / "build")
+    assert done.returncode != 0
+    assert 'XCTAssertEqual failed: ("4") is not equal to ("5")' in done.output
+
+
+@pytest.mark.swift
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("func f() { let unused = 1 }", "error: initialization of immutable value 'unused'"),
+        ("func f() -> Int { four() }", "error: cannot convert return expression of type 'Int32'"),
+    ],
+    ids=["warning", "error"],
+)
+def test_a_warning_or_error_ends_the_build(tmp_path: Path, line: str, complaint: str) -> None:
+    folder = package(tmp_path / "hello", swift=f"{SWIFT}{line}\n")
+    done = swift().package("build", folder, scratch=tmp_path / "build")
+    assert done.returncode != 0
+    assert complaint in done.output
+
+
+@pytest.mark.swift
+def test_programs_of_the_machine_are_within_reach(tmp_path: Path) -> None:
+    command = ["chroot", "/host", sys.executable, "-c", "import sys; print(sys.executable)"]
+    assert swift().run(command, cwd=tmp_path).output.strip() == sys.executable
+
+
+@pytest.mark.swift
+def test_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
+    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
+    script = "touch /usr/changed; echo own > /own; (sleep 4; touch late) & sleep 60"
+    done = swift().run(["sh", "-c", script], cwd=tmp_path, timeout_s=2)
+    assert done.returncode != 0
+    assert "Read-only file system" in done.output
+    assert "ended after 2 s" in done.output
+    assert "own" not in swift().run(["sh", "-c", "sleep 3; ls /"], cwd=tmp_path).output.split()
+    assert list(tmp_path.iterdir()) == []
+    assert Path("/proc/self/mounts").read_text(encoding="utf-8") == mounts
+
+
+@pytest.mark.swift
+def test_a_file_that_is_mounted_twice_stays_as_it_is(tmp_path: Path) -> None:
+    file = source(tmp_path / "file", "content")
+    assert swift().run(["cat", file], cwd=tmp_path, mounts={str(file): file}).output == "content"
+    assert file.read_text(encoding="utf-8") == "content"
+
+
+@pytest.mark.swift
+def test_sources_compile_for_ios(tmp_path: Path) -> None:
+    module = c_module(tmp_path / "c")
+    code = source(tmp_path / "twice.c", '#include "chello.h"\nint twice(int value) { return 2 * value; }\n')
+    session = source(tmp_path / "Session.swift", SESSION)
+    compiled = apple.compile_swift("Hello", [session], tmp_path, c_modules={"CHello": module})
+    assert (compiled.returncode, compiled.output) == (0, "")
+    [hello] = compiled.objects
+    assert macho.build_version(hello) == macho.BuildVersion("ios", "15.0")
+    assert "_twice" in macho.undefined_symbols(hello)
+    [c] = apple.compile_c([code], tmp_path, includes=[module]).objects
+    assert macho.build_version(c) == macho.BuildVersion("ios", "15.0")
+    library = tmp_path / "libhello.a"
+    assert swift().run(["llvm-ar", "rcs", library, c, hello], cwd=tmp_path).returncode == 0
+    assert macho.defined_symbols(library) == macho.defined_symbols(c) | macho.defined_symbols(hello)
+    assert macho.defined_symbols(c) == {"_twice"}
+    assert "_twice" not in macho.undefined_symbols(library)
+
+
+@pytest.mark.swift
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_does_not_compile_for_ios(tmp_path: Path, mistake: str) -> None:
+    text, complaint = MISTAKES[mistake]
+    compiled = apple.compile_swift("Bad", [source(tmp_path / "Bad.swift", text)], tmp_path)
+    assert compiled.returncode != 0
+    assert complaint in compiled.output
+    assert compiled.objects == ()
+
+
+@pytest.mark.swift
+def test_what_is_asked_for_before_use_compiles_for_ios(tmp_path: Path) -> None:
+    text = MISTAKES["what came with iOS 17"][0].replace(
+        "{ ML", "{ guard #available(iOS 17, *) else { return 0 }; return ML"
+    )
+    compiled = apple.compile_swift("Good", [source(tmp_path / "Good.swift", text)], tmp_path)
+    assert (compiled.returncode, compiled.output) == (0, "")
+
+
+@pytest.mark.swift
+def test_a_warning_in_c_does_not_compile_for_ios(tmp_path: Path) -> None:
+    code = source(tmp_path / "twice.c", "int twice(int value) { int unused; return 2 * value; }\n")
+    compiled = apple.compile_c([code], tmp_path)
+    assert compiled.objects == ()
+    assert "unused variable" in compiled.output

@@ -1,0 +1,159 @@
+"""Compiles Swift and C for Apple's systems on Linux: a check of sources, its objects are not for shipping.
+
+Apple's SDKs cannot be had here. Swift's own modules come from their textual interfaces, which Debian ships for Linux;
+C headers are those that zig has of Darwin; Foundation and its like are interfaces in `apple_modules/`, with the names,
+types and availability that Apple documents, of what generated code uses. A name that is missing there does not compile.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from packager import tools
+from packager.environments import bionic
+from packager.errors import ToolError
+from packager.store import key_of
+from tests.toolchain.debian_root import make_alone
+from tests.toolchain.require import require
+from tests.toolchain.swift import Finished, swift
+
+INTERFACES = Path(__file__).with_name("apple_modules")
+STANDARD = ("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_Builtin_float")
+"""Modules of Swift itself, each after those that it imports."""
+FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML")
+LINUX = "usr/libexec/swift/lib/swift/linux"
+LINUX_TARGET = "x86_64-pc-linux-gnu"
+SEEN = "/apple"
+"""Where the compiler sees its modules, on every machine: what it caches names paths."""
+STANDARD_SEEN = f"{SEEN}/standard"
+IOS = "arm64-apple-ios15.0"
+STRICT = ("-swift-version", "6", "-strict-concurrency=complete", "-warnings-as-errors", "-parse-as-library")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    returncode: int
+    output: str
+    """errors and warnings"""
+    objects: tuple[Path, ...]
+
+
+def compile_swift(
+    module: str,
+    sources: Sequence[Path],
+    folder: Path,
+    *,
+    c_modules: Mapping[str, Path] | None = None,
+    triple: str = IOS,
+    defines: Sequence[str] = ("SWIFT_PACKAGE",),
+) -> Compiled:
+    """Compiles a module to one object in `folder`, with warnings as errors; checks for data races come with that.
+
+    `c_modules` are folders that hold a module.modulemap. As SwiftPM compiles it, the module has `Bundle.module`.
+    """
+    paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
+    product = folder / f"{module}.o"
+    command = ["swift-frontend", "-c", "-O", *_options(triple), *STRICT, "-module-name", module]
+    command += [f"-D{name}" for name in defines]
+    command += [word for each in (c_modules or {}).values() for word in ("-I", str(each))]
+    done = _run([*command, *paths, "-o", product], folder, triple, [*paths, *(c_modules or {}).values()])
+    return Compiled(done.returncode, done.output, (product,) if done.returncode == 0 else ())
+
+
+def compile_c(sources: Sequence[Path], folder: Path, *, includes: Sequence[Path] = (), triple: str = IOS) -> Compiled:
+    """Compiles C sources to an object each in `folder`, with warnings as errors."""
+    products = tuple(folder / f"{path.stem}.o" for path in sources)
+    options = ["-target", triple, "-isysroot", f"{SEEN}/sdk", "-Wall", "-Wextra", "-Werror", "-O2"]
+    options += [f"-I{path}" for path in includes]
+    for source, product in zip(sources, products, strict=True):
+        done = _run(["clang", *options, "-c", source, "-o", product], folder, triple, [*sources, *includes])
+        if done.returncode != 0:
+            return Compiled(done.returncode, done.output, ())
+    return Compiled(0, "", products)
+
+
+def _run(command: Sequence[str | Path], folder: Path, triple: str, paths: Sequence[Path]) -> Finished:
+    """Runs a compiler that sees `folder`, `paths` and the modules for `triple`."""
+    mounts = {str(path): path for path in sorted(path.resolve() for path in paths)}
+    return swift().run(command, cwd=folder, mounts={**mounts, **_seen(frameworks(triple), standard(triple))})
+
+
+def _options(triple: str) -> list[str]:
+    options = ["-target", triple, "-sdk", f"{SEEN}/sdk", "-module-cache-path", f"{SEEN}/cache"]
+    return [*options, "-disable-objc-interop", "-I", f"{STANDARD_SEEN}/modules", "-I", f"{SEEN}/modules"]
+
+
+@cache
+def frameworks(triple: str) -> Path:
+    """The folder with Apple's modules for `triple`, compiled on first use: seconds."""
+    texts = {name: _retarget(INTERFACES / f"{name}.swiftinterface", triple) for name in FRAMEWORKS}
+    darwin = {path.name: path.read_text(encoding="utf-8") for path in sorted(INTERFACES.glob("*.[hm]*"))}
+
+    def make(folder: Path) -> None:
+        (folder / "modules").mkdir()
+        for name, text in darwin.items():
+            (folder / "modules" / name).write_text(text, encoding="utf-8")
+        _compile(texts, SEEN, _seen(folder, standard(triple)), triple)
+
+    return _made([standard(triple).name, str(_headers()), darwin, texts], make)
+
+
+@cache
+def standard(triple: str) -> Path:
+    """The folder with Swift's own modules for `triple`, compiled on first use: most of a minute."""
+    files = {name: swift().root / LINUX / f"{name}.swiftmodule" / f"{LINUX_TARGET}.swiftinterface" for name in STANDARD}
+    texts = {name: _retarget(file, triple) for name, file in files.items()}
+
+    def make(folder: Path) -> None:
+        (folder / "modules").mkdir()
+        _compile(texts, STANDARD_SEEN, _seen(folder, folder), triple)
+
+    return _made([swift().folder.name, triple, texts], make)
+
+
+def _made(contents: object, make: Callable[[Path], None]) -> Path:
+    folder = tools.cache_folder() / "swift" / "apple" / key_of(contents)[:16]
+    make_alone(folder, make)
+    return folder
+
+
+def _compile(interfaces: Mapping[str, str], place: str, seen: Mapping[str, Path], triple: str) -> None:
+    """Compiles `interfaces`, each after those it imports, in the folder that the compiler sees at `place`."""
+    folder = seen[place]
+    for name in ("cache", "interfaces", "sdk/usr/include", "standard"):
+        (folder / name).mkdir(parents=True)
+    for name, text in interfaces.items():
+        # In a folder apart: beside its module the compiler would ask whether that is newer, and make its own.
+        (folder / "interfaces" / f"{name}.swiftinterface").write_text(text, encoding="utf-8")
+        command = ["swift-frontend", "-compile-module-from-interface", f"{place}/interfaces/{name}.swiftinterface"]
+        command += [*_options(triple), "-module-name", name, "-o", f"{place}/modules/{name}.swiftmodule"]
+        command += ["-parse-stdlib"] if "-parse-stdlib" in text else []
+        done = swift().run(command, cwd=folder, mounts=seen)
+        if done.returncode != 0:
+            raise RuntimeError(f"cannot compile the module {name} for {triple}: {tools.last_lines(done.output)}")
+
+
+def _seen(folder: Path, standard: Path) -> dict[str, Path]:
+    return {SEEN: folder, STANDARD_SEEN: standard, f"{SEEN}/sdk/usr/include": _headers()}
+
+
+def _headers() -> Path:
+    """Darwin's C headers; ends the test where they cannot be had."""
+    try:
+        return bionic.compiler().parent / "lib" / "libc" / "include" / "any-darwin-any"
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+        raise
+
+
+def _retarget(interface: Path, triple: str) -> str:
+    """The text of an interface made for Linux, for `triple`: what it says of availability is for those who import it.
+
+    Without what only Swift's own build can do: copies of functions for older systems, and Float80 beyond its #if.
+    """
+    text = interface.read_text(encoding="utf-8")
+    text = text.replace(f"-target {LINUX_TARGET}", f"-target {triple} -disable-availability-checking")
+    text = re.sub(r"@backDeployed\(.*?\)", "", text)
+    return re.sub(r"self = _stdlib_(remainderl|squareRootl)\(.*\)", "Swift.fatalError()", text)

@@ -1,0 +1,228 @@
+"""Swift for Linux, Debian's own, in a folder of the cache: `swift build` and `swift test` of generated packages.
+
+`python -m tests.toolchain.swift --lock` locks the versions that Debian's mirror has now.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from packager import tools
+from packager.errors import ToolError
+from packager.store import key_of
+from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.require import require
+
+SUITE = Suite("trixie")
+LOCK = Path(__file__).with_name("swift_debs.txt")
+REFRESH = "python -m tests.toolchain.swift --lock"
+WANTED = ("swiftlang", "libswiftlang", "libc6-dev", "libstdc++-14-dev", "git", "dash", "coreutils")
+NOT_NEEDED = re.compile(
+    r"(git-man|debconf|debianutils|tzdata|cpp.*|gcc(-14)?(-x86.*)?|.*perl.*|libpython.*|swiftlang-dev)$"
+)
+"""What these depend on without use for it here: GCC's programs, Perl, and Python for the debugger."""
+NOT_UNPACKED = re.compile(
+    r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/python|usr/libexec/swift/(bin/(clangd|lldb-|sourcekit)|"
+    r"lib/(liblldb|libLTO|libsourcekitd|swift/embedded/|swift/FrameworkABIBaseline/|swift_static/))"
+)
+"""Half of what Swift's package holds: its debugger, servers of editors, and standard libraries for other uses."""
+PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
+TIMEOUT_S = 600
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that came to its end, or was ended."""
+
+    returncode: int
+    output: str
+    """what it printed, errors too"""
+
+
+@dataclass(frozen=True)
+class Swift:
+    """The toolchain, and a folder that its runs share."""
+
+    folder: Path
+
+    @property
+    def root(self) -> Path:
+        """What its programs see as /."""
+        return self.folder / "root"
+
+    @property
+    def shared(self) -> Path:
+        """Seen by every run under the same path: caches of modules and libraries."""
+        return self.folder / "shared"
+
+    def run(
+        self,
+        arguments: Sequence[str | Path],
+        *,
+        cwd: Path,
+        mounts: Mapping[str, Path] | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Finished:
+        """Runs a program of the toolchain in `cwd`, which is the one folder of the machine that it sees.
+
+        `mounts` are others: what is seen -> what is on the machine, all of them absolute. `/host` is the whole machine:
+        `chroot /host PROGRAM` runs one of its own programs. What was started and mounted is gone afterwards.
+        """
+        assert all(Path(place).is_absolute() for place in (str(cwd), *(mounts or {})))
+        seen = {
+            str(cwd): cwd,
+            str(self.shared): self.shared,
+            **(mounts or {}),
+            "/host": Path("/"),
+            "/dev": Path("/dev"),
+        }
+        variables = {"HOME": str(self.shared), "PATH": PROGRAMS, "LC_ALL": "C.UTF-8", **(environment or {})}
+        top = self.folder / "seen"  # empty but for those who mount there, each for itself
+        top.mkdir(exist_ok=True)
+        inside = ["env", "-i", f"--chdir={cwd}", *(f"{name}={value}" for name, value in variables.items())]
+        script = [*_mount_all(self.root, seen, top), _shell("chroot", top, *inside, *arguments), "exit $?"]
+        return _finish([*_alone(), "sh", "-c", "\n".join(script)], timeout_s)
+
+    def package(
+        self,
+        action: str,
+        package: Path,
+        *options: str,
+        scratch: Path,
+        mounts: Mapping[str, Path] | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Finished:
+        """`swift build` or `swift test` of the package in a folder; what is built goes to `scratch`.
+
+        Warnings are errors, and ONNX Runtime is there to link with and to run.
+        """
+        library = self.onnxruntime_library()
+        command = ["swift", action, "-j", "2", "--scratch-path", str(scratch)]
+        command += ["-Xswiftc", "-warnings-as-errors", "-Xcc", "-Werror", "-Xlinker", f"-L{library}"]
+        # Headers of the C library and Foundation, compiled once for all packages: half of a small one's time.
+        command += ["-Xswiftc", "-module-cache-path", "-Xswiftc", str(self.shared / "modules"), *options]
+        scratch.mkdir(parents=True, exist_ok=True)
+        return self.run(
+            command,
+            cwd=package,
+            mounts={str(scratch): scratch, **(mounts or {})},
+            environment={"LD_LIBRARY_PATH": str(library), **(environment or {})},
+            timeout_s=timeout_s,
+        )
+
+    def onnxruntime_library(self) -> Path:
+        """A folder with pip's ONNX Runtime under the names that a linker and a loader look for."""
+        spec = find_spec("onnxruntime")
+        assert spec
+        assert spec.origin
+        [library] = Path(spec.origin).with_name("capi").glob("libonnxruntime.so.*.*.*")
+        folder = self.shared / library.name
+
+        def copy(made: Path) -> None:
+            shutil.copy(library, made / "libonnxruntime.so.1")
+            (made / "libonnxruntime.so").symlink_to("libonnxruntime.so.1")
+
+        make_alone(folder, copy)
+        return folder
+
+
+@cache
+def swift() -> Swift:
+    """The toolchain, made on first use; ends the test where it cannot be had."""
+    require(sys.platform == "linux", "Debian's Swift runs on Linux")
+    require(not _why_not_alone(), _why_not_alone())
+    try:
+        return Swift(install(LOCK))
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+        raise
+
+
+def install(lock: Path) -> Path:
+    """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
+    folder = tools.cache_folder() / "swift" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
+
+    def make(made: Path) -> None:
+        (made / "shared").mkdir()
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            debs = SUITE.download(read_lock(lock), Path(scratch), refresh=REFRESH)
+            unpack(debs, made / "root", NOT_UNPACKED)
+
+    make_alone(folder, make)
+    return folder
+
+
+def _mount_all(root: Path, seen: Mapping[str, Path], top: Path) -> list[str]:
+    """Shell lines that lay out what a program sees in the folder `top`, for the process that runs them alone."""
+    lines = ["set -e", _shell("mount", "-t", "tmpfs", "none", str(top))]
+    lines.append(_shell("mkdir", *(str(top / name) for name in ("tmp", "proc"))))
+    lines.append(_shell("mount", "-t", "proc", "proc", str(top / "proc")))
+    for entry in sorted(root.iterdir()):
+        if entry.is_symlink():
+            lines.append(_shell("ln", "-s", str(entry.readlink()), str(top / entry.name)))
+    entries = {f"/{entry.name}": entry for entry in sorted(root.iterdir()) if not entry.is_symlink()}
+    for place, source in {**entries, **seen}.items():
+        target = f"{top}{place}"
+        make = ["mkdir", "-p"] if source.is_dir() else ["install", "-D", "/dev/null"]
+        # What is there already lies in a folder of the machine that was mounted before: it must stay as it is.
+        lines.append(f"[ -e {_shell(target)} ] || {_shell(*make, target)}")
+        options = ["--bind", "-o", "ro"] if place in entries else ["--rbind"]
+        lines.append(_shell("mount", *options, source, target))
+    return [*lines, "set +e"]
+
+
+def _shell(*words: str | Path) -> str:
+    return shlex.join(map(str, words))
+
+
+def _alone() -> list[str]:
+    """Starts a program with mounts and processes of its own: when it ends, all of them do."""
+    command = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+    return command if os.geteuid() == 0 else [*command, "--map-root-user"]
+
+
+@cache
+def _why_not_alone() -> str:
+    """Why this user cannot mount; empty when it works."""
+    if not shutil.which("unshare"):
+        return "unshare of util-linux is missing"
+    done = subprocess.run(
+        [*_alone(), "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True, check=False
+    )
+    return f"a chroot of one's own needs root or user namespaces: {done.stderr.strip()}" if done.returncode else ""
+
+
+def _finish(command: Sequence[str], timeout_s: float) -> Finished:
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        output, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        return Finished(-9, f"{output}\nended after {timeout_s} s")
+    finally:
+        process.kill()
+    return Finished(process.returncode, output)
+
+
+def main() -> None:
+    if sys.argv[1:] != ["--lock"]:
+        sys.exit(f"usage: {REFRESH}")
+    LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
