@@ -8,6 +8,8 @@ import pytest
 from packager.cli import commands
 from packager.targets.android import kotlin
 from tests.golden.cases import GOLDEN
+from tests.toolchain import apple
+from tests.toolchain.swift_packages import golden_package
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,6 +26,22 @@ def test_the_kotlin_of_the_readme_compiles_without_warnings(tmp_path: Path) -> N
         f"internal fun show(context: Context, pixels: FloatArray) {{\n{found.group(1)}}}\n"
     )
     assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path).is_file()
+
+
+@pytest.mark.swift
+def test_the_swift_of_the_readme_compiles_without_warnings(tmp_path: Path) -> None:
+    found = re.search(r"```swift\n(.*?)```", README, re.DOTALL)
+    assert found
+    app = tmp_path / "App.swift"
+    app.write_text(f"func show(_ pixels: [Float]) async throws {{\n{found.group(1)}}}\n", encoding="utf-8")
+    sources = golden_package("image_classifier", tmp_path) / "Sources"
+    done = apple.compile_swift(
+        "VisionKit",
+        [app, *sorted((sources / "VisionKit").glob("*.swift"))],
+        tmp_path,
+        c_modules={"CVisionKit": sources / "CVisionKit" / "include"},
+    )
+    assert (done.returncode, done.output) == (0, "")
 
 
 def test_commands_and_options_of_the_readme_exist() -> None:

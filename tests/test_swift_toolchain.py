@@ -8,7 +8,8 @@ import pytest
 
 from packager import tools
 from packager.errors import ToolError
-from tests.toolchain import apple, macho
+from packager.xcframework import macho
+from tests.toolchain import apple
 from tests.toolchain.debian_root import Locked, Suite, check, make_alone, read_lock
 from tests.toolchain.require import require
 from tests.toolchain.swift import LOCK, swift
@@ -249,6 +250,9 @@ def test_a_file_that_is_mounted_twice_stays_as_it_is(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == "content"
 
 
+PHONE = macho.Build("ios", "", "15.0")
+
+
 @pytest.mark.swift
 def test_sources_compile_for_ios(tmp_path: Path) -> None:
     module = c_module(tmp_path / "c")
@@ -256,16 +260,19 @@ def test_sources_compile_for_ios(tmp_path: Path) -> None:
     session = source(tmp_path / "Session.swift", SESSION)
     compiled = apple.compile_swift("Hello", [session], tmp_path, c_modules={"CHello": module})
     assert (compiled.returncode, compiled.output) == (0, "")
-    [hello] = compiled.objects
-    assert macho.build_version(hello) == macho.BuildVersion("ios", "15.0")
-    assert "_twice" in macho.undefined_symbols(hello)
-    [c] = apple.compile_c([code], tmp_path, includes=[module]).objects
-    assert macho.build_version(c) == macho.BuildVersion("ios", "15.0")
-    library = tmp_path / "libhello.a"
-    assert swift().run(["llvm-ar", "rcs", library, c, hello], cwd=tmp_path).returncode == 0
-    assert macho.defined_symbols(library) == macho.defined_symbols(c) | macho.defined_symbols(hello)
-    assert macho.defined_symbols(c) == {"_twice"}
-    assert "_twice" not in macho.undefined_symbols(library)
+    [file] = compiled.objects
+    [hello] = macho.read(file)
+    assert hello.builds == {PHONE}
+    assert "_twice" in hello.undefined
+    [c_file] = apple.compile_c([code], tmp_path, includes=[module]).objects
+    [c] = macho.read(c_file)
+    assert c.builds == {PHONE}
+    assert c.exports == {"_twice"}
+    archive = tmp_path / "libhello.a"
+    assert swift().run(["llvm-ar", "rcs", archive, c_file, file], cwd=tmp_path).returncode == 0
+    [library] = macho.read(archive)
+    assert library.exports == c.exports | hello.exports
+    assert "_twice" not in library.undefined
 
 
 @pytest.mark.swift

@@ -37,6 +37,8 @@ NOT_UNPACKED = re.compile(
 """Half of what Swift's package holds: its debugger, servers of editors, and standard libraries for other uses."""
 PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
 TIMEOUT_S = 600
+DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom"))
+"""Mounted one by one: a compiler that fails removes its output, which may have been /dev/null."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ let linked: [LinkerSetting] = [
     .linkedFramework("CoreML"),
     .linkedFramework("Foundation"),
     .linkedFramework("Network"),
-    .linkedLibrary("c++"),
+    .linkedLibrary("c++")
 ]
 #endif
 
@@ -42,6 +42,6 @@ let package = Package(
             dependencies: ["CVisionKit"],
             resources: [.copy("Resources/Models"), .copy("Resources/PrivacyInfo.xcprivacy")]
         ),
-        .testTarget(name: "VisionKitTests", dependencies: ["VisionKit"]),
+        .testTarget(name: "VisionKitTests", dependencies: ["VisionKit"])
     ]
 )

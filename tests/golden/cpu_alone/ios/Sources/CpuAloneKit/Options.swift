@@ -6,9 +6,10 @@ public struct Options: Sendable, Equatable {
     public var providers: [Provider]
     /// Threads of one run; 0 leaves the choice to the provider.
     public var threads: Int
-    /// Settings by provider, under the names that ONNX Runtime gives them. They win over all others.
+    /// Settings by provider, under the names that ONNX Runtime gives them. They win over all others. The CPU has none.
     public var providerOptions: [Provider: [String: String]]
 
+    /// What is left out is as the package was built for it.
     public init(
         providers: [Provider] = [.cpu],
         threads: Int = 0,

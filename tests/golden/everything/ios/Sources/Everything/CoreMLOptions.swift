@@ -16,24 +16,31 @@ public struct CoreMLOptions: Sendable, Equatable {
     public enum ComputeUnits: String, Sendable {
         /// The neural engine, the GPU and the CPU: CoreML chooses for each operator.
         case all = "ALL"
+        /// The CPU alone.
         case cpuOnly = "CPUOnly"
+        /// No neural engine.
         case cpuAndGPU = "CPUAndGPU"
+        /// No GPU, which an app may need for what it shows.
         case cpuAndNeuralEngine = "CPUAndNeuralEngine"
     }
 
     /// What CoreML prepares a model for when it is loaded. Before iOS 18 and macOS 15 this is without effect.
     public enum Specialization: String, Sendable {
+        /// What CoreML thinks best.
         case `default` = "Default"
         /// Spend more time loading to predict faster.
         case fastPrediction = "FastPrediction"
     }
 
+    /// The kind of model that CoreML gets.
     public var modelFormat: ModelFormat
+    /// What may compute.
     public var computeUnits: ComputeUnits
     /// Take only operators whose inputs have fixed shapes: dynamic ones can be slower than on the CPU.
     public var requiresStaticInputShapes: Bool
     /// Take operators inside the bodies of If, Loop and Scan too.
     public var enablesSubgraphs: Bool
+    /// What CoreML prepares a model for.
     public var specialization: Specialization
     /// Log for each operator where it runs and how long that is expected to take, for developers.
     public var profilesComputePlan: Bool
@@ -44,6 +51,7 @@ public struct CoreMLOptions: Sendable, Equatable {
     /// What earlier versions of the app left of the same model is removed there when a model is loaded.
     public var cacheDirectory: URL?
 
+    /// What is left out is as the package was built for it.
     public init(
         modelFormat: ModelFormat = .mlProgram,
         computeUnits: ComputeUnits = .all,

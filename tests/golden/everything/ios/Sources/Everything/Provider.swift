@@ -16,6 +16,7 @@ public enum Provider: String, Sendable, CaseIterable {
 
 /// A provider that was asked for and did not start with a file that is meant for it.
 public struct Fallback: Sendable, Equatable, CustomStringConvertible {
+    /// The one that did not start.
     public let provider: Provider
     /// What ONNX Runtime said, in most cases.
     public let reason: String

@@ -4,8 +4,10 @@
 ///
 /// Swift's own `Float16` has the same bits, but does not exist on Macs with Intel processors. Equality is that of bits.
 public struct Half: Sendable, Hashable {
+    /// Its bits: sign, exponent, fraction.
     public var bitPattern: UInt16
 
+    /// The number with these bits.
     public init(bitPattern: UInt16) {
         self.bitPattern = bitPattern
     }
@@ -32,8 +34,10 @@ public struct Half: Sendable, Hashable {
 
 /// The upper half of a `Float`, as ONNX models hold them. Equality is that of bits.
 public struct BFloat16: Sendable, Hashable {
+    /// Its bits: sign, exponent, fraction.
     public var bitPattern: UInt16
 
+    /// The number with these bits.
     public init(bitPattern: UInt16) {
         self.bitPattern = bitPattern
     }

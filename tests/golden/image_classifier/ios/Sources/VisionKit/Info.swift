@@ -2,6 +2,7 @@
 
 /// Which model this is.
 public struct Info: Sendable, Equatable {
+    /// Its name in the package's configuration.
     public let name: String
     /// Version of the package that brought it.
     public let version: String

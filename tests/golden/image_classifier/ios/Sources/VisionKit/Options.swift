@@ -8,9 +8,10 @@ public struct Options: Sendable, Equatable {
     public var threads: Int
     /// How CoreML runs a model.
     public var coreML: CoreMLOptions
-    /// Settings by provider, under the names that ONNX Runtime gives them. They win over all others.
+    /// Settings by provider, under the names that ONNX Runtime gives them. They win over all others. The CPU has none.
     public var providerOptions: [Provider: [String: String]]
 
+    /// What is left out is as the package was built for it.
     public init(
         providers: [Provider] = [.coreML, .cpu],
         threads: Int = 0,

@@ -1,0 +1,142 @@
+"""The golden trees for iOS compile for iPhones, and the functions they need are in ONNX Runtime's library for iOS."""
+
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from packager.xcframework import macho
+from tests.conftest import fetched
+from tests.toolchain import apple
+from tests.toolchain.apple import Compiled
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_packages import golden_package
+
+pytestmark = pytest.mark.swift
+
+NAMES = ("image_classifier", "everything", "cpu_alone")
+LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"
+TOO_NEW = "\nimport CoreML\nfunc units() -> MLComputeUnits { .cpuAndNeuralEngine }\n"
+RACE = """
+import Foundation
+final class Count: Sendable { var value = 0 }
+"""
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    swift()
+    return golden_package(request.param, tmp_path_factory.mktemp("golden"))
+
+
+@pytest.fixture(scope="module")
+def code(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """The package's module, compiled for the oldest iOS that it may be used on."""
+    done = compile_module(package, tmp_path_factory.mktemp("code"))
+    assert done.returncode == 0, done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory: pytest.TempPathFactory) -> macho.Code:
+    """ONNX Runtime's static library for iPhones."""
+    file = tmp_path_factory.mktemp("runtime") / "onnxruntime"
+    with tarfile.open(fetched("onnxruntime-binaries")) as archive:
+        [member] = [each for each in archive.getmembers() if each.name.endswith(LIBRARY)]
+        source = archive.extractfile(member)
+        assert source
+        with file.open("wb") as target:
+            shutil.copyfileobj(source, target)
+    [found] = macho.read(file)
+    return found
+
+
+def module_of(package: Path) -> str:
+    [shim] = package.glob("Sources/C*/shim.c")
+    return shim.parent.name.removeprefix("C")
+
+
+def compiled(code: Compiled) -> macho.Code:
+    [file] = code.objects
+    [found] = macho.read(file)
+    return found
+
+
+def compile_module(package: Path, folder: Path, *, triple: str = apple.IOS, is_pod: bool = False) -> Compiled:
+    """Compiles a package's module as SwiftPM has it compiled, or as CocoaPods has."""
+    module = module_of(package)
+    return apple.compile_swift(
+        module,
+        sorted((package / "Sources" / module).glob("*.swift")),
+        folder,
+        c_modules={f"C{module}": package / "Sources" / f"C{module}" / "include"},
+        triple=triple,
+        defines=() if is_pod else ("SWIFT_PACKAGE",),
+    )
+
+
+def test_it_is_compiled_for_iphones(code: Compiled) -> None:
+    assert compiled(code).builds == {macho.Build("ios", "", "15.0")}
+
+
+def test_what_it_needs_of_onnx_runtime_is_in_its_library(code: Compiled, runtime: macho.Code) -> None:
+    needed = {name for name in compiled(code).undefined if name.startswith("_Ort")}
+
+    assert needed == {"_OrtGetApiBase"}
+    assert needed <= runtime.exports
+    assert runtime.architecture == "arm64"
+
+
+def test_its_c_target_compiles(package: Path, tmp_path: Path) -> None:
+    sources = package / "Sources" / f"C{module_of(package)}"
+    done = apple.compile_c([sources / "shim.c"], tmp_path, includes=[sources / "include"])
+    assert done.returncode == 0, done.output
+
+
+def test_coreml_is_in_packages_with_coreml_alone(package: Path, code: Compiled) -> None:
+    """Seen by texts that are too long for the compiler to put into instructions."""
+    [module] = code.objects
+    content = module.read_bytes()
+    has_coreml = (package / "Sources" / module_of(package) / "CoreMLOptions.swift").exists()
+
+    for option in (
+        b"EnableOnSubgraphs",
+        b"ModelCacheDirectory",
+        b"RequireStaticInputShapes",
+        b"SpecializationStrategy",
+    ):
+        assert (option in content) == has_coreml
+
+
+def test_apples_sha256_is_used_on_apples_systems(code: Compiled) -> None:
+    assert any("CryptoKit" in name for name in compiled(code).undefined)
+
+
+@pytest.mark.parametrize("is_pod", [False, True], ids=["swiftpm", "cocoapods"])
+@pytest.mark.parametrize("triple", ["arm64-apple-macos13.0"])
+def test_it_compiles_for_macs_and_as_a_pod(package: Path, tmp_path: Path, triple: str, is_pod: bool) -> None:
+    done = compile_module(package, tmp_path, triple=apple.IOS if is_pod else triple, is_pod=is_pod)
+    assert done.returncode == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("Info.swift", "\npublic struct", f"{TOO_NEW}\npublic struct", "only available in iOS 16"),
+        ("Info.swift", "\npublic struct", f"{RACE}\npublic struct", "mutable"),
+        ("ModelSession.swift", "options.coreML.settings", "options.coreMl.settings", "no member 'coreMl'"),
+        ("Checksum.swift", "SHA256.hash", "SHA257.hash", "SHA257"),
+    ],
+)
+def test_a_mistake_does_not_compile(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
+    package = golden_package("everything", tmp_path)
+    file = package / "Sources" / module_of(package) / name
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    done = compile_module(package, tmp_path)
+
+    assert done.returncode != 0
+    assert words in done.output

@@ -1,0 +1,202 @@
+"""The golden trees for iOS are packages that Swift takes: compiled, described, laid out and documented as it asks.
+
+They are compiled as Swift 6 here; `test_swift_packages.py` compiles what their manifests ask for.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager import tools
+from tests.toolchain.swift import Finished, swift
+from tests.toolchain.swift_packages import golden_package
+
+pytestmark = pytest.mark.swift
+
+NAMES = ("image_classifier", "everything", "cpu_alone")
+FORMAT = {
+    "version": 1,
+    "indentation": {"spaces": 4},
+    "lineLength": 120,
+    "indentConditionalCompilationBlocks": False,
+    "multiElementCollectionTrailingCommas": False,
+    "rules": {"GroupNumericLiterals": False},
+}
+ACCESSOR = """\
+import Foundation
+
+extension Foundation.Bundle {
+    static var module: Bundle { .main }
+}
+"""
+APPLE = "#if os(Linux)"
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    swift()
+    return golden_package(request.param, tmp_path_factory.mktemp("golden"))
+
+
+@pytest.fixture(scope="module")
+def symbols(package: Path) -> list[dict[str, Any]]:
+    """What the compiler says of everything public; it compiles the package's module for that, down to its checks."""
+    done = compile_module(package)
+    assert done.returncode == 0, done.output
+    graph = json.loads((package / f"{module_of(package)}.symbols.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = graph["symbols"]
+    return found
+
+
+def module_of(package: Path) -> str:
+    [shim] = package.glob("Sources/C*/shim.c")
+    return shim.parent.name.removeprefix("C")
+
+
+def compile_module(package: Path) -> Finished:
+    """Compiles a package's module as Swift 6, which refuses data races; what SwiftPM would add is added."""
+    module = module_of(package)
+    (package / "Accessor.swift").write_text(ACCESSOR, encoding="utf-8")
+    sources = sorted((package / "Sources" / module).glob("*.swift"))
+    headers = package / "Sources" / f"C{module}" / "include"
+    command: list[str | Path] = ["swiftc", "-module-name", module, "-swift-version", "6", "-warnings-as-errors"]
+    command += ["-parse-as-library", "-DSWIFT_PACKAGE", "-wmo", "-I", headers, "-emit-sil", "-o", f"{module}.sil"]
+    command += ["-emit-module", "-emit-module-path", f"{module}.swiftmodule", "-emit-symbol-graph"]
+    command += ["-emit-symbol-graph-dir", package, "-symbol-graph-minimum-access-level", "public"]
+    return swift().run([*command, *sources, "Accessor.swift"], cwd=package)
+
+
+def edit(package: Path, name: str, old: str, new: str) -> None:
+    """Replaces the first `old` in a file of the package's module."""
+    file = package / "Sources" / module_of(package) / name
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_it_compiles_as_swift_6_without_a_warning(symbols: list[dict[str, Any]]) -> None:
+    names = {".".join(each["pathComponents"]) for each in symbols}
+    assert {"ModelError.closed(model:)", "Options", "Provider.cpu"} <= names
+
+
+def test_everything_public_is_documented(symbols: list[dict[str, Any]]) -> None:
+    """But for what implements a protocol of Swift's own."""
+    own = [each for each in symbols if "::SYNTHESIZED::" not in each["identifier"]["precise"]]
+    assert own
+    assert {".".join(each["pathComponents"]) for each in own if "docComment" not in each} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        ("ModelSession.swift", "    private let queue:", "    private var queue:", "is mutable"),
+        ("Options.swift", "public var threads: Int\n", "public var threads: NSObject\n", "cannot find type 'NSObject'"),
+        ("Shape.swift", "        var needed = 1", "        var unused = 1\n        var needed = 1", "never used"),
+    ],
+)
+def test_a_mistake_does_not_compile(tmp_path: Path, name: str, old: str, new: str, words: str) -> None:
+    broken = golden_package("cpu_alone", tmp_path)
+    edit(broken, name, old, new)
+
+    done = compile_module(broken)
+
+    assert done.returncode != 0
+    assert words in done.output
+
+
+def test_its_files_are_laid_out_as_swift_format_does(package: Path) -> None:
+    done = lint(package)
+    assert done.output == ""
+    assert done.returncode == 0
+
+
+def test_another_layout_is_found(tmp_path: Path) -> None:
+    changed = golden_package("cpu_alone", tmp_path)
+    edit(changed, "Shape.swift", "        var needed = 1", "      var needed  = 1")
+    assert "[Indentation]" in lint(changed).output
+
+
+def lint(package: Path) -> Finished:
+    options = ["--strict", "--recursive", "--configuration", json.dumps(FORMAT)]
+    folders = ["Package.swift", f"Sources/{module_of(package)}", "Tests"]
+    return swift().run(["swift-format", "lint", *options, *folders], cwd=package)
+
+
+def dumped(package: Path, *, is_apple: bool) -> dict[str, Any]:
+    """What SwiftPM reads in the manifest, here or on a Mac."""
+    manifest = package / "Package.swift"
+    text = manifest.read_text(encoding="utf-8")
+    assert text.count(APPLE) == 1
+    try:
+        manifest.write_text(text.replace(APPLE, "#if false") if is_apple else text, encoding="utf-8")
+        done = swift().run(["swift", "package", "dump-package"], cwd=package)
+    finally:
+        manifest.write_text(text, encoding="utf-8")
+    assert done.returncode == 0, done.output
+    found: dict[str, Any] = json.loads(done.output)
+    return found
+
+
+def test_the_manifest_on_linux_links_the_systems_runtime(package: Path) -> None:
+    found, module = dumped(package, is_apple=False), module_of(package)
+    targets = {each["name"]: each for each in found["targets"]}
+
+    assert set(targets) == {module, f"C{module}", f"{module}Tests"}
+    assert linked(targets[f"C{module}"]) == {"linkedLibrary": {"onnxruntime"}}
+
+
+def test_the_manifest_on_a_mac_brings_the_pinned_runtime(package: Path) -> None:
+    found, module, pinned = dumped(package, is_apple=True), module_of(package), tools.pins()["ios"]
+    targets = {each["name"]: each for each in found["targets"]}
+    [binary] = [each for each in found["targets"] if each["type"] == "binary"]
+
+    assert set(targets) == {module, f"C{module}", f"{module}Tests", binary["name"]}
+    assert (binary["url"], binary["checksum"]) == (pinned["archive"], pinned["checksum"])
+    assert binary["url"].startswith("https://")
+    assert targets[f"C{module}"]["dependencies"] == [{"byName": [binary["name"], None]}]
+    assert linked(targets[f"C{module}"]) == {
+        "linkedFramework": {"CoreML", "Foundation", "Network"},
+        "linkedLibrary": {"c++"},
+    }
+
+
+@pytest.mark.parametrize("is_apple", [False, True], ids=["linux", "apple"])
+def test_the_manifest_says_what_apps_need_to_know(package: Path, is_apple: bool) -> None:
+    found, module, pinned = dumped(package, is_apple=is_apple), module_of(package), tools.pins()["ios"]
+    platforms = {each["platformName"]: each["version"] for each in found["platforms"]}
+    [product] = found["products"]
+    resources = {each["path"]: list(each["rule"]) for target in found["targets"] for each in target["resources"]}
+
+    assert set(platforms) == {"ios", "macos"}
+    assert number(platforms["ios"]) >= number(pinned["min-ios"])
+    assert (product["name"], product["targets"]) == (module, [module])
+    assert resources == {"Resources/Models": ["copy"], "Resources/PrivacyInfo.xcprivacy": ["copy"]}
+    assert not re.search("unsafe", json.dumps(found["targets"]), re.IGNORECASE)
+    assert found["dependencies"] == []
+
+
+def linked(target: dict[str, Any]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for setting in target["settings"]:
+        [(kind, value)] = setting["kind"].items()
+        found.setdefault(kind, set()).add(value["_0"])
+    return found
+
+
+def number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def test_swiftpm_finds_every_file_of_the_package(package: Path) -> None:
+    done = swift().run(["swift", "package", "describe", "--type", "json"], cwd=package)
+    assert done.returncode == 0, done.output
+    found = {each["name"]: each for each in json.loads(done.output)["targets"]}
+
+    module = module_of(package)
+    for name, folder in ((module, f"Sources/{module}"), (f"{module}Tests", f"Tests/{module}Tests")):
+        assert sorted(found[name]["sources"]) == sorted(path.name for path in (package / folder).glob("*.swift"))
+    assert found[f"C{module}"]["sources"] == ["shim.c"]
+    assert "warning" not in done.output

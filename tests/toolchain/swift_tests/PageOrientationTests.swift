@@ -1,0 +1,256 @@
+import Foundation
+import XCTest
+
+@testable import ModelsKit
+
+final class PageOrientationTests: XCTestCase {
+    private static let pixels = 3 * 224 * 224
+
+    private func input(_ batch: Int = 2) throws -> Orientation.Input {
+        let pages: [Float] = try values("orientation.x")
+        return Orientation.Input(x: Array(pages.prefix(batch * Self.pixels)), dynamicDimension0: batch)
+    }
+
+    func testABatchOfPagesGivesTheScoresOfTheOriginal() throws {
+        let output = try Orientation(options: onCPU).run(input())
+        XCTAssertEqual(output.fetchName0Shape, [2, 4])
+        assertClose(output.fetchName0, try values("orientation.fetch_name_0"))
+    }
+
+    func testOnePageGivesTheScoresOfTheOriginal() throws {
+        let output = try Orientation(options: onCPU).run(input(1))
+        XCTAssertEqual(output.fetchName0Shape, [1, 4])
+        assertClose(output.fetchName0, Array(try values("orientation.fetch_name_0").prefix(4)))
+    }
+
+    func testSeveralThreadsComputeTheSame() throws {
+        let output = try Orientation(options: Options(providers: [.cpu], threads: 2)).run(input())
+        assertClose(output.fetchName0, try values("orientation.fetch_name_0"))
+    }
+
+    func testFiftyTasksEachGetTheAnswerToTheirOwnPage() async throws {
+        let model = try Orientation(options: onCPU)
+        let pages: [Float] = try values("orientation.x")
+        let expected: [Float] = try values("orientation.fetch_name_0")
+        let answers = try await withThrowingTaskGroup(of: (Int, [Float]).self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let page = Array(pages.dropFirst(number % 2 * Self.pixels).prefix(Self.pixels))
+                    let input = Orientation.Input(x: page, dynamicDimension0: 1)
+                    return (number % 2, try now { try model.run(input) }.fetchName0)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        XCTAssertEqual(answers.count, 50)
+        XCTAssertNotEqual(Array(expected.prefix(4)), Array(expected.suffix(4)))
+        for (page, scores) in answers { assertClose(scores, Array(expected[page * 4..<page * 4 + 4])) }
+    }
+
+    func testRunsAreUnderWayAtTheSameTime() throws {
+        let model = try Orientation(options: onCPU)
+        let input = try input(1)
+        let inside = Counter()
+        let overlaps = Counter()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for _ in 0..<8 {
+                let before = inside.value
+                _ = try? model.run(input)
+                inside.add()
+                if inside.value > before + 1 { overlaps.add() }
+            }
+        }
+        XCTAssertEqual(inside.value, 32)
+        XCTAssertGreaterThan(overlaps.value, 0)
+    }
+
+    func testAnAsyncRunGivesTheSame() async throws {
+        let model = try await Orientation.load(options: onCPU)
+        assertClose(try await model.run(input()).fetchName0, try values("orientation.fetch_name_0"))
+    }
+
+    func testATaskThatWasCancelledDoesNotRun() async throws {
+        let model = try Orientation(options: onCPU)
+        let input = try input()
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await asyncError { _ = try await model.run(input) }
+        }
+        let error = await task.value
+        XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
+    }
+
+    func testCancellingEndsARunThatIsUnderWay() async throws {
+        let model = try Orientation(options: onCPU)
+        let page = try input(1)
+        let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
+        let whole = seconds { _ = try? model.run(many) }
+        let task = Task { await asyncError { _ = try await model.run(many) } }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let start = Date()
+        task.cancel()
+        let error = await task.value
+        XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
+        XCTAssertLessThan(Date().timeIntervalSince(start), whole * 0.5)
+        assertClose(try await model.run(page).fetchName0, Array(try values("orientation.fetch_name_0").prefix(4)))
+    }
+
+    func testACancelledTaskLeavesTheOthersAlone() async throws {
+        let model = try Orientation(options: onCPU)
+        let input = try input()
+        let tasks = (0..<6).map { _ in Task { try await model.run(input).fetchName0 } }
+        tasks[3].cancel()
+        for (number, task) in tasks.enumerated() where number != 3 {
+            assertClose(try await task.value, try values("orientation.fetch_name_0"))
+        }
+    }
+
+    func testLoadingInACancelledTaskIsRefused() async throws {
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await asyncError { _ = try await Orientation.load(options: onCPU) }
+        }
+        let error = await task.value
+        XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
+    }
+
+    func testClosingWaitsForRunsAndRefusesLaterOnes() throws {
+        let model = try Orientation(options: onCPU)
+        let input = try input(1)
+        let (finished, refused) = (Counter(), Counter())
+        let threads = DispatchGroup()
+        for _ in 0..<3 {
+            DispatchQueue.global().async(group: threads) {
+                while true {
+                    do {
+                        _ = try model.run(input)
+                        finished.add()
+                    } catch {
+                        if error as? ModelError == .closed(model: "Orientation") { refused.add() }
+                        return
+                    }
+                }
+            }
+        }
+        while finished.value < 6 { Thread.sleep(forTimeInterval: 0.001) }
+        model.close()
+        let atClose = finished.value
+        XCTAssertEqual(threads.wait(timeout: .now() + 30), .success)
+        // A run that had ended may not have been counted when close() returned: one for each thread.
+        XCTAssertLessThanOrEqual(finished.value, atClose + 3)
+        XCTAssertEqual(refused.value, 3)
+    }
+
+    func testAClosedModelRefusesWork() async throws {
+        let model = try Orientation(options: onCPU)
+        let input = try input(1)
+        model.close()
+        let closed = ModelError.closed(model: "Orientation")
+        XCTAssertEqual(try modelError { _ = try model.run(input) }, closed)
+        XCTAssertEqual(try modelError { try model.warmUp(input) }, closed)
+        XCTAssertEqual(try modelError { _ = try model.selfTest() }, closed)
+        var output = Orientation.Output()
+        XCTAssertEqual(try modelError { try model.run(input, into: &output) }, closed)
+        let error = await asyncError { _ = try await model.run(input) }
+        XCTAssertEqual(error as? ModelError, closed)
+        XCTAssertEqual("\(closed)", "Orientation is closed")
+    }
+
+    func testClosingTwiceDoesNothing() throws {
+        let model = try Orientation(options: onCPU)
+        model.close()
+        model.close()
+        XCTAssertEqual(model.info.name, "orientation")
+    }
+
+    func testOneValueTooFewIsRefusedAndNamesTheTensor() throws {
+        try refuse([Float](repeating: 0, count: Self.pixels - 1), 1)
+    }
+
+    func testOneValueTooManyIsRefusedAndNamesTheTensor() throws {
+        try refuse([Float](repeating: 0, count: Self.pixels + 1), 1)
+    }
+
+    func testAnotherBatchThanThatOfTheValuesIsRefused() throws {
+        try refuse([Float](repeating: 0, count: Self.pixels), 2)
+    }
+
+    func testANegativeSizeIsRefused() throws {
+        try refuse([Float](repeating: 0, count: Self.pixels), -1)
+    }
+
+    func testASizeBeyondAllMemoryIsRefused() throws {
+        try refuse([], .max)
+    }
+
+    private func refuse(_ pixels: [Float], _ batch: Int) throws {
+        let model = try Orientation(options: onCPU)
+        let error = try modelError { _ = try model.run(Orientation.Input(x: pixels, dynamicDimension0: batch)) }
+        XCTAssertEqual(error, .shape(tensor: "x", count: pixels.count, shape: [batch, 3, 224, 224]))
+        XCTAssertTrue("\(error)".contains("`x`") && "\(error)".contains("\(batch), 3, 224, 224"), "\(error)")
+    }
+
+    func testInfoSaysWhichFileOfWhichModelRunsOnWhichRuntime() throws {
+        let info = try Orientation(options: onCPU).info
+        XCTAssertEqual([info.name, info.version], ["orientation", "1.2.3"])
+        let files: [String: String] = try texts("orientation.files")
+        XCTAssertEqual(info.sha256, files[info.file])
+        XCTAssertEqual("\(info.sizeBytes)", files["size of \(info.file)"])
+        XCTAssertTrue(info.onnxRuntimeVersion.hasPrefix("1."), info.onnxRuntimeVersion)
+    }
+
+    /// As packages open it that ship nothing but ORT format, from memory that the file is mapped to.
+    func testAModelInORTFormatGivesTheScoresOfTheOriginal() throws {
+        let files = try texts("orientation.files")
+        let path = "orientation/model.ort"
+        let sizeBytes = try XCTUnwrap(Int(files["size of \(path)"] ?? ""))
+        let resource = Resource(path: path, sha256: files[path] ?? "", sizeBytes: sizeBytes)
+        let file = ModelFile(providers: [.cpu], resource: resource, settings: [:], weights: [], isFloat16: false)
+        let model = ModelFiles(
+            className: "Pages", name: "pages", version: "1", inputs: ["x"], outputs: ["fetch_name_0"], files: [file])
+        let session = try ModelOpener(model: model, folder: .packaged, options: onCPU).open()
+        let results = try session.run([Fed("x", try values("orientation.x", as: Float.self), [2, 3, 224, 224])], [])
+        var (scores, shape): ([Float], [Int]) = ([], [])
+        try results.read(0, into: &scores, shape: &shape)
+        XCTAssertEqual(shape, [2, 4])
+        assertClose(scores, try values("orientation.fetch_name_0"))
+        session.close()
+        XCTAssertEqual(try modelError { _ = try session.run([], []) }, .closed(model: "Pages"))
+    }
+
+    func testOnlyTheCPUIsUsedWhenItIsAskedForAlone() throws {
+        let model = try Orientation(options: onCPU)
+        XCTAssertEqual(model.provider, .cpu)
+        XCTAssertEqual(model.fallbacks, [])
+    }
+
+    func testProvidersThatAreMissingFallBackToTheCPUAndSayWhy() throws {
+        let model = try Orientation()
+        XCTAssertEqual(model.provider, .cpu)
+        XCTAssertEqual(model.fallbacks.map(\.provider), [.coreML, .xnnpack])
+        for fallback in model.fallbacks {
+            print(fallback)
+            let name = fallback.provider.rawValue
+            XCTAssertTrue(fallback.reason.lowercased().contains(name.lowercased()), fallback.reason)
+            XCTAssertTrue(fallback.reason.contains("not supported in this build"), fallback.reason)
+        }
+        assertClose(try model.run(input()).fetchName0, try values("orientation.fetch_name_0"))
+    }
+
+    func testAProviderThatIsAskedForTwiceIsTriedOnce() throws {
+        let model = try Orientation(options: Options(providers: [.xnnpack, .xnnpack, .cpu, .coreML]))
+        XCTAssertEqual(model.fallbacks.map(\.provider), [.xnnpack])
+        XCTAssertEqual(model.provider, .cpu)
+    }
+
+    func testFewerThreadsThanNoneAreRefused() throws {
+        XCTAssertEqual(try modelError { _ = try Orientation(options: Options(threads: -1)) }, .threads(-1))
+    }
+
+    func testWarmingUpRunsTheModel() throws {
+        let model = try Orientation(options: onCPU)
+        let error = try modelError { try model.warmUp(Orientation.Input(x: [1], dynamicDimension0: 1), runs: 1) }
+        XCTAssertEqual(error, .shape(tensor: "x", count: 1, shape: [1, 3, 224, 224]))
+        try model.warmUp()
+    }
+}
