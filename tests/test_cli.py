@@ -112,7 +112,7 @@ def test_version_is_the_packages_own(mobpack: Mobpack) -> None:
             ["runtime", "recipe", "--target", "ios"],
             2,
             "mobpack: error: no operator configuration in dist/ios",
-            "name one with --operators: mobpack convert writes it",
+            "run mobpack build --target ios first",
         ),
         (
             ["runtime", "recipe", "--target", "windows"],

@@ -31,7 +31,7 @@ from tests.test_android_view import golden_difference
 from tests.toolchain.require import require
 
 KIT = IOS_CASES["image_classifier"]
-HOME = PurePosixPath("Sources/VisionKit")
+HOME = PurePosixPath("Sources/VisionModels")
 
 
 def view_of(case: Case) -> IosView:
@@ -149,7 +149,7 @@ def test_a_runtime_in_the_package_takes_the_place_of_the_published_one(own: Pack
     assert 'name: "acme",\n        path: "Frameworks/acme.xcframework"' in manifest
     assert "url:" not in manifest
     assert '.iOS("16.4")' in manifest, "the runtime runs on nothing older"
-    document = json.loads(printed[PurePosixPath("VisionKit.podspec.json")])
+    document = json.loads(printed[PurePosixPath("VisionModels.podspec.json")])
     assert document["vendored_frameworks"] == ["Frameworks/acme.xcframework"]
     assert "dependencies" not in document
     privacy = plistlib.loads(printed[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
@@ -199,7 +199,7 @@ def test_the_c_headers_are_those_of_the_pinned_runtime() -> None:
     folder = templates_folder() / "ios/onnxruntime/include"
     assert {path.name: tools.sha256_of(path) for path in folder.iterdir()} == tools.pins()["ios"]["headers"]
     files = KIT.sources().files
-    assert {name.name for name in files if name.is_relative_to("Sources/CVisionKit/include")} == set(
+    assert {name.name for name in files if name.is_relative_to("Sources/CVisionModels/include")} == set(
         tools.pins()["ios"]["headers"]
     )
     assert PurePosixPath("LICENSE-onnxruntime.txt") in files
@@ -246,7 +246,7 @@ def patterns(document: dict[str, object]) -> list[str]:
 
 
 def test_the_podspec_has_what_cocoapods_asks_for(kit: Case) -> None:
-    document = json.loads(kit.texts()[PurePosixPath("VisionKit.podspec.json")])
+    document = json.loads(kit.texts()[PurePosixPath("VisionModels.podspec.json")])
     assert [key for key in REQUIRED if not document[key]] == []
     assert document["dependencies"] == {"onnxruntime-c": [tools.pins()["ios"]["version"]]}
     assert document["license"] == {"type": "Apache-2.0"}
@@ -256,7 +256,7 @@ def test_the_podspec_has_what_cocoapods_asks_for(kit: Case) -> None:
 def test_every_path_of_the_podspec_is_in_the_package(kit: Case, tmp_path: Path) -> None:
     _, _, artifact = assembled(kit, tmp_path / "store")
     folder = unpacked(artifact, tmp_path)
-    document = json.loads((folder / "VisionKit.podspec.json").read_text())
+    document = json.loads((folder / "VisionModels.podspec.json").read_text())
     assert [pattern for pattern in patterns(document) if not any(folder.glob(pattern))] == []
     settings = document["pod_target_xcconfig"]
     for key in ("SWIFT_INCLUDE_PATHS", "HEADER_SEARCH_PATHS"):
@@ -374,12 +374,25 @@ def test_a_models_licence_is_in_the_package(kit: Case, tmp_path: Path) -> None:
 
 def test_no_class_is_called_like_the_module_or_a_file_that_all_models_share() -> None:
     (plan,) = KIT.plans
-    models = [replace(plan.model, name=name) for name in ("visionKit", *texts.FILES)]
+    models = [replace(plan.model, name=name) for name in ("visionModels", *texts.FILES)]
     plans = tuple(on_ios(replace(plan, model=model), choice("cpu")) for model in models)
     view = Ios().view(KIT.package, plans, Report(parities=()))
     assert [model.class_name for model in view.models] == [
-        f"{name}Model" for name in ("VisionKit", *map(pascal_case, texts.FILES))
+        f"{name}Model" for name in ("VisionModels", *map(pascal_case, texts.FILES))
     ]
+
+
+@pytest.mark.parametrize("name", ["VisionModels", "cVisionModels", "VisionModelsTests"])
+def test_a_runtime_of_ones_own_has_another_name_than_the_modules(name: str) -> None:
+    own = PackagedFramework(version="", ship="url", name=name, url=f"https://example.com/{name}.zip", checksum="0" * 64)
+    with pytest.raises(ConfigError, match=f"the runtime {name} has the name of a module"):
+        Ios().view(KIT.package, KIT.plans, Report(parities=()), runtime=own)
+
+
+@pytest.mark.parametrize("version", ["017.0", "17", "17.0.1", "\u0967\u096d.\u0966", "17.00"])
+def test_what_is_no_version_of_a_system_is_refused(version: str) -> None:
+    with pytest.raises(ValueError, match=r"min-ios .* is no version"):
+        Ios(min_ios=version)
 
 
 def script(case: Case, folder: Path) -> Path:

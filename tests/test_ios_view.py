@@ -1,7 +1,8 @@
 """iOS: how Swift shows a model, under which names, and which models it cannot carry."""
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Literal
 
 import pytest
 
@@ -14,6 +15,7 @@ from packager.targets.ios.tensors import SWIFT_TYPES, refuse_unsupported
 from packager.targets.ios.view import ModelView
 from packager.values import ElementType, Package, Signature, TensorSpec
 from packager.vectors import NO_VECTORS, Golden
+from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import plan, reshaped, specs, vectors
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")
@@ -33,7 +35,7 @@ def model_of(
 
 def text_of(inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...] = FLOAT) -> str:
     view = Ios().view(PACKAGE, (plan("net", Signature(inputs=inputs, outputs=outputs)),), NOTHING)
-    return Ios().render(view).texts[PurePosixPath("Sources/VisionKit/Net.swift")]
+    return Ios().render(view).texts[PurePosixPath("Sources/VisionModels/Net.swift")]
 
 
 @pytest.mark.parametrize("element", [each for each in ElementType if each is not ElementType.OTHER])
@@ -111,7 +113,7 @@ def test_a_model_with_golden_vectors_tests_itself_and_one_without_does_not() -> 
     [tested] = view.models[0].golden
     assert tested.resource.path == "net/golden.safetensors"
     assert [(each.path, each.tolerances[0].share) for each in tested.files] == [("net/model.ort", "0.001")]
-    assert "public func selfTest()" in Ios().render(view).texts[PurePosixPath("Sources/VisionKit/Net.swift")]
+    assert "public func selfTest()" in Ios().render(view).texts[PurePosixPath("Sources/VisionModels/Net.swift")]
     assert "selfTest" not in text_of(FLOAT)
 
 
@@ -119,7 +121,8 @@ def test_a_model_with_golden_vectors_tests_itself_and_one_without_does_not() -> 
     ("package", "given", "module"),
     [
         ("page-orientation", "", "PageOrientationKit"),
-        ("ui-kit", "", "UiKit"),
+        ("paper-kit-2", "", "PaperKit2Kit"),
+        ("acme-kit", "", "AcmeKit"),
         ("vision", "Seeing", "Seeing"),
     ],
 )
@@ -127,19 +130,35 @@ def test_module_is_named_after_the_package_or_as_asked(package: str, given: str,
     assert swift.module_name(package, given) == module
 
 
-@pytest.mark.parametrize("given", ["seeing", "See-ing", "1See", "Foundation", "Options", "String", "Sé"])
+@pytest.mark.parametrize(
+    ("package", "module"),
+    [("vision", "VisionModels"), ("crypto-kit", "CryptoModels"), ("ui-kit", "UiModels"), ("web", "WebModels")],
+)
+def test_module_never_has_the_name_of_a_framework_of_apples(package: str, module: str) -> None:
+    assert swift.module_name(package) == module
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["seeing", "See-ing", "1See", "Foundation", "Options", "String", "Sé", "Vision", "VisionKit", "UiKit", "SPEECH"],
+)
 def test_module_that_swift_could_not_import_is_refused_in_words(given: str) -> None:
     with pytest.raises(ValueError, match=rf"module '{given}' .*\|"):
         swift.module_name("vision", given)
 
 
 def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
-    assert swift.class_names(["options", "STRING", "options-model", "vision-kit"], taken=["VisionKit"]) == {
+    assert swift.class_names(["options", "STRING", "options-model", "acme-kit"], taken=["AcmeKit"]) == {
         "options": "OptionsModel",
         "STRING": "StringModel",
         "options-model": "OptionsModelModel",
-        "vision-kit": "VisionKitModel",
+        "acme-kit": "AcmeKitModel",
     }
+
+
+def test_class_never_has_the_name_of_a_framework_of_apples() -> None:
+    made = swift.class_names(["vision", "core_ml", "speech", "vision-2"])
+    assert list(made.values()) == ["VisionModel", "CoreMlModel", "SpeechModel", "Vision2"]
 
 
 def test_two_classes_never_differ_in_capitals_alone() -> None:
@@ -168,16 +187,52 @@ def test_all_that_is_unsafe_is_in_one_file() -> None:
 
 
 def test_coreml_starts_with_the_packages_own_settings_and_only_where_it_is_asked_for() -> None:
-    view = runtime_view("VisionKit", ("coreml", "xnnpack"))
-    assert (view.c_module, [each.case for each in view.providers]) == ("CVisionKit", ["coreML", "xnnpack"])
+    view = runtime_view("VisionModels", ("coreml", "xnnpack"))
+    assert (view.c_module, [each.case for each in view.providers]) == ("CVisionModels", ["coreML", "xnnpack"])
     assert view.coreml
     assert (view.coreml.model_format, view.coreml.compute_units) == (".mlProgram", ".all")
-    assert runtime_view("VisionKit", ("xnnpack",)).coreml is None
+    assert runtime_view("VisionModels", ("xnnpack",)).coreml is None
 
 
 def test_a_package_without_coreml_does_not_mention_it() -> None:
     target = Ios(providers=("xnnpack",))
     view = target.view(PACKAGE, (plan("net", Signature(inputs=FLOAT, outputs=FLOAT)),), NOTHING)
     texts = {name: text for name, text in target.render(view).texts.items() if name.parts[0] == "Sources"}
-    assert PurePosixPath("Sources/VisionKit/Options.swift") in texts
+    assert PurePosixPath("Sources/VisionModels/Options.swift") in texts
     assert not [name for name, text in texts.items() if "CoreML" in text and name.suffix != ".xcprivacy"]
+
+
+def readme_with(runtime: PackagedFramework | None) -> str:
+    made = plan("net", Signature(inputs=FLOAT, outputs=FLOAT))
+    target = Ios()
+    return target.render(target.view(PACKAGE, (made,), NOTHING, runtime)).texts[PurePosixPath("README.md")]
+
+
+def slices(folder: Path, library: str, linkage: Literal["static", "dynamic"]) -> PackagedFramework:
+    """A runtime in the package; `library` is what each slice holds."""
+    (folder / "ios-arm64" / library).mkdir(parents=True)
+    return PackagedFramework(version="1.29.0", ship="inside", folder=folder, minimum_os="15.1", linkage=linkage)
+
+
+def test_readme_says_that_the_app_store_may_refuse_static_frameworks_and_the_way_out(tmp_path: Path) -> None:
+    for runtime in (None, slices(tmp_path, "onnxruntime.framework", "static")):
+        readme = readme_with(runtime)
+        assert "ITMS-90208" in readme
+        assert "mobpack runtime xcframework --out plain.xcframework\n" in readme
+        assert "--set runtime.ios=plain.xcframework\n" in readme
+        assert "has not opened" not in readme
+
+
+def test_readme_says_nothing_of_that_where_xcode_copies_no_static_framework(tmp_path: Path) -> None:
+    plain = slices(tmp_path / "plain", "Headers", "static")
+    dynamic = slices(tmp_path / "dynamic", "onnxruntime.framework", "dynamic")
+    for runtime in (plain, dynamic):
+        assert "Before you submit" not in readme_with(runtime)
+
+
+def test_readme_says_so_where_nobody_has_opened_the_runtime() -> None:
+    runtime = PackagedFramework(version="", ship="url", url="https://example.com/a.xcframework.zip", checksum="a" * 64)
+    readme = readme_with(runtime)
+    assert "has not opened" in readme
+    assert "mobpack runtime lint" in " ".join(readme.split())
+    assert "--set runtime.ios" not in readme

@@ -36,10 +36,10 @@ def test_the_swift_of_the_readme_compiles_without_warnings(tmp_path: Path) -> No
     app.write_text(f"func show(_ pixels: [Float]) async throws {{\n{found.group(1)}}}\n", encoding="utf-8")
     sources = golden_package("image_classifier", tmp_path) / "Sources"
     done = apple.compile_swift(
-        "VisionKit",
-        [app, *sorted((sources / "VisionKit").glob("*.swift"))],
+        "VisionModels",
+        [app, *sorted((sources / "VisionModels").glob("*.swift"))],
         tmp_path,
-        c_modules={"CVisionKit": sources / "CVisionKit" / "include"},
+        c_modules={"CVisionModels": sources / "CVisionModels" / "include"},
     )
     assert (done.returncode, done.output) == (0, "")
 

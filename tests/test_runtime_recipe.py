@@ -179,13 +179,33 @@ def test_the_command_writes_a_recipe_from_the_configurations_it_is_given(tmp_pat
     assert config.splitlines()[1:] == ['ai.onnx;13;Relu,Softmax{"inputs": {"0": ["double", "float"]}}']
 
 
+@pytest.mark.parametrize("target", ["android", "ios"])
 def test_the_command_says_where_operator_configurations_come_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(runtime, ["recipe", "-t", "android"])
+    done = CliRunner().invoke(runtime, ["recipe", "-t", target])
     assert isinstance(done.exception, ConfigError)
-    assert "mobpack build --target android" in done.exception.hint
+    assert f"mobpack build --target {target}" in done.exception.hint
+
+
+@pytest.mark.parametrize(
+    ("table", "providers"),
+    [
+        (None, "cpu, coreml"),
+        ("", "cpu, coreml"),
+        ("[target.ios]\nproviders = ['xnnpack']", "cpu, xnnpack"),
+        ("[target.ios]\nproviders = []", "cpu"),
+    ],
+)
+def test_a_runtime_has_the_providers_that_packages_run_on(table: str | None, providers: str, tmp_path: Path) -> None:
+    operators, project = tmp_path / "one.config", tmp_path / "mobpack.toml"
+    operators.write_text("ai.onnx;13;Relu\n", encoding="utf-8")
+    if table is not None:
+        project.write_text(f"package.name = 'a'\nmodel.m.path = 'm.onnx'\n{table}\n", encoding="utf-8")
+    arguments = ["-t", "ios", "--operators", str(operators), "-c", str(project), "-o", str(tmp_path / "out")]
+    assert CliRunner().invoke(runtime, ["recipe", *arguments]).exit_code == 0
+    assert f"- providers: {providers}\n" in (tmp_path / "out/README.md").read_text(encoding="utf-8")
 
 
 def test_the_command_says_when_it_cannot_write(tmp_path: Path) -> None:

@@ -244,6 +244,14 @@ def test_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 @pytest.mark.swift
+def test_devices_cannot_be_removed(tmp_path: Path) -> None:
+    done = swift().run(["sh", "-c", "echo gone > /dev/null; rm -f /dev/null"], cwd=tmp_path)
+    assert done.returncode != 0
+    assert "busy" in done.output
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.swift
 def test_a_file_that_is_mounted_twice_stays_as_it_is(tmp_path: Path) -> None:
     file = source(tmp_path / "file", "content")
     assert swift().run(["cat", file], cwd=tmp_path, mounts={str(file): file}).output == "content"

@@ -1,5 +1,6 @@
 """An .xcframework comes out of its .zip whole, and nothing of it lands elsewhere."""
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from packager.errors import ConfigError, ToolError
 from packager.xcframework import folder
+from packager.xcframework.lint import lint
 from tests import xcframework_cases as cases
 
 NAME = f"{cases.NAME}.xcframework"
@@ -77,6 +79,22 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"not a \.zip"):
         folder.unpack(packed, tmp_path / "out")
     assert not (tmp_path / "out" / NAME / "b/file").exists()
+
+
+def test_links_that_lead_in_circles_are_refused(root: Path, tmp_path: Path) -> None:
+    links = {f"{NAME}/Info.plist": b"", f"{NAME}/a": b"b", f"{NAME}/b": b"a"}
+    packed = write_zip(tmp_path / "a.zip", links, links=(f"{NAME}/a", f"{NAME}/b"))
+    with pytest.raises(ToolError, match="leads to itself"), folder.opened(packed) as unpacked:
+        folder.refuse_outside(unpacked)
+    (root / "ios-arm64/around").symlink_to("around")
+    with pytest.raises(ToolError, match="around: a link that leads to itself"):
+        folder.refuse_outside(root)
+
+
+def test_a_pipe_is_refused_before_anything_is_read_from_it(root: Path) -> None:
+    os.mkfifo(root / "ios-arm64/pipe")
+    with pytest.raises(ToolError, match="pipe: neither a file nor a folder"):
+        lint(root)
 
 
 def test_links_that_lead_on_through_links_are_refused(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ def unpacked(pin: str, name: str, folder: Path) -> Path:
         inside = [each for each in package.getmembers() if f"/{name}/" in each.name]
         for each in inside:
             each.name = name + each.name.split(f"/{name}", 1)[1]
-        package.extractall(folder, inside, filter="data")
+        package.extraction_filter = getattr(tarfile, "data_filter", None)  # the argument is missing in 3.11.3 and older
+        package.extractall(folder, inside)
     return folder / name
 
 

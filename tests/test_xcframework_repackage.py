@@ -269,6 +269,14 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(xcframework, [str(each) for each in arguments])
 
 
+def test_the_command_says_that_a_build_needs_the_operator_configuration_too(tmp_path: Path) -> None:
+    root, out = made(tmp_path / "in", (SIMULATORS, PAIR), (PHONES, PHONE)), tmp_path / "out.xcframework"
+    missing = f"and the operator configuration it was built with as {out.with_suffix('.config')}"
+    assert missing in " ".join(run(root, "--out", out).output.split())
+    out.with_suffix(".config").write_text("")
+    assert "operator configuration" not in run(root, "--out", out).output
+
+
 def refusal(result: Result) -> MobpackError:
     assert isinstance(result.exception, MobpackError), result.output
     return result.exception
@@ -333,7 +341,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
         inside = [each for each in file.getmembers() if "/iOS~/onnxruntime.xcframework/" in each.name]
         for each in inside:
             each.name = each.name.split("/iOS~/")[1]
-        file.extractall(folder, inside, filter="data")
+        file.extraction_filter = getattr(tarfile, "data_filter", None)  # the argument is missing in 3.11.3 and older
+        file.extractall(folder, inside)
     return folder / "onnxruntime.xcframework"
 
 

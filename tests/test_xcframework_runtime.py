@@ -1,5 +1,6 @@
 """`[runtime] ios`: a runtime that the user has built for iOS is checked, and read for what a package must know."""
 
+import shlex
 import shutil
 import zipfile
 from dataclasses import replace
@@ -169,6 +170,41 @@ def test_errors_of_other_systems_are_notes(root: Path, store: Store) -> None:
     notes = load(root, store).notes
     assert len(notes) == 2
     assert all("apps for ios-arm64-maccatalyst cannot have it" in note for note in notes)
+
+
+def test_errors_of_bundles_that_a_package_does_without_are_not_noted(root: Path, store: Store) -> None:
+    place = root / f"ios-arm64-maccatalyst/{NAME}.framework"
+    library = archive(code(kind=OBJECT, platform=cases.CATALYST), TEXTS)
+    cases.write_desktop_framework(place, library, has_links=False)
+    catalyst = cases.entry(
+        "ios-arm64-maccatalyst",
+        SupportedPlatformVariant="maccatalyst",
+        BinaryPath=f"{NAME}.framework/Versions/A/{NAME}",
+    )
+    cases.write_plist(root, cases.PHONES, cases.SIMULATORS, catalyst)
+    (note,) = load(root, store).notes  # frameworks stay what they are while those for phones are dynamic
+    assert "lacks the links" in note
+    phones = {"ios-arm64": ("arm64", cases.IOS), "ios-arm64_x86_64-simulator": ("", cases.SIMULATOR)}
+    for identifier, (architecture, platform) in phones.items():
+        pieces = {
+            each: archive(code(architecture=each, kind=OBJECT, platform=platform), TEXTS)
+            for each in ([architecture] if architecture else ["arm64", "x86_64"])
+        }
+        (root / identifier / f"{NAME}.framework/{NAME}").write_bytes(cases.fat(pieces))
+    assert load(root, store).notes == ()
+
+
+def test_errors_name_the_file_that_the_user_gave(root: Path, store: Store, tmp_path: Path) -> None:
+    write_code(root, b"")
+    packed = cases.zipped(root, tmp_path / "it's.zip")
+    (tmp_path / "it's.config").write_text(CONFIG, encoding="utf-8")
+    with pytest.raises(ToolError, match=r"runtime .*it's\.zip: its slices and headers"):
+        load(packed, store)
+    write_code(root, TEXTS, minimum="16.0")
+    with pytest.raises(ToolError) as refused:
+        load(cases.zipped(root, packed), store)
+    assert "it's.zip: no app for iPhones" in refused.value.message
+    assert f"mobpack runtime lint {shlex.quote(str(packed))} says it all" in refused.value.hint
 
 
 def test_what_a_package_mends_is_not_noted_and_the_rest_is(root: Path, store: Store) -> None:

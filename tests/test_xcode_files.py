@@ -83,7 +83,10 @@ def test_a_runtime_of_ones_own_is_an_input_and_an_address_is_none(project: Path)
     (folder / "onnxruntime.xcframework").mkdir()
     (folder / "onnxruntime.xcframework/Info.plist").write_text("")
     project.write_text(PROJECT + '[runtime]\nios = "onnxruntime.xcframework"\n')
-    assert "$(SRCROOT)/onnxruntime.xcframework/Info.plist\n" in texts(project, folder, folder)[INPUTS]
+    (folder / "onnxruntime.config").write_text("!no_ops_specified_means_all_ops_are_required\n")
+    listed = texts(project, folder, folder)[INPUTS]
+    assert "$(SRCROOT)/onnxruntime.xcframework/Info.plist\n" in listed
+    assert "$(SRCROOT)/onnxruntime.config\n" in listed
     address = f'ios = "https://example.com/o.zip"\nios-checksum = "{"0" * 64}"\n'
     project.write_text(f"{PROJECT}[runtime]\n{address}")
     assert "example.com" not in texts(project, folder, folder)[INPUTS]

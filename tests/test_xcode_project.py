@@ -176,13 +176,18 @@ def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
     assert caught.value.hint == "pip install 'mobpack[xcode]'"
 
 
-def test_the_command_does_all_of_it_beside_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_does_all_of_it_beside_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     project = app_project(tmp_path / "ios")
     release(tmp_path / "dist")
     saved(tmp_path / "m.onnx", linear())
     (tmp_path / "mobpack.toml").write_text('[package]\nname = "page-orientation"\n[model.m]\npath = "m.onnx"\n')
     monkeypatch.chdir(tmp_path)
     xcode.main(["--project", "ios/Reader.xcodeproj", "--out", "ios/build"], standalone_mode=False)
+    assert "wrote ios/build/mobpack-build.sh" in capsys.readouterr().err
+    xcode.main(["--project", "ios/Reader.xcodeproj", "--out", "ios/build"], standalone_mode=False)
+    assert capsys.readouterr().err == "nothing to write: all of it is there as it should be\n"
     inputs = (tmp_path / "ios/build/mobpack-inputs.xcfilelist").read_text()
     assert inputs == "$(SRCROOT)/../m.onnx\n$(SRCROOT)/../mobpack.toml\n"
     found = read_project(project)

@@ -145,11 +145,13 @@ def summary(made: "Release", console: "Console") -> None:
         if each.artifact.kind in PACKAGES
     ]
     console.table("", ["artifact", "size", "sha256", "worst error"], rows)
-    for parity in compared:
-        console.say(
-            f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
-            f"{parity.against} within {parity.tolerance:g} of the largest value ({parity.samples})"
-        )
+    lines = [
+        f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
+        f"{parity.against} within {parity.tolerance:g} of the largest value ({parity.samples})"
+        for parity in compared
+    ]
+    for line in dict.fromkeys(lines):  # targets may ship the same graph in several formats
+        console.say(line)
 
 
 PACKAGES = ("aar", "swift-package")

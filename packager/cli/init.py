@@ -75,7 +75,7 @@ def project_file(model: "Model", package: str, path: str) -> str:
         "",
         _line("# [target.ios]", "a Swift package: docs/ios.md"),
         _line('# providers = ["coreml"]', 'tried in this order, CPU last: "coreml", "xnnpack"'),
-        _line('# module = "VisionKit"', "what Swift code imports; from the package's name when absent"),
+        _line('# module = "ReaderKit"', "what Swift code imports; from the package's name when absent"),
         "",
         _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),
         '# android = "runtime.aar"',

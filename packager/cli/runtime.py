@@ -1,12 +1,16 @@
 """`mobpack runtime`: an ONNX Runtime with what the models of a project need and nothing else, and checks of one."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from packager.cli.options import MODEL, json_option, print_json
 from packager.cli.runtime_lint import lint
 from packager.cli.runtime_xcframework import xcframework
+
+if TYPE_CHECKING:
+    from packager.targets import Target
 
 
 @click.group(short_help="Make an ONNX Runtime of your own.")
@@ -28,7 +32,13 @@ runtime.add_command(xcframework)
     metavar="FILE",
     help="Operator configuration that `mobpack build` or `convert` wrote. Repeatable; default: the last build's.",
 )
-@click.option("--provider", "providers", multiple=True, metavar="NAME", help="Repeatable; default: mobpack.toml's.")
+@click.option(
+    "--provider",
+    "providers",
+    multiple=True,
+    metavar="NAME",
+    help="Repeatable; default: what packages for TARGET run on.",
+)
 @click.option("--abi", "abis", multiple=True, metavar="NAME", help="Android: arm64-v8a ... Repeatable; default: all.")
 @click.option(
     "--saved-optimizations", is_flag=True, help="A model brings optimizations for the runtime to choose from."
@@ -49,22 +59,18 @@ def recipe(
     as_json: bool,
 ) -> None:
     """Write the recipe of a reduced ONNX Runtime: files that build it with Docker (Android) or on a Mac (iOS)."""
-    from packager import config as configuration
     from packager.console import Console
     from packager.errors import ConfigError, ToolError
     from packager.render import write_sources
     from packager.runtimes import operators
     from packager.runtimes import recipe as recipes
 
-    project = configuration.load(config_path) if config_path.is_file() else None
-    table = project.targets().get(target) if project else None
+    table = _table(target, config_path)
     found = operator_configs or tuple(sorted(Path("dist", target).glob(f"*.{recipes.CONFIG}")))
     if not found and target in recipes.PROVIDER_FLAGS:
         raise ConfigError(
             f"no operator configuration in dist/{target}",
-            hint="name one with --operators: mobpack convert writes it beside the .ort file"
-            if target == "ios"  # for which nothing is built yet
-            else f"run mobpack build --target {target} first, or name one with --operators",
+            hint=f"run mobpack build --target {target} first, or name one with --operators",
         )
     made = recipes.recipe(
         target,
@@ -84,3 +90,15 @@ def recipe(
         print_json({"path": str(out), "version": made.version, "key": made.key, "files": files})
     else:
         Console().table("", ["recipe", "version", "key"], [[str(out), made.version, made.key[:16]]])
+
+
+def _table(target: str, config_path: Path) -> "Target | None":
+    """What a build makes for `target`: as the project file says, or on defaults; None for one that is not known."""
+    from packager import config as configuration
+    from packager.targets import TARGETS
+
+    if target not in TARGETS:
+        return None
+    if not config_path.is_file():
+        return TARGETS[target]()
+    return configuration.load(config_path, targets=(target,)).targets()[target]

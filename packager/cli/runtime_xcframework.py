@@ -54,7 +54,7 @@ def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str
     console.table("", ["slice", "library", "processors", "size", "changed"], _rows(made))
     for each in left:
         console.warn(f"{each.slice}: {each.what}; {each.remedy}")
-    console.say(f'next: [runtime] ios = "{out}" in mobpack.toml')
+    console.say(f'next: [runtime] ios = "{out}" in mobpack.toml{_beside(out)}')
 
 
 def _fetched(console: "Console") -> Path:
@@ -85,6 +85,12 @@ def _write_config(out: Path, console: "Console") -> Path:
     elif path.read_bytes() != text:
         console.warn(f"{path} was there and is of another runtime: this one has all operators ({EVERYTHING})")
     return path
+
+
+def _beside(out: Path) -> str:
+    """What a build still needs: the operator configuration."""
+    config = out.with_suffix(".config")
+    return "" if config.is_file() else f", and the operator configuration it was built with as {config}"
 
 
 def _rows(made: "Repackaged") -> list[list[str]]:

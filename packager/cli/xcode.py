@@ -66,8 +66,8 @@ def xcode(
     if as_json:
         print_json({"written": [str(path) for path in written], "product": package.product})
     else:
-        for path in written:
-            Console().say(f"wrote {path}")
+        for line in [f"wrote {path}" for path in written] or ["nothing to write: all of it is there as it should be"]:
+            Console().say(line)
 
 
 def wired(path: Path, target: str, layout: "Layout", package: "SwiftPackage") -> "XcodeProject":

@@ -76,7 +76,8 @@ def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, conso
                 (folder / "proof.json").write_bytes(adapter.dump_json(kernels.prove(compiled, scratch)))
 
         name = compiled.variant.model.name
-        with console.step(f"load {name} ({compiled.variant.name}, {compiled.style}) in the runtime that ships"):
+        kind = f"{compiled.style} .{compiled.format}"
+        with console.step(f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"):
             inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256]
             folder = store.results("kernels", inputs, make)
             proofs.append(adapter.validate_json((folder / "proof.json").read_bytes()))

@@ -25,7 +25,7 @@ class Subject:
 
     @property
     def words(self) -> str:
-        kind = f"{self.compiled.style}" if self.compiled else "ONNX graph"
+        kind = f"{self.compiled.style} .{self.compiled.format}" if self.compiled else "ONNX graph"
         return f"model '{self.variant.model.name}' ({self.variant.name}, {kind})"
 
     @property

@@ -3,6 +3,7 @@
 import hashlib
 import mmap
 import re
+import shlex
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,19 @@ PROVIDERS = {"coreml": b"23CoreMLExecutionProvider", "xnnpack": b"24XnnpackExecu
 every build knows all of them."""
 MENDED = frozenset({"privacy-missing", "privacy-undeclared", "module-map-missing", "headers-missing"})
 """findings that a package mends: it brings a privacy manifest, headers and a module of its own"""
+BUNDLED = frozenset(
+    {
+        "layout-versions",
+        "layout-flat",
+        "layout-links",
+        "info-missing",
+        "bundle-id",
+        "executable",
+        "package-type",
+        "version",
+    }
+)
+"""findings about the bundle around a library: packages have static ones without it"""
 MAX_CONFIG_BYTES = 1 << 20
 REBUILD = "make it with mobpack runtime recipe --target ios, or download it again"
 
@@ -77,8 +91,9 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
         root = folder.only(path)
         sha256 = ""
     found = lint(root)
+    said = path if path.is_file() else root
     phones = [each for each in found.slices if each.platform == "ios" and each.variant in ("", "simulator")]
-    _refuse(root, found, phones)
+    _refuse(said, found, phones)
     contents = [facts(each, found.code[each.identifier]) for each in phones]
     pieces = [piece for each in phones for piece in found.code[each.identifier]]
     phone = [piece for each in phones if each.is_phone for piece in found.code[each.identifier]]
@@ -86,7 +101,7 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     return OwnFramework(
         folder=root,
         sha256=sha256 or folder.digest(root),
-        version=_one_version(root, contents),
+        version=_one_version(said, contents),
         architectures={each.identifier: each.architectures for each in found.slices},
         minimum_os=_minimum_os(phone),
         linkage="dynamic" if any(piece.kind == "dynamic" for piece in phone) else "static",
@@ -100,19 +115,19 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     )
 
 
-def _refuse(root: Path, found: Inspected, phones: Sequence[Slice]) -> None:
+def _refuse(said: Path, found: Inspected, phones: Sequence[Slice]) -> None:
     """Raises ToolError for errors that concern apps for iPhones: of the whole, or of their slices."""
     mine = {"", *(each.identifier for each in phones)}
     if errors := [each for each in found.errors if each.slice in mine]:
         raise ToolError(
-            f"runtime {root}: no app for iPhones can have it:\n" + "\n".join(map(_in_words, errors)),
-            hint=f"{errors[0].remedy}; mobpack runtime lint {root.name} says it all",
+            f"runtime {said}: no app for iPhones can have it:\n" + "\n".join(map(_in_words, errors)),
+            hint=f"{errors[0].remedy}; mobpack runtime lint {shlex.quote(str(said))} says it all",
         )
     for each in phones:
         for piece in found.code[each.identifier]:
             if ENTRY not in piece.exports:
                 raise ToolError(
-                    f"runtime {root}: no ONNX Runtime in {each.identifier} for {piece.architecture}: no OrtGetApiBase",
+                    f"runtime {said}: no ONNX Runtime in {each.identifier} for {piece.architecture}: no OrtGetApiBase",
                     hint="give the .xcframework that ONNX Runtime's build_apple_framework.py makes",
                 )
 
@@ -175,11 +190,11 @@ def _has_c_module(each: Slice) -> bool:
     return any(HEADER in path.read_text(encoding="utf-8", errors="replace") for path in maps)
 
 
-def _one_version(root: Path, contents: Sequence[Facts]) -> str:
+def _one_version(said: Path, contents: Sequence[Facts]) -> str:
     versions = {version for each in contents for version in each.versions}
     if len(versions) != 1 or versions == {""}:
         found = ", ".join(sorted(version or "none" for version in versions))
-        raise ToolError(f"runtime {root}: its slices and headers should say one version, found {found}", hint=REBUILD)
+        raise ToolError(f"runtime {said}: its slices and headers should say one version, found {found}", hint=REBUILD)
     return versions.pop()
 
 
@@ -188,12 +203,19 @@ def _minimum_os(phone: Sequence[Code]) -> str:
     return max(versions, key=version_key, default="")
 
 
+def _static(found: Inspected) -> set[str]:
+    """The slices that are static libraries: a package has those without a bundle."""
+    return {each for each, pieces in found.code.items() if {piece.kind for piece in pieces} == {"static"}}
+
+
 def _notes(root: Path, found: Inspected, mine: set[str]) -> Iterator[str]:
+    unwrapped = _static(found) if mine <= _static(found) else set()
     for each in found.findings:
         is_mine = each.slice in mine or not each.slice
         if each.severity == "warning" and is_mine and each.code not in MENDED:
             yield f"{root.name}: {each.slice + ': ' if each.slice else ''}{each.what}"
-        elif each.severity == "error":  # those that concern iPhones were refused
+        elif each.severity == "error" and not (each.code in BUNDLED and each.slice in unwrapped):
+            # Those that concern iPhones were refused.
             yield f"{root.name}: apps for {each.slice} cannot have it: {each.what}"
 
 

@@ -120,18 +120,29 @@ def _link(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: Pur
     target = archive.read(info).decode("utf-8")
     place = folder / name
     root = (folder / name.parts[0]).resolve()
-    is_inside = not target.startswith("/") and (place.parent.resolve() / target).resolve().is_relative_to(root)
-    if not is_inside:
+    if target.startswith("/") or not _end_of(place.parent.resolve() / target).is_relative_to(root):
         raise ToolError(f"{path}: the link {name} leads to {target!r}", hint="do not use it: that is outside")
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(target)
 
 
 def refuse_outside(root: Path) -> None:
-    """Raises ToolError for a link in the folder `root` that leads out of it."""
+    """Raises ToolError for a link in the folder `root` that leads out of it or in circles, and for pipes and devices,
+    which nobody can read to their end."""
     for path in sorted(root.rglob("*")):
-        if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
-            raise ToolError(f"{path}: a link that leads out of {root.name}", hint="replace it with what it leads to")
+        if path.is_symlink():
+            if not _end_of(path).is_relative_to(root.resolve()):
+                raise ToolError(f"{path}: a link that leads out of {root.name}", hint="replace it with what is there")
+        elif not path.is_file() and not path.is_dir():
+            raise ToolError(f"{path}: neither a file nor a folder", hint="take it out")
+
+
+def _end_of(path: Path) -> Path:
+    """Where the links at `path` lead. Raises ToolError when they lead in circles."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise ToolError(f"{path}: a link that leads to itself", hint="take it out, or make it again") from error
 
 
 def digest(root: Path) -> str:

@@ -45,11 +45,12 @@ def module_file(function: str, folder: Path) -> Path:
 
 
 def runtime_files(config: Config) -> Iterator[Path]:
-    """An ONNX Runtime of the user's own, where it is on this disk."""
+    """An ONNX Runtime of the user's own, where it is on this disk, and the operator configuration beside it."""
     runtime = config.runtime
     if runtime.ios:  # an address is no file and adds none
-        yield Path(runtime.ios)
-        yield from (path for path in (runtime.config,) if path)
+        path = Path(runtime.ios)
+        yield path
+        yield from [runtime.config] if runtime.config else sorted(path.parent.glob("*.config"))
 
 
 def files_in(path: Path) -> Iterator[Path]:

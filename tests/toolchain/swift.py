@@ -86,7 +86,7 @@ class Swift:
             str(self.shared): self.shared,
             **(mounts or {}),
             "/host": Path("/"),
-            "/dev": Path("/dev"),
+            **{str(device): device for device in DEVICES},
         }
         variables = {"HOME": str(self.shared), "PATH": PROGRAMS, "LC_ALL": "C.UTF-8", **(environment or {})}
         top = self.folder / "seen"  # empty but for those who mount there, each for itself
@@ -191,7 +191,15 @@ def _shell(*words: str | Path) -> str:
 def _alone() -> list[str]:
     """Starts a program with mounts and processes of its own: when it ends, all of them do."""
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
+    if not _is_root_a_mount():  # then it cannot be made private, which unshare does unless it is told not to
+        command += ["--propagation", "unchanged"]
     return command if os.geteuid() == 0 else [*command, "--map-root-user"]
+
+
+def _is_root_a_mount() -> bool:
+    """Whether / itself was mounted: in a chroot it may be any folder."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return any(line.split()[4] == "/" for line in lines)
 
 
 @cache

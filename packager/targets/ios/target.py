@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from packager import tools
 from packager.archives import Content, Link, write_zip
-from packager.errors import nearest
+from packager.errors import ConfigError, nearest
 from packager.findings import Report
 from packager.providers import PROVIDERS
 from packager.render import templates_folder
@@ -17,7 +17,7 @@ from packager.tables import STRICT
 from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
-from packager.targets.ios.view import IosView, License
+from packager.targets.ios.view import IosView, License, RuntimeView
 from packager.values import Artifact, Package, Plan, Sources
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
@@ -25,7 +25,7 @@ from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
 KNOWN = ("coreml", "xnnpack")
 """The providers that packages for iOS can have."""
-VERSION = re.compile(r"\d+\.\d+")
+VERSION = re.compile(r"[1-9][0-9]*\.(0|[1-9][0-9]*)")
 HEADERS = PurePosixPath("ios/onnxruntime")
 """Below templates/: ONNX Runtime's C headers and their licence, as they are."""
 SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
@@ -92,6 +92,7 @@ class Ios:
         module = swift.module_name(package.name, self.module)
         shared = runtime_view(module, self.providers)
         linked = framework.framework_view(runtime)
+        _refuse_double(linked.name, shared)
         class_names = swift.class_names((plan.model.name for plan in plans), taken=(module, *texts.FILES))
         laid_out = files.lay_out(plans)
         tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
@@ -180,6 +181,16 @@ def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
         raise ValueError(f'{key} "{asked}" is no version|write it as in {key} = "{oldest}"')
     if tuple(map(int, asked.split("."))) < tuple(map(int, oldest.split("."))):
         raise ValueError(f'{key} "{asked}" is too old|ONNX Runtime needs {oldest} or later')
+
+
+def _refuse_double(framework_name: str, shared: RuntimeView) -> None:
+    """Raises ConfigError where a framework of the user's own and a target of the package have one name."""
+    named = (shared.module, shared.c_module, package.tests(shared.module).name)
+    if framework_name.lower() in map(str.lower, named):
+        raise ConfigError(
+            f"the runtime {framework_name} has the name of a module in the package, and SwiftPM takes one of a name",
+            hint="name the package's module: [target.ios] module, or rename the .xcframework",
+        )
 
 
 def _reshaped(report: Report, variant: str, model: str) -> set[str]:

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
+from packager.xcframework.packaged import PackagedFramework
 
 SHARED = (
     "Checksum",
@@ -76,6 +77,16 @@ def _readme(view: IosView) -> str:
             min_ios=view.min_ios,
             min_macos=view.min_macos,
             uses_coreml=view.runtime.uses_coreml,
+            has_static_frameworks=_has_static_frameworks(view.own),
+            is_runtime_unknown=view.own is not None and view.own.folder is None,
+            has_self_test=_has_self_test(view),
             models=view.models,
         ),
     )
+
+
+def _has_static_frameworks(own: PackagedFramework | None) -> bool:
+    """Whether ONNX Runtime is static libraries in frameworks, which Xcode copies into apps; the published one is."""
+    if own is None:
+        return True
+    return own.linkage == "static" and own.folder is not None and any(own.folder.glob("*/*.framework"))

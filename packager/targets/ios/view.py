@@ -213,6 +213,11 @@ class ReadmeView:
     min_ios: str
     min_macos: str
     uses_coreml: bool
+    has_static_frameworks: bool
+    """Xcode copies its ONNX Runtime into apps, which the App Store may refuse for that"""
+    is_runtime_unknown: bool
+    """its ONNX Runtime is at an address that nobody has opened"""
+    has_self_test: bool
     models: tuple[ModelView, ...]
 
 

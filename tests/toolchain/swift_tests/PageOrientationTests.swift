@@ -105,6 +105,24 @@ final class PageOrientationTests: XCTestCase {
         }
     }
 
+    func testATaskThatIsCancelledWhileItWaitsForItsTurnEndsAtOnce() async throws {
+        let model = try Orientation(options: onCPU)
+        let page = try input(1)
+        let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
+        let whole = seconds { _ = try? model.run(many) }
+        let first = Task { try await model.run(many).fetchName0Shape }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let second = Task { await asyncError { _ = try await model.run(page) } }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let start = Date()
+        second.cancel()
+        let error = await second.value
+        XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
+        XCTAssertLessThan(Date().timeIntervalSince(start), whole * 0.3)
+        let shape = try await first.value
+        XCTAssertEqual(shape, [24, 4])
+    }
+
     func testLoadingInACancelledTaskIsRefused() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -245,6 +263,38 @@ final class PageOrientationTests: XCTestCase {
 
     func testFewerThreadsThanNoneAreRefused() throws {
         XCTAssertEqual(try modelError { _ = try Orientation(options: Options(threads: -1)) }, .threads(-1))
+    }
+
+    func testMoreThreadsThanAnyDeviceHasAreRefused() throws {
+        for count in [257, .max] {
+            XCTAssertEqual(try modelError { _ = try Orientation(options: Options(threads: count)) }, .threads(count))
+        }
+    }
+
+    func testZerosOfANegativeSizeAreNoneAndRefused() throws {
+        try refuse(Orientation.Input(dynamicDimension0: -1).x, -1)
+    }
+
+    func testZerosBeyondAllMemoryAreNoneAndRefused() throws {
+        for batch in [1 << 40, .max] { try refuse(Orientation.Input(dynamicDimension0: batch).x, batch) }
+    }
+
+    func testZerosOfASizeThatMemoryHasRoomForAreThere() {
+        XCTAssertEqual(Orientation.Input(dynamicDimension0: 2).x, [Float](repeating: 0, count: 2 * Self.pixels))
+        XCTAssertEqual(Orientation.Input(dynamicDimension0: 0).x, [])
+    }
+
+    func testWarmingUpLessThanOnceDoesNothing() throws {
+        let model = try Orientation(options: onCPU)
+        for runs in [0, -1, .min] { try model.warmUp(Orientation.Input(x: [1], dynamicDimension0: 1), runs: runs) }
+    }
+
+    func testASelfTestThatComparedNothingHasNotPassed() throws {
+        let none = SelfTest(model: "m", file: "f", provider: .cpu, outputs: [])
+        XCTAssertFalse(none.passed)
+        XCTAssertTrue("\(none)".contains("FAILED") && "\(none)".contains("nothing was compared"), "\(none)")
+        let tester = SelfTester(golden: [], folder: .packaged, options: onCPU)
+        XCTAssertFalse(try tester.test(try Orientation(options: onCPU).info, .cpu) { _ in }.passed)
     }
 
     func testWarmingUpRunsTheModel() throws {

@@ -29,19 +29,19 @@ let linked: [LinkerSetting] = [
 let package = Package(
     name: "vision",
     platforms: [.iOS("15.1"), .macOS("14.0")],
-    products: [.library(name: "VisionKit", targets: ["VisionKit"])],
+    products: [.library(name: "VisionModels", targets: ["VisionModels"])],
     targets: runtime + [
         .target(
-            name: "CVisionKit",
+            name: "CVisionModels",
             dependencies: dependencies,
             exclude: ["LICENSE"],
             linkerSettings: linked
         ),
         .target(
-            name: "VisionKit",
-            dependencies: ["CVisionKit"],
+            name: "VisionModels",
+            dependencies: ["CVisionModels"],
             resources: [.copy("Resources/Models"), .copy("Resources/PrivacyInfo.xcprivacy")]
         ),
-        .testTarget(name: "VisionKitTests", dependencies: ["VisionKit"])
+        .testTarget(name: "VisionModelsTests", dependencies: ["VisionModels"])
     ]
 )

@@ -37,7 +37,8 @@ public final class Dice: Sendable {
 
     /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
     ///
-    /// Files are checked at every load: they must be the very ones that this class was generated for.
+    /// Files are checked at every load: they must be the very ones that this class was generated for. They must stay as
+    /// they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
         try self.init(in: Folder(url: folder, isPackaged: false), options: options)
     }
@@ -79,7 +80,7 @@ public final class Dice: Sendable {
     /// Runs the model on a thread of its own, one call after the other.
     ///
     /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
-    ///   ends at its next operator.
+    ///   ends at its next operator, one that waits for its turn at once.
     public func run(_ input: Input) async throws -> Output {
         try await session.queued { cancellation in
             var output = Output()
@@ -91,7 +92,7 @@ public final class Dice: Sendable {
     /// Runs the model a few times, so that the first call that counts does not pay for what is set up lazily.
     public func warmUp(_ input: Input = Input(), runs: Int = 1) throws {
         var output = Output()
-        for _ in 0..<runs { try run(input, into: &output) }
+        for _ in 0..<max(runs, 0) { try run(input, into: &output) }
     }
 
     /// Proves that the model computes on this device what it computed where the package was built: runs it on

@@ -38,7 +38,8 @@ public final class EveryThingV2: Sendable {
 
     /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
     ///
-    /// Files are checked at every load: they must be the very ones that this class was generated for.
+    /// Files are checked at every load: they must be the very ones that this class was generated for. They must stay as
+    /// they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
         try self.init(in: Folder(url: folder, isPackaged: false), options: options)
     }
@@ -80,7 +81,7 @@ public final class EveryThingV2: Sendable {
     /// Runs the model on a thread of its own, one call after the other.
     ///
     /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
-    ///   ends at its next operator.
+    ///   ends at its next operator, one that waits for its turn at once.
     public func run(_ input: Input) async throws -> Output {
         try await session.queued { cancellation in
             var output = Output()
@@ -92,7 +93,7 @@ public final class EveryThingV2: Sendable {
     /// Runs the model a few times, so that the first call that counts does not pay for what is set up lazily.
     public func warmUp(_ input: Input, runs: Int = 1) throws {
         var output = Output()
-        for _ in 0..<runs { try run(input, into: &output) }
+        for _ in 0..<max(runs, 0) { try run(input, into: &output) }
     }
 
     /// Proves that the model computes on this device what it computed where the package was built: runs it on
@@ -279,6 +280,8 @@ public final class EveryThingV2: Sendable {
         }
 
         /// An input whose values are all zero or empty.
+        ///
+        /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
         public init(
             batchSize: Int = 1,
             uint8Dim1: Int,
@@ -286,20 +289,20 @@ public final class EveryThingV2: Sendable {
             int32Dim1: Int,
             pastSequence1: Int
         ) {
-            self.servingDefaultInput20 = Array(repeating: 0, count: Shape.count([1, 8]))
-            self.input53 = Array(repeating: 0, count: Shape.count([]))
-            self.classValue = Array(repeating: false, count: Shape.count([batchSize, 2]))
-            self.text = Array(repeating: "", count: Shape.count([batchSize]))
-            self.int8 = Array(repeating: 0, count: Shape.count([4]))
-            self.uint8 = Array(repeating: 0, count: Shape.count([4, uint8Dim1]))
-            self.int16 = Array(repeating: 0, count: Shape.count([2, 2]))
-            self.int32 = Array(repeating: 0, count: Shape.count([int32Dim0, int32Dim1]))
-            self.float16 = Array(repeating: 0, count: Shape.count([batchSize, pastSequence1]))
-            self.bfloat16 = Array(repeating: 0, count: Shape.count([3]))
-            self.double = Array(repeating: 0, count: Shape.count([0, 3]))
-            self.uint16 = Array(repeating: 0, count: Shape.count([2]))
-            self.uint32 = Array(repeating: 0, count: Shape.count([2]))
-            self.uint64 = Array(repeating: 0, count: Shape.count([2]))
+            self.servingDefaultInput20 = Shape.filled([1, 8], with: 0)
+            self.input53 = Shape.filled([], with: 0)
+            self.classValue = Shape.filled([batchSize, 2], with: false)
+            self.text = Shape.filled([batchSize], with: "")
+            self.int8 = Shape.filled([4], with: 0)
+            self.uint8 = Shape.filled([4, uint8Dim1], with: 0)
+            self.int16 = Shape.filled([2, 2], with: 0)
+            self.int32 = Shape.filled([int32Dim0, int32Dim1], with: 0)
+            self.float16 = Shape.filled([batchSize, pastSequence1], with: 0)
+            self.bfloat16 = Shape.filled([3], with: 0)
+            self.double = Shape.filled([0, 3], with: 0)
+            self.uint16 = Shape.filled([2], with: 0)
+            self.uint32 = Shape.filled([2], with: 0)
+            self.uint64 = Shape.filled([2], with: 0)
             self.batchSize = batchSize
             self.uint8Dim1 = uint8Dim1
             self.int32Dim0 = int32Dim0
@@ -349,11 +352,11 @@ public final class EveryThingV2: Sendable {
 
         /// Memory for the outputs of a run.
         public init() {
-            floatStatic = Array(repeating: 0, count: Shape.count([1, 4]))
-            boolStatic = Array(repeating: false, count: Shape.count([2]))
-            halfStatic = Array(repeating: 0, count: Shape.count([]))
-            uint16 = Array(repeating: 0, count: Shape.count([3]))
-            uint32 = Array(repeating: 0, count: Shape.count([3]))
+            floatStatic = Shape.filled([1, 4], with: 0)
+            boolStatic = Shape.filled([2], with: false)
+            halfStatic = Shape.filled([], with: 0)
+            uint16 = Shape.filled([3], with: 0)
+            uint32 = Shape.filled([3], with: 0)
         }
     }
 

@@ -8,7 +8,7 @@ public enum ModelError: Error, Sendable, Equatable {
     case closed(model: String)
     /// A tensor of a run has `count` values, which do not fill its shape.
     case shape(tensor: String, count: Int, shape: [Int])
-    /// The number of threads is less than zero.
+    /// The number of threads is not one of 0 to 256.
     case threads(Int)
     /// A file of the model is not there, or cannot be read.
     case missing(path: String)
@@ -28,7 +28,7 @@ extension ModelError: CustomStringConvertible, LocalizedError {
         case .shape(let tensor, let count, let shape):
             return "`\(tensor)` holds \(count) values, shape \(shape) needs another number of them"
         case .threads(let count):
-            return "threads is \(count), the least is 0"
+            return "threads is \(count), which is not one of 0 to 256"
         case .missing(let path):
             return "\(path) is missing or cannot be read"
         case .corrupted(let path, let found, let expected):

@@ -17,7 +17,7 @@ extension Folder {
     /// CocoaPods puts resources into a bundle of their own, beside this code or in it.
     private static var bundle: Bundle {
         let code = Bundle(for: Anchor.self)
-        return code.url(forResource: "VisionKit", withExtension: "bundle").flatMap(Bundle.init) ?? code
+        return code.url(forResource: "VisionModels", withExtension: "bundle").flatMap(Bundle.init) ?? code
     }
     #endif
 }

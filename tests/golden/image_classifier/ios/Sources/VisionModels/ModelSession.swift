@@ -52,12 +52,10 @@ final class ModelSession: Sendable {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                cancellation.wait { continuation.resume(throwing: CancellationError()) }
                 queue.async {
-                    continuation.resume(
-                        with: Result {
-                            try cancellation.check()
-                            return try work(cancellation)
-                        })
+                    guard cancellation.begin() else { return }
+                    continuation.resume(with: Result { try work(cancellation) })
                 }
             }
         } onCancel: {
@@ -74,7 +72,7 @@ struct ModelOpener {
 
     /// Tries the files of each provider in turn, a session each, and the CPU last.
     func open() throws -> ModelSession {
-        guard options.threads >= 0 else { throw ModelError.threads(options.threads) }
+        guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
         let runtime = try Runtime.shared.get()
         var fallbacks: [Fallback] = []
         for provider in providers {

@@ -2,7 +2,7 @@
 
 import XCTest
 
-@testable import VisionKit
+@testable import VisionModels
 
 final class SelfTests: XCTestCase {
     func testClassifierComputesWhatItDidWhereItWasBuilt() throws {

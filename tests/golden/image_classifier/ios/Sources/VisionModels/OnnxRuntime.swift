@@ -3,7 +3,7 @@
 // All that the compiler cannot prove safe is in this file: calls of ONNX Runtime's C functions, the memory that they
 // get, and locks. Nothing else in this package handles a pointer.
 
-import CVisionKit
+import CVisionModels
 import Foundation
 
 /// ONNX Runtime in this process: its table of functions, and an environment for all models.
@@ -24,13 +24,13 @@ struct Runtime: @unchecked Sendable {
         let base = OrtGetApiBase().pointee
         version = base.GetVersionString().map { String(cString: $0) } ?? ""
         guard let api = base.GetApi(Runtime.apiVersion) else {
-            let needed = "VisionKit needs 1.\(Runtime.apiVersion).0 or later"
+            let needed = "VisionModels needs 1.\(Runtime.apiVersion).0 or later"
             throw ModelError.runtime(message: "ONNX Runtime \(version) is too old: \(needed)", code: 1)
         }
         self.api = api
         Runtime.disableTelemetry()
         environment = try Runtime.made(api) {
-            api.pointee.CreateEnv(ORT_LOGGING_LEVEL_WARNING, "VisionKit", $0)
+            api.pointee.CreateEnv(ORT_LOGGING_LEVEL_WARNING, "VisionModels", $0)
         }
         try Runtime.check(api, api.pointee.DisableTelemetryEvents(environment))
         memory = try Runtime.made(api) {
@@ -200,11 +200,10 @@ final class Results {
 
     /// Copies an output, into the memory that `values` have if it fits.
     func read<Value: Number>(_ index: Int, into values: inout [Value], shape: inout [Int]) throws {
-        let (type, sizes) = try describe(index)
+        let (type, sizes, count) = try describe(index)
         guard type == Value.type else { throw wrongType(index, type) }
         var data: UnsafeMutableRawPointer?
         try runtime.check(runtime.api.pointee.GetTensorMutableData(self.values[index], &data))
-        let count = Shape.count(sizes)
         let found = UnsafeRawBufferPointer(start: data, count: count * MemoryLayout<Value>.stride)
         if values.count == count {
             values.withUnsafeMutableBytes { $0.copyMemory(from: found) }
@@ -215,10 +214,9 @@ final class Results {
     }
 
     func read(_ index: Int, into values: inout [String], shape: inout [Int]) throws {
-        let (type, sizes) = try describe(index)
+        let (type, sizes, count) = try describe(index)
         guard type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING else { throw wrongType(index, type) }
         let api = runtime.api
-        let count = Shape.count(sizes)
         var sizeBytes = 0
         try runtime.check(api.pointee.GetStringTensorDataLength(self.values[index], &sizeBytes))
         var bytes = [UInt8](repeating: 0, count: sizeBytes)
@@ -228,7 +226,7 @@ final class Results {
         shape = sizes
     }
 
-    private func describe(_ index: Int) throws -> (ONNXTensorElementDataType, [Int]) {
+    private func describe(_ index: Int) throws -> (type: ONNXTensorElementDataType, sizes: [Int], count: Int) {
         let api = runtime.api
         let about = try runtime.made { api.pointee.GetTensorTypeAndShape(values[index], $0) }
         defer { api.pointee.ReleaseTensorTypeAndShapeInfo(about) }
@@ -238,7 +236,9 @@ final class Results {
         try runtime.check(api.pointee.GetDimensionsCount(about, &rank))
         var sizes = [Int64](repeating: 0, count: rank)
         try runtime.check(api.pointee.GetDimensions(about, &sizes, rank))
-        return (type, sizes.map(Int.init))
+        var count = 0
+        try runtime.check(api.pointee.GetTensorShapeElementCount(about, &count))
+        return (type, sizes.map(Int.init), count)
     }
 
     private func wrongType(_ index: Int, _ type: ONNXTensorElementDataType) -> ModelError {
@@ -346,22 +346,44 @@ extension Runtime {
     }
 }
 
-/// Ends a run from another thread.
+/// Ends a run from another thread, or the wait for it.
 final class Cancellation: @unchecked Sendable {
     private let lock = NSLock()
     private var isCancelled = false
+    private var giveUp: (@Sendable () -> Void)?
     private var running: (runtime: Runtime, options: OpaquePointer)?
 
     func cancel() {
         lock.lock()
-        defer { lock.unlock() }
         isCancelled = true
-        guard let running else { return }
-        // All that could go wrong is that the run goes on.
-        try? running.runtime.check(running.runtime.api.pointee.RunOptionsSetTerminate(running.options))
+        if let running {
+            // All that could go wrong is that the run goes on.
+            try? running.runtime.check(running.runtime.api.pointee.RunOptionsSetTerminate(running.options))
+        }
+        let giveUp = giveUp
+        self.giveUp = nil
+        lock.unlock()
+        giveUp?()
     }
 
-    func check() throws {
+    /// Calls `giveUp` as soon as this is cancelled, unless work has begun by then.
+    func wait(_ giveUp: @escaping @Sendable () -> Void) {
+        lock.lock()
+        let isLate = isCancelled
+        if !isLate { self.giveUp = giveUp }
+        lock.unlock()
+        if isLate { giveUp() }
+    }
+
+    /// Whether work may begin; otherwise what waited for it was given up.
+    func begin() -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        giveUp = nil
+        return !isCancelled
+    }
+
+    private func check() throws {
         lock.lock()
         defer { lock.unlock() }
         if isCancelled { throw CancellationError() }

@@ -4,7 +4,7 @@
 public struct Options: Sendable, Equatable {
     /// Tried in this order, ``Provider/cpu`` after all others; the first one that starts runs the model.
     public var providers: [Provider]
-    /// Threads of one run; 0 leaves the choice to the provider.
+    /// Threads of one run, 256 at most; 0 leaves the choice to the provider.
     public var threads: Int
     /// How CoreML runs a model.
     public var coreML: CoreMLOptions

@@ -15,12 +15,13 @@ public struct SelfTest: Sendable, CustomStringConvertible {
     /// Every output of every sample that was compared.
     public let outputs: [OutputTest]
 
-    /// Whether all ``outputs`` are what they should be.
-    public var passed: Bool { outputs.allSatisfy(\.passed) }
+    /// Whether all ``outputs`` are what they should be. A test that compared nothing has not passed.
+    public var passed: Bool { !outputs.isEmpty && outputs.allSatisfy(\.passed) }
 
     public var description: String {
         let title = "Self-test of \(model) on \(provider.rawValue) (\(file)): \(passed ? "passed" : "FAILED")"
-        return ([title] + outputs.map { "  \($0)" }).joined(separator: "\n")
+        let lines = outputs.isEmpty ? ["  nothing was compared"] : outputs.map { "  \($0)" }
+        return ([title] + lines).joined(separator: "\n")
     }
 }
 
@@ -88,6 +89,8 @@ struct GoldenTensor: Sendable {
     let offset: Int
     let sizeBytes: Int
     let shape: [Int]
+
+    var count: Int { Shape.count(shape) ?? 0 }
 
     init(_ name: String, _ offset: Int, _ sizeBytes: Int, _ shape: [Int]) {
         self.name = name
@@ -159,9 +162,9 @@ final class SampleTest {
     /// Writes the values of an input to `target`: what the file has of them, or what their recipe makes.
     func fill<Value: Sampled>(_ name: String, _ target: inout [Value]) {
         guard let tensor = input(name) else { return }
-        if tensor.sizeBytes < Shape.count(tensor.shape) * MemoryLayout<Value>.stride {
+        if tensor.sizeBytes < tensor.count * MemoryLayout<Value>.stride {
             let recipe = Recipe(bytes.values(at: tensor.offset, sizeBytes: tensor.sizeBytes))
-            target = (0..<Shape.count(tensor.shape)).map(recipe.value)
+            target = (0..<tensor.count).map(recipe.value)
         } else {
             target = bytes.values(at: tensor.offset, sizeBytes: tensor.sizeBytes)
         }

@@ -75,7 +75,7 @@ public struct CoreMLOptions: Sendable, Equatable {
     /// A folder of this package's own among the caches of the app, which the system may empty.
     public static var defaultCacheDirectory: URL? {
         FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?
-            .appendingPathComponent("VisionKit", isDirectory: true)
+            .appendingPathComponent("VisionModels", isDirectory: true)
     }
 }
 
