@@ -47,7 +47,7 @@ PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process"),
-    "targets": ("target",),
+    "targets": ("target", "dimensions", "golden"),
 }
 """Folder -> the file with the protocol that its plug-ins follow, and what they share."""
 

@@ -12,6 +12,7 @@ from packager.release import maven
 from packager.render import environment, templates_folder
 from packager.reporting import views
 from packager.runtimes import recipe
+from packager.targets import dimensions, golden
 from packager.targets.android import aar, gradle, view
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
@@ -71,24 +72,19 @@ SHARED_SWIFT = [
 PARTIALS = ("android/_providers", "ios/_providers")
 NESTED = (
     swift.CoremlView,
-    swift.DimensionView,
     swift.FileView,
-    swift.GoldenSampleView,
-    swift.GoldenTensorView,
     swift.GoldenView,
     swift.InputView,
     swift.OptionView,
     swift.OutputView,
     swift.ProviderView,
-    swift.TestedFileView,
-    swift.ToleranceView,
-    view.DimensionView,
+    dimensions.DimensionView,
     view.FileView,
-    view.GoldenSampleView,
-    view.GoldenTensorView,
+    golden.GoldenSampleView,
+    golden.GoldenTensorView,
     view.GoldenView,
-    view.TestedFileView,
-    view.ToleranceView,
+    golden.TestedFileView,
+    golden.ToleranceView,
     view.InputView,
     view.OutputView,
     view.OptionView,

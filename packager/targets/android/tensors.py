@@ -6,8 +6,11 @@ from math import prod
 
 from packager import names
 from packager.errors import ModelError
-from packager.targets.android.view import DimensionView, FileView, GoldenView, InputView, ModelView, OutputView
-from packager.values import Dimension, ElementType, Model, Package, TensorSpec
+from packager.targets import dimensions
+from packager.targets.android.view import FileView, GoldenView, InputView, ModelView, OutputView
+from packager.targets.dimensions import Sizes
+from packager.targets.golden import samples_in_words
+from packager.values import ElementType, Model, Package, TensorSpec
 
 MAX_PARAMETERS = 240
 """The JVM allows 255 for a method, and default arguments take some of them."""
@@ -64,25 +67,6 @@ STORAGE = {
 STRING_TYPE = "Array<String>"
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """The dimensions of a model's inputs as Kotlin parameters."""
-
-    views: tuple[DimensionView, ...]
-    by_key: dict[Dimension | tuple[str, int], str]
-    """symbolic name, or (input, axis) of a dimension without one -> parameter"""
-
-    def expressions(self, spec: TensorSpec) -> tuple[str, ...]:
-        return tuple(self.label(spec, axis) for axis in range(len(spec.shape)))
-
-    def label(self, spec: TensorSpec, axis: int) -> str:
-        """The size itself, the parameter that stands for it, or the model's own name for it."""
-        size = spec.shape[axis]
-        if isinstance(size, int):
-            return str(size)
-        return self.by_key.get(_key(spec, axis)) or str(size or "?")
-
-
 def class_names(models: Iterable[str]) -> dict[str, str]:
     """Model name -> class name; `Model` is put behind a name that the generated files need themselves."""
     used: set[str] = set()
@@ -115,7 +99,7 @@ def model_view(
     """
     refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
     input_specs = model.signature.inputs
-    sizes = _sizes(input_specs)
+    sizes = dimensions.sizes(input_specs)
     if len(input_specs) + len(sizes.views) > MAX_PARAMETERS:
         raise ModelError(
             f"model '{model.name}' has {len(input_specs)} inputs and {len(sizes.views)} dynamic dimensions: "
@@ -144,7 +128,7 @@ def model_view(
         pinned_outputs=tuple(output for output in outputs if output.identifier in pinned),
         copied_outputs=tuple(output for output in outputs if output.identifier not in pinned),
         golden=golden,
-        samples=_samples(golden),
+        samples=samples_in_words([each.samples for each in golden]),
     )
 
 
@@ -168,37 +152,6 @@ def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpe
                 )
 
 
-def _sizes(inputs: Sequence[TensorSpec]) -> Sizes:
-    """One parameter for each symbolic name, one for each dimension that has none."""
-    first: dict[Dimension | tuple[str, int], tuple[TensorSpec, int]] = {}
-    for spec in inputs:
-        for axis, size in enumerate(spec.shape):
-            if not isinstance(size, int):
-                first.setdefault(_key(spec, axis), (spec, axis))
-    wanted = [key if isinstance(key, str) else f"{spec.identifier}-dim{axis}" for key, (spec, axis) in first.items()]
-    identifiers = names.identifiers(wanted, prefix="dim", taken=[spec.identifier for spec in inputs])
-    views = tuple(
-        _dimension(identifier, spec, axis) for identifier, (spec, axis) in zip(identifiers, first.values(), strict=True)
-    )
-    return Sizes(views, dict(zip(first, identifiers, strict=True)))
-
-
-def _key(spec: TensorSpec, axis: int) -> Dimension | tuple[str, int]:
-    return spec.shape[axis] or (spec.name, axis)
-
-
-def _dimension(identifier: str, spec: TensorSpec, axis: int) -> DimensionView:
-    is_batch = spec.is_batch(axis)
-    return DimensionView(
-        identifier=identifier,
-        name=str(spec.shape[axis] or ""),
-        tensor=spec.name,
-        axis=axis,
-        default=" = 1" if is_batch else "",
-        example="1" if is_batch else "128",
-    )
-
-
 def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
     """ONNX Runtime can write it into memory of the app: the size is known, and Java can make such a tensor."""
     storage = STORAGE.get(spec.element)
@@ -211,14 +164,14 @@ def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
         identifier=spec.identifier,
         tensor=spec.name,
         element=spec.element.value,
-        shape=_shape(spec, sizes),
+        shape=sizes.shape(spec),
         note=storage.note if storage else "",
         kotlin_type=f"{storage.number}Buffer" if storage else STRING_TYPE,
         is_string=storage is None,
         java_type=storage.java_type if storage else "",
         element_bytes=f"{storage.number}.SIZE_BYTES" if storage else "",
         as_buffer=storage.as_buffer if storage else "",
-        sizes=sizes.expressions(spec),
+        sizes=sizes.labels(spec),
     )
 
 
@@ -229,7 +182,7 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         identifier=spec.identifier,
         tensor=spec.name,
         element=spec.element.value,
-        shape=_shape(spec, sizes),
+        shape=sizes.shape(spec),
         note=storage.note if storage else "",
         kotlin_type=f"{storage.number}Buffer" if storage else STRING_TYPE,
         java_type=storage.java_type if storage else "",
@@ -240,10 +193,6 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         empty=f"{storage.number}Buffer.allocate(0)" if storage else "emptyArray()",
         shape_identifier=names.identifiers([f"{spec.identifier}-shape"], prefix="output", taken=taken)[0],
     )
-
-
-def _shape(spec: TensorSpec, sizes: Sizes) -> str:
-    return f"[{', '.join(sizes.label(spec, axis) for axis in range(len(spec.shape)))}]"
 
 
 def _imports(
@@ -262,12 +211,6 @@ def _example(inputs: Sequence[InputView]) -> str:
         return ""
     first = inputs[0]
     return f'{first.identifier}[0] = "text"' if first.is_string else f"{first.identifier}.put(values)"
-
-
-def _samples(golden: Sequence[GoldenView]) -> str:
-    """How many samples there are: files that compute with other numbers may have fewer."""
-    most = max((len(each.samples) for each in golden), default=0)
-    return "one sample" if most == 1 else f"{most} samples"
 
 
 def _numbers(spec: TensorSpec) -> list[int]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.targets.dimensions import DimensionView
+from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.target import PackagedRuntime
 from packager.values import Package
 
@@ -31,22 +33,6 @@ class RuntimeView:
     """the Java package of ONNX Runtime's classes"""
     providers: tuple[ProviderView, ...]
     uses_nnapi: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class DimensionView:
-    """A size that the app chooses: a parameter of type Int."""
-
-    identifier: str
-    name: str
-    """as the model says it; empty when it has no name"""
-    tensor: str
-    """the first input that has it"""
-    axis: int
-    """of that input"""
-    default: str
-    """what the parameter is followed by: ` = 1` or nothing"""
-    example: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,39 +108,6 @@ class FileView:
     """session configuration entries"""
     weights: tuple[WeightsView, ...]
     """of an ONNX file; another provider's ORT file may be among them"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToleranceView:
-    output: str
-    share: str
-    """of the output's largest value, as Kotlin writes a number; `0.0` for values that must be equal"""
-    mismatches: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class TestedFileView:
-    """A file that golden vectors are for."""
-
-    path: str
-    """of its asset"""
-    tolerances: tuple[ToleranceView, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldenTensorView:
-    name: str
-    element: str
-    """constant of the enum Element"""
-    offset: int
-    size_bytes: int
-    shape: tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldenSampleView:
-    inputs: tuple[GoldenTensorView, ...]
-    outputs: tuple[GoldenTensorView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,18 +1,9 @@
 """Shows Swift where golden vectors lie, and which of a model's files must compute them."""
 
-from collections.abc import Iterator, Mapping
-
+from packager.targets.golden import sample_views, tested_file
 from packager.targets.ios.files import Files
-from packager.targets.ios.view import (
-    GoldenSampleView,
-    GoldenTensorView,
-    GoldenView,
-    Resource,
-    TestedFileView,
-    ToleranceView,
-)
-from packager.vectors import MEASURED, Golden, GoldenFile, Vectors
-from packager.vectors.safetensors import Place
+from packager.targets.ios.view import GoldenView, Resource
+from packager.vectors import Golden, GoldenFile, Vectors
 
 
 def golden_views(model: str, files: Files, golden: Golden) -> tuple[GoldenView, ...]:
@@ -27,8 +18,8 @@ def golden_views(model: str, files: Files, golden: Golden) -> tuple[GoldenView, 
     return tuple(
         GoldenView(
             resource=_resource(each[0][1].golden, files.folder, number),
-            files=tuple(_tested(resource, vectors) for resource, vectors in each),
-            samples=tuple(_samples(each[0][1].golden)),
+            files=tuple(tested_file(resource.path, vectors) for resource, vectors in each),
+            samples=sample_views(each[0][1].golden),
         )
         for number, each in enumerate(users.values(), 1)
     )
@@ -37,31 +28,3 @@ def golden_views(model: str, files: Files, golden: Golden) -> tuple[GoldenView, 
 def _resource(golden: GoldenFile, folder: str, number: int) -> Resource:
     name = "golden.safetensors" if number == 1 else f"golden-{number}.safetensors"
     return Resource(path=f"{folder}/{name}", file=golden.path, sha256=golden.sha256, size_bytes=golden.size_bytes)
-
-
-def _tested(resource: Resource, vectors: Vectors) -> TestedFileView:
-    elements = {name: place.element for sample in vectors.golden.samples for name, place in sample.outputs.items()}
-    return TestedFileView(
-        path=resource.path,
-        tolerances=tuple(
-            ToleranceView(
-                output=name,
-                share=repr(float(vectors.allowed[name].share)) if elements[name] in MEASURED else "0.0",
-                mismatches=vectors.allowed[name].mismatches,
-            )
-            for name in sorted(elements)
-        ),
-    )
-
-
-def _samples(golden: GoldenFile) -> Iterator[GoldenSampleView]:
-    for sample in golden.samples:
-        yield GoldenSampleView(inputs=_tensors(sample.inputs), outputs=_tensors(sample.outputs))
-
-
-def _tensors(places: Mapping[str, Place]) -> tuple[GoldenTensorView, ...]:
-    """Swift sees by the size whether values lie there or a recipe for them."""
-    return tuple(
-        GoldenTensorView(name=name, offset=place.offset, size_bytes=place.size_bytes, shape=place.shape)
-        for name, place in sorted(places.items())
-    )

@@ -1,13 +1,15 @@
 """Chooses how Swift shows a model: types, names, parameters for the sizes that the app decides."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from packager import names
 from packager.errors import ModelError
 from packager.render import swift_integer
-from packager.targets.ios.view import DimensionView, FileView, GoldenView, InputView, ModelView, OutputView
-from packager.values import Dimension, ElementType, Model, Package, TensorSpec
+from packager.targets import dimensions
+from packager.targets.dimensions import DimensionView, Sizes
+from packager.targets.golden import samples_in_words
+from packager.targets.ios.view import FileView, GoldenView, InputView, ModelView, OutputView
+from packager.values import ElementType, Model, Package, TensorSpec
 
 SWIFT_TYPES = {
     ElementType.FLOAT: "Float",
@@ -31,32 +33,6 @@ EXAMPLES = {"Bool": "true", "String": '"text"'}
 """What the documentation assigns, where it is not `1`."""
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """The dimensions of a model's inputs as Swift parameters."""
-
-    views: tuple[DimensionView, ...]
-    by_key: dict[Dimension | tuple[str, int], str]
-    """symbolic name, or (input, axis) of a dimension without one -> parameter"""
-
-    def labels(self, spec: TensorSpec) -> tuple[str, ...]:
-        return tuple(self.label(spec, axis) for axis in range(len(spec.shape)))
-
-    def expressions(self, spec: TensorSpec, of: str = "") -> tuple[str, ...]:
-        """Swift's, with `of` before parameters."""
-        return tuple(
-            swift_integer(size) if isinstance(size, int) else f"{of}{label}"
-            for size, label in zip(spec.shape, self.labels(spec), strict=True)
-        )
-
-    def label(self, spec: TensorSpec, axis: int) -> str:
-        """The size itself, the parameter that stands for it, or the model's own name for it."""
-        size = spec.shape[axis]
-        if isinstance(size, int):
-            return str(size)
-        return self.by_key.get(_key(spec, axis)) or str(size or "?")
-
-
 def model_view(
     model: Model,
     package: Package,
@@ -72,7 +48,7 @@ def model_view(
     Raises ModelError for a model that ONNX Runtime's C API cannot carry.
     """
     refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
-    sizes = _sizes(model.signature.inputs)
+    sizes = dimensions.sizes(model.signature.inputs)
     inputs = tuple(_input(spec, sizes) for spec in model.signature.inputs)
     outputs = {spec: _output(spec, sizes, model.signature.outputs) for spec in model.signature.outputs}
     pinned = [spec for spec in outputs if _is_pinned(spec, reshaped)]
@@ -91,7 +67,7 @@ def model_view(
         pinned_outputs=tuple(outputs[spec] for spec in pinned),
         copied_outputs=tuple(view for spec, view in outputs.items() if spec not in pinned),
         golden=golden,
-        samples=_samples(golden),
+        samples=samples_in_words([each.samples for each in golden]),
     )
 
 
@@ -108,37 +84,6 @@ def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpe
                 )
 
 
-def _sizes(inputs: Sequence[TensorSpec]) -> Sizes:
-    """One parameter for each symbolic name, one for each dimension that has none."""
-    first: dict[Dimension | tuple[str, int], tuple[TensorSpec, int]] = {}
-    for spec in inputs:
-        for axis, size in enumerate(spec.shape):
-            if not isinstance(size, int):
-                first.setdefault(_key(spec, axis), (spec, axis))
-    wanted = [key if isinstance(key, str) else f"{spec.identifier}-dim{axis}" for key, (spec, axis) in first.items()]
-    identifiers = names.identifiers(wanted, prefix="dim", taken=[spec.identifier for spec in inputs])
-    views = tuple(
-        _dimension(identifier, spec, axis) for identifier, (spec, axis) in zip(identifiers, first.values(), strict=True)
-    )
-    return Sizes(views, dict(zip(first, identifiers, strict=True)))
-
-
-def _key(spec: TensorSpec, axis: int) -> Dimension | tuple[str, int]:
-    return spec.shape[axis] or (spec.name, axis)
-
-
-def _dimension(identifier: str, spec: TensorSpec, axis: int) -> DimensionView:
-    is_batch = spec.is_batch(axis)
-    return DimensionView(
-        identifier=identifier,
-        name=str(spec.shape[axis] or ""),
-        tensor=spec.name,
-        axis=axis,
-        default=" = 1" if is_batch else "",
-        example="1" if is_batch else "128",
-    )
-
-
 def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
     """ONNX Runtime can write it into memory of the app: the size is known, and its values have one."""
     return spec.is_static and spec.name not in reshaped and spec.element is not ElementType.STRING
@@ -150,12 +95,12 @@ def _input(spec: TensorSpec, sizes: Sizes) -> InputView:
         identifier=spec.identifier,
         tensor=spec.name,
         element=spec.element.value,
-        shape=_shape(spec, sizes),
+        shape=sizes.shape(spec),
         swift_type=swift_type,
         zero=ZEROS.get(swift_type, "0"),
         tensor_type="FedStrings" if spec.element is ElementType.STRING else "Fed",
-        sizes=sizes.expressions(spec),
-        run_sizes=sizes.expressions(spec, of="input."),
+        sizes=_expressions(spec, sizes),
+        run_sizes=_expressions(spec, sizes, of="input."),
     )
 
 
@@ -166,17 +111,21 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
         identifier=spec.identifier,
         tensor=spec.name,
         element=spec.element.value,
-        shape=_shape(spec, sizes),
+        shape=sizes.shape(spec),
         swift_type=swift_type,
         zero=ZEROS.get(swift_type, "0"),
-        sizes=sizes.expressions(spec),
+        sizes=_expressions(spec, sizes),
         lent=f"lent{spec.identifier[:1].upper()}{spec.identifier[1:]}",
         shape_identifier=names.identifiers([f"{spec.identifier}-shape"], prefix="output", taken=taken)[0],
     )
 
 
-def _shape(spec: TensorSpec, sizes: Sizes) -> str:
-    return f"[{', '.join(sizes.labels(spec))}]"
+def _expressions(spec: TensorSpec, sizes: Sizes, of: str = "") -> tuple[str, ...]:
+    """Swift's for the sizes of a tensor, with `of` before parameters."""
+    return tuple(
+        swift_integer(size) if isinstance(size, int) else f"{of}{label}"
+        for size, label in zip(spec.shape, sizes.labels(spec), strict=True)
+    )
 
 
 def _example(
@@ -191,9 +140,3 @@ def _example(
         "let output = try await model.run(input)",
         f"print(output.{output}[0])",
     )
-
-
-def _samples(golden: Sequence[GoldenView]) -> str:
-    """How many samples there are: files that compute with other numbers may have fewer."""
-    most = max((len(each.samples) for each in golden), default=0)
-    return "one sample" if most == 1 else f"{most} samples"

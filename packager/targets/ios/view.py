@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.targets.dimensions import DimensionView
+from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.values import Package
 from packager.xcframework.packaged import PackagedFramework
 
@@ -49,22 +51,6 @@ class RuntimeView:
     @property
     def uses_coreml(self) -> bool:
         return self.coreml is not None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DimensionView:
-    """A size that the app chooses: a parameter of type Int."""
-
-    identifier: str
-    name: str
-    """as the model says it; empty when it has no name"""
-    tensor: str
-    """the first input that has it"""
-    axis: int
-    """of that input"""
-    default: str
-    """what the parameter is followed by: ` = 1` or nothing"""
-    example: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,37 +112,6 @@ class FileView:
     among them"""
     is_float16: bool
     """it computes with 16-bit floats"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToleranceView:
-    output: str
-    share: str
-    """of the output's largest value, as Swift writes a number; `0.0` for values that must be equal"""
-    mismatches: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class TestedFileView:
-    """A file that golden vectors are for."""
-
-    path: str
-    """of its resource"""
-    tolerances: tuple[ToleranceView, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldenTensorView:
-    name: str
-    offset: int
-    size_bytes: int
-    shape: tuple[int, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GoldenSampleView:
-    inputs: tuple[GoldenTensorView, ...]
-    outputs: tuple[GoldenTensorView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,82 @@
+"""Where golden vectors lie in their file, and how far outputs may be off: what generated code is told of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packager.vectors import MEASURED, GoldenFile, Vectors
+from packager.vectors.safetensors import Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToleranceView:
+    output: str
+    share: str
+    """of the output's largest value, as Kotlin and Swift write a number; `0.0` for values that must be equal"""
+    mismatches: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestedFileView:
+    """A file that golden vectors are for."""
+
+    path: str
+    """in the package"""
+    tolerances: tuple[ToleranceView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenTensorView:
+    name: str
+    element: str
+    """name of the member of ElementType"""
+    offset: int
+    size_bytes: int
+    """code sees by it whether values lie there or a recipe for them"""
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GoldenSampleView:
+    inputs: tuple[GoldenTensorView, ...]
+    outputs: tuple[GoldenTensorView, ...]
+
+
+def tested_file(path: str, vectors: Vectors) -> TestedFileView:
+    """What the file at `path` of a package may be off."""
+    elements = {name: place.element for sample in vectors.golden.samples for name, place in sample.outputs.items()}
+    return TestedFileView(
+        path=path,
+        tolerances=tuple(
+            ToleranceView(
+                output=name,
+                share=repr(float(vectors.allowed[name].share)) if elements[name] in MEASURED else "0.0",
+                mismatches=vectors.allowed[name].mismatches,
+            )
+            for name in sorted(elements)
+        ),
+    )
+
+
+def sample_views(golden: GoldenFile) -> tuple[GoldenSampleView, ...]:
+    return tuple(
+        GoldenSampleView(inputs=_tensors(sample.inputs), outputs=_tensors(sample.outputs)) for sample in golden.samples
+    )
+
+
+def samples_in_words(files: list[tuple[GoldenSampleView, ...]]) -> str:
+    """How many samples there are: files that compute with other numbers may have fewer."""
+    most = max((len(samples) for samples in files), default=0)
+    return "one sample" if most == 1 else f"{most} samples"
+
+
+def _tensors(places: Mapping[str, Place]) -> tuple[GoldenTensorView, ...]:
+    return tuple(
+        GoldenTensorView(
+            name=name,
+            element=place.element.name,
+            offset=place.offset,
+            size_bytes=place.size_bytes,
+            shape=place.shape,
+        )
+        for name, place in sorted(places.items())
+    )
