@@ -210,3 +210,8 @@ class Report:
     kernels: tuple[KernelProof, ...] = ()
     failures: tuple[Failure, ...] = ()
     """comparisons that stop the release"""
+
+    def reshaped_outputs(self, model: str, variant: str) -> set[str]:
+        """The outputs whose real shape is not the declared one."""
+        found = [each for each in self.parities if (each.model, each.variant) == (model, variant)]
+        return {name for each in found for name in each.reshaped_outputs}

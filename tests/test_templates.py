@@ -115,7 +115,9 @@ def variables(template: str) -> set[str]:
     bare = Environment()  # without jinja's own globals, one of which is called namespace, as a field of ours is
     bare.globals.clear()
     bare.filters = environment().filters
-    return meta.find_undeclared_variables(bare.parse(source))
+    parsed = bare.parse(source)
+    included = {name for name in meta.find_referenced_templates(parsed) if name and name.endswith(".swift.j2")}
+    return meta.find_undeclared_variables(parsed).union(*map(variables, included))
 
 
 def names(view_class: type) -> set[str]:
@@ -126,7 +128,7 @@ def test_every_template_has_a_view() -> None:
     known = {*VIEWS, *SHARED, *SHARED_SWIFT}
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"report/_style.css.j2"}
+    assert found == known | partials | {"report/_style.css.j2", "ios/_runtime.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

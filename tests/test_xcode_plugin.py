@@ -61,15 +61,17 @@ def test_its_manifest_has_the_runtime_and_the_systems_of_the_package(package: Sw
 
 
 def test_a_runtime_that_the_package_brings_along_comes_along(package: SwiftPackage, tmp_path: Path) -> None:
-    framework = package.folder / "Frameworks/onnxruntime.xcframework"
+    framework = package.folder / "Frameworks/Own.xcframework"
     framework.mkdir(parents=True)
     (framework / "Info.plist").write_text("plist")
     (package.folder / "Package.swift").write_text(
-        'path: "Frameworks/onnxruntime.xcframework" .iOS("15.1") .macOS("14.0")'
+        '.binaryTarget(name: "Own", path: "Frameworks/Own.xcframework") name: "other" .iOS("15.1") .macOS("14.0")'
     )
     folder = written(package, tmp_path)
-    assert 'path: "Frameworks/onnxruntime.xcframework"\n' in (folder / "Package.swift").read_text()
-    assert (folder / "Frameworks/onnxruntime.xcframework/Info.plist").read_text() == "plist"
+    manifest = (folder / "Package.swift").read_text()
+    assert 'name: "Own",\n        path: "Frameworks/Own.xcframework"\n' in manifest
+    assert 'let dependencies: [Target.Dependency] = ["Own"]' in manifest
+    assert (folder / "Frameworks/Own.xcframework/Info.plist").read_text() == "plist"
 
 
 def test_a_plugin_is_replaced_as_a_whole_and_a_folder_of_somebody_else_is_not(

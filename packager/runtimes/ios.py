@@ -12,7 +12,6 @@ from packager.runtimes.operators import OperatorConfig, read_config
 from packager.runtimes.shipping import is_reduced
 from packager.store import Store
 from packager.targets import Planned
-from packager.xcframework.folder import digest
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.repackage import library_format
@@ -58,7 +57,7 @@ def choose_ios(table: RuntimeTable, store: Store) -> ChosenFramework:
         packaged=PackagedFramework(
             version=found.version,
             ship="inside",
-            folder=_linkable(found.folder, store) if is_static else found.folder,
+            folder=_linkable(found, store) if is_static else found.folder,
             name=NAME if is_static else found.folder.stem,
             sha256=found.sha256,
             architectures=found.architectures,
@@ -73,14 +72,14 @@ def choose_ios(table: RuntimeTable, store: Store) -> ChosenFramework:
     )
 
 
-def _linkable(folder: Path, store: Store) -> Path:
+def _linkable(found: framework.OwnFramework, store: Store) -> Path:
     """The same libraries without the bundles around them, which Xcode embeds into apps and the App Store refuses."""
     name = f"{NAME}.xcframework"
 
     def make(made: Path) -> None:
-        library_format(folder, made / name)
+        library_format(found.folder, made / name)
 
-    return store.results("linkable", [digest(folder)], make) / name
+    return store.results("linkable", [found.sha256], make) / name
 
 
 def refuse_settings(target: Planned, runtime: ChosenFramework) -> None:

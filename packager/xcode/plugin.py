@@ -24,6 +24,7 @@ CODE = "Plugins/MobpackPlugin/MobpackPlugin.swift"
 class FrameworkView:
     """Where ONNX Runtime comes from: a path in the package, or an archive."""
 
+    name: str
     path: str
     url: str
     checksum: str
@@ -100,7 +101,12 @@ def manifest_view(package: SwiftPackage) -> ManifestView:
     return ManifestView(
         swift_tools=str(tools.pins()["ios"]["swift-tools"]),
         c_module=f"C{package.product}",
-        framework=FrameworkView(path=said(text, "path: "), url=said(text, "url: "), checksum=said(text, "checksum: ")),
+        framework=FrameworkView(
+            name=said(text.partition(".binaryTarget(")[2], "name: "),
+            path=said(text, "path: "),
+            url=said(text, "url: "),
+            checksum=said(text, "checksum: "),
+        ),
         min_ios=said(text, ".iOS("),
         min_macos=said(text, ".macOS("),
     )

@@ -116,7 +116,6 @@ class Android:
         namespace = f"{self.group}.{_package_part(package.name)}"
         models = [plan.model for plan in plans]
         class_names = tensors.class_names(model.name for model in models)
-        reshaped = _reshaped(report, self.variant)
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
         java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
@@ -135,7 +134,7 @@ class Android:
                     class_name=class_names[model.name],
                     runtime_version=runtime.version if runtime else self.runtime().rpartition(":")[2],
                     onnxruntime=java_package,
-                    reshaped=reshaped.get(model.name, ()),
+                    reshaped=report.reshaped_outputs(model.name, self.variant),
                 )
                 for model in models
             ),
@@ -276,15 +275,6 @@ def _package_part(name: str) -> str:
     part = re.sub(r"[^a-z0-9]", "", name.lower())
     part = part if part[:1].isalpha() else f"model{part}"
     return f"{part}model" if part in KEYWORDS else part
-
-
-def _reshaped(report: Report, variant: str) -> dict[str, set[str]]:
-    """Model -> outputs whose real shape is not the declared one."""
-    found: dict[str, set[str]] = {}
-    for parity in report.parities:
-        if parity.variant == variant:
-            found.setdefault(parity.model, set()).update(parity.reshaped_outputs)
-    return found
 
 
 def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...]) -> RuntimeView:

@@ -20,6 +20,7 @@ from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
 from packager.values import Artifact, Package, Plan, Sources
 from packager.vectors import NO_VECTORS, Golden
+from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
@@ -111,7 +112,7 @@ class Ios:
                     golden=tested[plan.model.name],
                     class_name=class_names[plan.model.name],
                     runtime_version=linked.version,
-                    reshaped=_reshaped(report, self.variant, plan.model.name),
+                    reshaped=report.reshaped_outputs(plan.model.name, self.variant),
                 )
                 for plan in plans
             ),
@@ -179,7 +180,7 @@ def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
         return
     if not VERSION.fullmatch(asked):
         raise ValueError(f'{key} "{asked}" is no version|write it as in {key} = "{oldest}"')
-    if tuple(map(int, asked.split("."))) < tuple(map(int, oldest.split("."))):
+    if version_key(asked) < version_key(oldest):
         raise ValueError(f'{key} "{asked}" is too old|ONNX Runtime needs {oldest} or later')
 
 
@@ -191,12 +192,6 @@ def _refuse_double(framework_name: str, shared: RuntimeView) -> None:
             f"the runtime {framework_name} has the name of a module in the package, and SwiftPM takes one of a name",
             hint="name the package's module: [target.ios] module, or rename the .xcframework",
         )
-
-
-def _reshaped(report: Report, variant: str, model: str) -> set[str]:
-    """The outputs whose real shape is not the declared one."""
-    found = [each for each in report.parities if (each.model, each.variant) == (model, variant)]
-    return {name for each in found for name in each.reshaped_outputs}
 
 
 def _headers(view: IosView) -> dict[PurePosixPath, Path]:
