@@ -23,9 +23,10 @@ from packager import names
 from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.runners import INTERPRETED, RUNNERS
-from packager.targets import TARGETS, Target
+from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -42,6 +43,7 @@ COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 ARCHIVE_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~%+@=&,-]+)+\.zip")
 """of a .zip, as SwiftPM takes one"""
 SHA256 = re.compile(r"[0-9a-f]{64}")
+KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
 
 def _one_of(known: Sequence[str], what: str) -> AfterValidator:
@@ -241,6 +243,7 @@ class RuntimeTable(Strict):
 class TargetTable(Strict):
     android: Android | None = None
     ios: Ios | None = None
+    react_native: Annotated[ReactNative | None, Field(alias=ReactNative.NAME)] = None
 
 
 class Config(Strict):
@@ -255,6 +258,10 @@ class Config(Strict):
     def targets(self) -> Mapping[str, Target]:
         """Target name -> its table, for those the file has."""
         return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
+
+    def wrappers(self) -> Mapping[str, Wrapper]:
+        """The same for targets that take in others, which `targets` has on defaults where the file does not."""
+        return {name: table for name in WRAPPERS if (table := getattr(self.target, name)) is not None}
 
     def quantizer_of(self, variant: str) -> Recipe:
         """`source` is always there: the model's own numbers. Raises ConfigError for a variant nothing defines."""
@@ -324,11 +331,12 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
     for setting in settings:
         apply_setting(document, setting)
     for target in targets:
-        if target not in TARGETS:
-            raise ConfigError(f"unknown target '{target}'", hint=f"known: {', '.join(TARGETS)}")
+        if target not in KNOWN_TARGETS:
+            raise ConfigError(f"unknown target '{target}'", hint=f"known: {', '.join(KNOWN_TARGETS)}")
         tables = document.setdefault("target", {})
         if isinstance(tables, dict):  # what else it may be is refused below
             tables.setdefault(target, {})
+    _add_needed(document)
     _spell_out(document)
     try:
         # As JSON, because strict JSON takes a list for a tuple and text for a path, but never text for a number.
@@ -337,6 +345,15 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         raise _config_error(error.errors()[0], has_settings=bool(settings)) from error
     _check_model_names(config)
     return _absolute(config, folder)
+
+
+def _add_needed(document: dict[str, Any]) -> None:
+    """A table on defaults for every target that another takes in."""
+    tables = document.get("target")
+    for wrapper in WRAPPERS.values():
+        if isinstance(tables, dict) and wrapper.NAME in tables:
+            for name in wrapper.NEEDS:
+                tables.setdefault(name, {})
 
 
 def _spell_out(document: dict[str, Any]) -> None:
@@ -457,7 +474,7 @@ def _keys_at(location: Sequence[str], quantizer: str = "") -> list[str]:
     if len(location) == 4 and location[2] == "tolerance":
         return [names.kebab_case(key) for key in ToleranceTable.model_fields]
     if len(location) == 2 and location[0] == "target":
-        keys = fields(TARGETS[location[1]]) if location[1] in TARGETS else ()
+        keys = fields(KNOWN_TARGETS[location[1]]) if location[1] in KNOWN_TARGETS else ()
         return [names.kebab_case(key.name) for key in keys]
     table = tables.get(location[0] if location else "", Config)
     return [field.alias or name for name, field in table.model_fields.items()]

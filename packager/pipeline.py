@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from packager import evidence, models, names, plan, quantization, release, reporting, tools
 from packager.config import Config, ModelTable
@@ -20,7 +21,7 @@ from packager.runners import RUNNERS
 from packager.runtimes import ios, shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.store import Store
-from packager.targets import OwnRuntime, PackagedRuntime, Target
+from packager.targets import WRAPPERS, Built, PackagedRuntime, Printed, Target, Wrapper
 from packager.values import (
     Compiled,
     Model,
@@ -28,7 +29,7 @@ from packager.values import (
     Plan,
     distinct_files,
 )
-from packager.vectors import NO_VECTORS, Golden
+from packager.vectors import Golden
 from packager.verdict import Rules, judge, keep_evidence, refuse_warnings, write_report
 
 NO_RULES = Rules()
@@ -49,6 +50,7 @@ class Request:
     """What the command line asks of a build beyond the Config."""
 
     targets: tuple[str, ...]
+    """what packages are made for, those that others take in among them"""
     out: Path
     emit_project: bool = False
     emit_ort_package: bool = False
@@ -57,13 +59,9 @@ class Request:
 
 def build(config: Config, request: Request, console: Console) -> Release:
     """Builds every target of `request` into `request.out`, or changes nothing there and raises a MobpackError."""
-    package = Package(
-        name=config.package.name,
-        version=config.package.version,
-        license=config.package.license,
-        description=config.package.description,
-    )
+    package = package_of(config)
     store = Store(tools.cache_folder() / "store")
+    targets, wrappers = targets_of(config, request.targets), wrappers_of(config, request.targets)
     runtimes = choose_runtimes(config, request.targets, store, console)
     with release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
@@ -72,22 +70,21 @@ def build(config: Config, request: Request, console: Console) -> Release:
         judge(report, request.rules, console)
         golden = vectors_for(plans, config, request, store, console)
         shipped: list[release.Shipped] = []
-        for name in request.targets:
-            target = config.targets()[name]
+        built: dict[str, Built] = {}
+        for name, target in targets.items():
             with console.step(f"package for {name}"):
                 mine = tuple(each for each in plans if each.target == name)
-                shipped += package_target(
-                    target,
-                    package,
-                    mine,
-                    report,
-                    staging,
-                    store,
-                    emit_project=request.emit_project,
-                    emit_ort_package=request.emit_ort_package,
-                    runtime=runtimes[name].packaged if name in runtimes else None,
-                    golden=golden,
-                )
+                runtime = runtimes[name].packaged if name in runtimes else None
+                view = target.view(package, mine, report, runtime, golden)
+                shipped += package_target(target, view, staging, store, emit_project=request.emit_project)
+                shipped += operators_of(target, package, mine, staging)
+                if request.emit_ort_package:
+                    shipped += ort_package(target, mine, staging)
+                built[name] = target.built(view, mine)
+        for name, wrapper in wrappers.items():
+            with console.step(f"package for {name}"):
+                view = wrapper.view(package, built, report, golden)
+                shipped += package_target(wrapper, view, staging, store, emit_project=request.emit_project)
         text = release.manifest(
             package,
             plans,
@@ -96,6 +93,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
             options=options_of(config, request.targets),
             runtimes=runtimes_of(config, request.targets, runtimes),
             own_runtimes={name: runtime.packaged for name, runtime in runtimes.items()},
+            takes_in={name: wrapper.NEEDS for name, wrapper in wrappers.items()},
             warnings=console.warnings,
             golden=golden,
         )
@@ -103,6 +101,15 @@ def build(config: Config, request: Request, console: Console) -> Release:
         extras = reporting.measured(planned.made, store, console, has_latency=False)
         write_report(plans, report, extras, staging / "report.html", request.rules, console)
     return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
+
+
+def package_of(config: Config) -> Package:
+    return Package(
+        name=config.package.name,
+        version=config.package.version,
+        license=config.package.license,
+        description=config.package.description,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +153,9 @@ def choose_runtimes(config: Config, targets: Sequence[str], store: Store, consol
             console.say('  reduced: it reads ORT format alone, so everything is planned as with format = "ort"')
         for note in chosen[name].notes:
             console.warn(note)
+    for name, wrapper in wrappers_of(config, targets).items():
+        console.say(f"  {name} takes in what is made for {' and '.join(wrapper.NEEDS)}")
+        wrapper.refuse(package_of(config), {target: each.packaged for target, each in chosen.items()})
     return chosen
 
 
@@ -182,8 +192,8 @@ def plan_all(
     made: list[quantization.Made] = []
     for model in [load_model(name, table, console) for name, table in config.model.items()]:
         variants: dict[str, quantization.Made] = {}
-        for name in targets:
-            target = adapted(config.targets()[name], runtimes.get(name))
+        for name, table in targets_of(config, targets).items():
+            target = adapted(table, runtimes.get(name))
             if target.variant not in variants:
                 variants[target.variant] = make_variant(model, target.variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
@@ -260,31 +270,22 @@ def vectors_for(plans: Sequence[Plan], config: Config, request: Request, store: 
 
 
 def package_target(
-    target: Target,
-    package: Package,
-    plans: tuple[Plan, ...],
-    report: Report,
-    staging: Path,
-    store: Store,
-    *,
-    emit_project: bool,
-    emit_ort_package: bool,
-    runtime: OwnRuntime | None = None,
-    golden: Golden = NO_VECTORS,
+    target: Printed, view: Any, staging: Path, store: Store, *, emit_project: bool
 ) -> list[release.Shipped]:
     """Renders, assembles and lays out one target below `staging`."""
-    view = target.view(package, plans, report, runtime, golden)
     sources = target.render(view)
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
-    config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
-    shipped.append(release.described(config, staging, target=target.NAME, kind="operator-config"))
-    if emit_ort_package:
-        shipped += ort_package(target, plans, staging)
     if emit_project:
         write_sources(target.project(view, sources), staging / target.NAME / "project")
     return shipped
+
+
+def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
+    """What the files of one target ask of a runtime, for a build of ONNX Runtime."""
+    config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
+    config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
+    return [release.described(config, staging, target=target.NAME, kind="operator-config")]
 
 
 def ort_package(target: Target, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
@@ -312,23 +313,23 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
         },
         "variant": {
             name: quantization.settings_of(config.quantizer_of(name))
-            for name in dict.fromkeys(config.targets()[target].variant for target in targets)
+            for name in dict.fromkeys(target.variant for target in targets_of(config, targets).values())
         },
         "target": {
-            name: {names.kebab_case(key): value for key, value in settings_of(config.targets()[name]).items()}
-            for name in targets
+            name: {names.kebab_case(key): value for key, value in settings_of(table).items()}
+            for name, table in {**targets_of(config, targets), **wrappers_of(config, targets)}.items()
         },
     }
 
 
-def settings_of(target: Target) -> dict[str, object]:
+def settings_of(target: Printed) -> dict[str, object]:
     """Its keys and values, under the names they have in Python."""
     return asdict(target)
 
 
 def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen]) -> dict[str, str]:
     """What each target's packages depend on, or bring along."""
-    found = {name: config.targets()[name].runtime() for name in targets}
+    found = {name: target.runtime() for name, target in targets_of(config, targets).items()}
     for name, runtime in runtimes.items():
         own = runtime.packaged
         where = own.coordinates if isinstance(own, PackagedRuntime) else own.url
@@ -336,11 +337,27 @@ def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, C
     return found
 
 
+def targets_of(config: Config, names: Sequence[str]) -> dict[str, Target]:
+    """Those of `names` that models are planned for."""
+    found = config.targets()
+    return {name: found[name] for name in names if name in found}
+
+
+def wrappers_of(config: Config, names: Sequence[str]) -> dict[str, Wrapper]:
+    """Those of `names` that take in what was made for others."""
+    found = config.wrappers()
+    return {name: found[name] for name in names if name in found}
+
+
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
-    """The targets of the command line, else those of the file. Raises ConfigError when there are none."""
-    chosen = tuple(dict.fromkeys(asked)) or tuple(config.targets())
+    """The targets of the command line, else those of the file, and what they take in before them.
+
+    Raises ConfigError when there are none.
+    """
+    chosen = tuple(dict.fromkeys(asked)) or (*config.targets(), *config.wrappers())
     if not chosen:
         raise ConfigError(
             "no target to build", hint="add --target android, or a [target.android] table to mobpack.toml"
         )
-    return chosen
+    needed = [name for wrapper in chosen if wrapper in WRAPPERS for name in WRAPPERS[wrapper].NEEDS]
+    return tuple(dict.fromkeys((*needed, *chosen)))

@@ -28,6 +28,7 @@ TABLES = {
     "RuntimeTable": "runtime",
     "Android": "target.android",
     "Ios": "target.ios",
+    "ReactNative": "target.react_native",
 }
 """definition in the schema -> table in mobpack.toml, in the order people meet them"""
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SWIFT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+UNSEEN = "\\x00-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff"
+"""Characters that show nothing, or change the order in which others are shown."""
 SWIFT_GROUPED = 1_000_000
 """From here on Swift's formatter wants digits in groups."""
 
@@ -68,6 +70,11 @@ def environment() -> "Environment":
         swift_string=swift_string,
         swift_doc=swift_doc,
         swift_integer=swift_integer,
+        ts_string=ts_string,
+        ts_doc=ts_doc,
+        ruby_string=ruby_string,
+        groovy_string=groovy_string,
+        cpp_string=cpp_string,
     )
     return made
 
@@ -104,6 +111,44 @@ def swift_doc(text: str) -> str:
 def swift_integer(number: int) -> str:
     """A Swift literal: long numbers in groups of three digits."""
     return f"{number:_}" if abs(number) >= SWIFT_GROUPED else str(number)
+
+
+def ts_string(text: str) -> str:
+    """A literal of TypeScript and JavaScript in single quotes: ASCII alone, as of Swift's."""
+    return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+
+
+def ts_doc(text: str) -> str:
+    """Text safe between backticks in a `/** */` comment: one line, no backtick, no end of the comment."""
+    return re.sub(rf"[\s{UNSEEN}]+", " ", text).replace("`", "'").replace("*/", "* /")
+
+
+def ruby_string(text: str) -> str:
+    """A Ruby string literal, quotes included: ASCII alone, nothing in it is evaluated."""
+    return '"' + "".join(_ruby_character(character) for character in text) + '"'
+
+
+def _ruby_character(character: str) -> str:
+    if character == "#":
+        return "\\#"
+    return SWIFT_ESCAPES.get(character) or (character if " " <= character <= "~" else f"\\u{{{ord(character):X}}}")
+
+
+def groovy_string(text: str) -> str:
+    """A Groovy string literal in single quotes, in which nothing is evaluated: ASCII alone."""
+    return ts_string(text)
+
+
+def cpp_string(text: str) -> str:
+    """A C++ string literal of UTF-8, quotes included; octal escapes end by themselves after three digits."""
+    return '"' + "".join(_cpp_byte(byte) for byte in text.encode()) + '"'
+
+
+def _cpp_byte(byte: int) -> str:
+    character = chr(byte)
+    if character in '"\\?':
+        return f"\\{character}"
+    return character if " " <= character <= "~" else f"\\{byte:03o}"
 
 
 def json_string(text: str) -> str:

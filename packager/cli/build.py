@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 @require_option
 @evidence_option
 @click.option(
-    "--emit-project", is_flag=True, help="Also write the sources as a Gradle project, or with a script for Xcode."
+    "--emit-project",
+    is_flag=True,
+    help="Also write the sources: a Gradle project, with a script for Xcode, as npm unpacks them.",
 )
 @click.option(
     "--emit",
@@ -154,5 +156,5 @@ def summary(made: "Release", console: "Console") -> None:
         console.say(line)
 
 
-PACKAGES = ("aar", "swift-package")
+PACKAGES = ("aar", "swift-package", "npm-package")
 """kinds of artifacts that an app depends on, as opposed to their sources and metadata"""

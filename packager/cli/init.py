@@ -77,6 +77,9 @@ def project_file(model: "Model", package: str, path: str) -> str:
         _line('# providers = ["coreml"]', 'tried in this order, CPU last: "coreml", "xnnpack"'),
         _line('# module = "ReaderKit"', "what Swift code imports; from the package's name when absent"),
         "",
+        _line("# [target.react_native]", "an npm package: android and ios are built, too"),
+        _line('# package = "@example/reader"', "on npm; from the package's name when absent"),
+        "",
         _line("# [runtime]", "an ONNX Runtime of your own: mobpack runtime recipe"),
         '# android = "runtime.aar"',
     ]

@@ -11,16 +11,19 @@ from packager import tools
 from packager.archives import is_link
 from packager.release import maven
 from packager.release.manifest import Shipped
-from packager.targets import Target
+from packager.targets import Printed
 from packager.targets.android.view import AndroidView
 from packager.targets.ios.view import IosView
+from packager.targets.react_native.view import ReactNativeView
 from packager.values import Artifact, Package
 
 PIECE_BYTES = 1 << 20
 
 
-def layout(target: Target, view: Any, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
     """Copies the artifacts of `target` into the release folder `dist` and says where each lies."""
+    if isinstance(view, ReactNativeView):
+        return _npm(artifacts, dist)
     home = dist / target.NAME
     home.mkdir(parents=True, exist_ok=True)
     if isinstance(view, IosView):
@@ -29,6 +32,13 @@ def layout(target: Target, view: Any, artifacts: Sequence[Artifact], dist: Path)
     if isinstance(view, AndroidView):
         shipped += _maven(view, artifacts, dist)
     return shipped
+
+
+def _npm(artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
+    """The packages as `npm install` takes them."""
+    home = dist / "npm"
+    home.mkdir(exist_ok=True)
+    return [_copied(artifact, home, dist) for artifact in artifacts]
 
 
 def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:

@@ -23,6 +23,7 @@ from packager.xcframework.packaged import PackagedFramework
 
 SCHEMA_VERSION = 1
 NO_RUNTIMES: Mapping[str, OwnRuntime] = {}
+NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +45,13 @@ def manifest(
     runtimes: Mapping[str, str],
     warnings: Sequence[str],
     own_runtimes: Mapping[str, OwnRuntime] = NO_RUNTIMES,
+    takes_in: Mapping[str, Sequence[str]] = NOTHING,
     golden: Golden = NO_VECTORS,
 ) -> str:
-    """The manifest as JSON text; the same release gives the same text."""
+    """The manifest as JSON text; the same release gives the same text.
+
+    `takes_in` says which targets hold what was made for others, and for which.
+    """
     models = {plan.model.name: plan.model for plan in plans}
     document = {
         "schema-version": SCHEMA_VERSION,
@@ -58,6 +63,7 @@ def manifest(
         "converter": {name: version(name) for name in ("onnxruntime", "onnx")},
         "runtimes": dict(sorted(runtimes.items())),
         "own-runtimes": {target: runtime_entry(own_runtimes[target]) for target in sorted(own_runtimes)},
+        "takes-in": {target: list(takes_in[target]) for target in sorted(takes_in)},
         "options": options,
         "parity": [parity_entry(parity) for parity in report.parities],
         "partitions": [partition_entry(partition) for partition in report.partitions],

@@ -15,7 +15,7 @@ from packager.errors import ConfigError, ToolError
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
 from packager.store import Store
-from packager.targets import OwnRuntime, PackagedRuntime, Target
+from packager.targets import OwnRuntime, PackagedRuntime, Planned
 from packager.values import Format, Plan
 
 KEY_LETTERS = 12
@@ -81,7 +81,7 @@ def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> Cho
     )
 
 
-def refuse_settings(target: Target, assembler: str, runtime: ChosenRuntime) -> None:
+def refuse_settings(target: Planned, assembler: str, runtime: ChosenRuntime) -> None:
     """Raises ConfigError for settings of `target` that `runtime` cannot have."""
     where = f"target.{runtime.target}"
     if runtime.is_reduced and target.format == "onnx":

@@ -2,8 +2,22 @@
 
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.targets.target import OwnRuntime, PackagedRuntime, Planned, Target
+from packager.targets.react_native import ReactNative
+from packager.targets.target import Built, OwnRuntime, PackagedRuntime, Planned, Printed, Target, Wrapper
 
 TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME: Ios}
 
-__all__ = ["TARGETS", "OwnRuntime", "PackagedRuntime", "Planned", "Target"]
+WRAPPERS: dict[str, type[ReactNative]] = {ReactNative.NAME: ReactNative}
+"""Those that take in what others made."""
+
+__all__ = [
+    "TARGETS",
+    "WRAPPERS",
+    "Built",
+    "OwnRuntime",
+    "PackagedRuntime",
+    "Planned",
+    "Printed",
+    "Target",
+    "Wrapper",
+]

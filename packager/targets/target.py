@@ -89,11 +89,49 @@ class Planned(Protocol):
         ...
 
 
-class Target(Planned, Protocol):
-    """What packages are built for. A view is whatever its templates need."""
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """What one target has made of the models, for another that takes it in."""
 
-    NEEDS: ClassVar[tuple[str, ...]]
-    """targets whose artifacts this one takes in"""
+    target: str
+    plans: tuple[Plan, ...]
+    providers: tuple[str, ...]
+    """as in its table"""
+    variant: str
+    """the variant it ships"""
+    namespace: str
+    """of its code: the Kotlin package, or the Swift module"""
+    oldest_system: str
+    """that its packages run on: `24`, an API level, or `15.1`"""
+    runtime_version: str
+    """ONNX Runtime's; empty when nobody knows"""
+    dependency: str
+    """the published ONNX Runtime as the target's users name it: Maven coordinates, or a pod and its version"""
+    own: OwnRuntime | None
+    """the runtime that takes its place"""
+
+
+class Printed(Protocol):
+    """What has a view, and is made of the texts that its templates print."""
+
+    NAME: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def render(self, view: Any) -> Sources:
+        """The sources of the package."""
+        ...
+
+    def project(self, view: Any, sources: Sources) -> Sources:
+        """The sources with the build files of the target's own build system around them."""
+        ...
+
+    def assemble(self, view: Any, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+        """The finished package. Raises ToolError when a tool it needs is missing or fails."""
+        ...
+
+
+class Target(Planned, Printed, Protocol):
+    """What packages are built for. A view is whatever its templates need."""
 
     def view(
         self,
@@ -110,14 +148,21 @@ class Target(Planned, Protocol):
         """
         ...
 
-    def render(self, view: Any) -> Sources:
-        """The sources of the package."""
+    def built(self, view: Any, plans: tuple[Plan, ...]) -> Built:
+        """What a target is told that takes this one in."""
         ...
 
-    def project(self, view: Any, sources: Sources) -> Sources:
-        """The sources with the build files of the target's own build system around them."""
+
+class Wrapper(Printed, Protocol):
+    """A target without plans of its own: its packages hold what other targets made of the models."""
+
+    NEEDS: ClassVar[tuple[str, ...]]
+    """targets that it takes in"""
+
+    def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
+        """Raises ConfigError for a package, or a runtime of the user's own for a target, that it cannot take in."""
         ...
 
-    def assemble(self, view: Any, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The finished package. Raises ToolError when a tool it needs is missing or fails."""
+    def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
+        """Everything its templates print. Raises ModelError for a model that its API cannot carry."""
         ...

@@ -23,7 +23,7 @@ from packager.targets.android.view import (
     ProviderView,
     RuntimeView,
 )
-from packager.targets.target import PackagedRuntime
+from packager.targets.target import Built, PackagedRuntime
 from packager.values import Artifact, Package, Plan, Sources
 from packager.vectors import NO_VECTORS, Golden
 
@@ -56,7 +56,6 @@ KEYWORDS = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
-    NEEDS: ClassVar[tuple[str, ...]] = ()
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
@@ -132,7 +131,7 @@ class Android:
                     golden=tested[model.name],
                     kotlin_package=namespace,
                     class_name=class_names[model.name],
-                    runtime_version=runtime.version if runtime else self.runtime().rpartition(":")[2],
+                    runtime_version=self._runtime_version(runtime),
                     onnxruntime=java_package,
                     reshaped=report.reshaped_outputs(model.name, self.variant),
                 )
@@ -151,6 +150,22 @@ class Android:
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.runtime(),
         )
+
+    def built(self, view: AndroidView, plans: tuple[Plan, ...]) -> Built:
+        return Built(
+            target=self.NAME,
+            plans=plans,
+            providers=self.providers,
+            variant=self.variant,
+            namespace=view.namespace,
+            oldest_system=str(self.min_sdk),
+            runtime_version=self._runtime_version(view.own),
+            dependency=self.runtime(),
+            own=view.own,
+        )
+
+    def _runtime_version(self, own: PackagedRuntime | None) -> str:
+        return own.version if own else self.runtime().rpartition(":")[2]
 
     def render(self, view: AndroidView) -> Sources:
         """Texts and assets, laid out as a module of a Gradle project."""

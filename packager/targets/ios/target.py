@@ -18,6 +18,7 @@ from packager.targets.ios import files, framework, package, podspec, privacy, sw
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
+from packager.targets.target import Built
 from packager.values import Artifact, Package, Plan, Sources
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.layout import version_key
@@ -35,7 +36,6 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
-    NEEDS: ClassVar[tuple[str, ...]] = ()
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
@@ -126,6 +126,19 @@ class Ios:
                 for plan in plans
                 if plan.model.license_file
             ),
+        )
+
+    def built(self, view: IosView, plans: tuple[Plan, ...]) -> Built:
+        return Built(
+            target=self.NAME,
+            plans=plans,
+            providers=self.providers,
+            variant=self.variant,
+            namespace=view.runtime.module,
+            oldest_system=view.min_ios,
+            runtime_version=view.own.version if view.own else view.framework.version,
+            dependency=self.runtime(),
+            own=view.own,
         )
 
     def render(self, view: IosView) -> Sources:

@@ -1,0 +1,120 @@
+"""Lays out the files of a package's models: one name for the same bytes, whichever platform opens them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packager import tools
+from packager.targets.react_native.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
+from packager.targets.target import Built
+from packager.values import Choice, Compiled, Numbers, Plan
+from packager.vectors import GoldenFile
+
+BOTH = "both"
+"""The folder of the files that more than one platform opens."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of a package while they are collected: names are given once, bytes lie there once."""
+
+    files: dict[str, FlatFile] = field(default_factory=dict)
+    """by sha256"""
+    users: dict[str, set[str]] = field(default_factory=dict)
+    """sha256 -> the platforms that open the file"""
+
+    def add(self, platform: str, stem: str, suffix: str, file: Path, sha256: str, size_bytes: int) -> FlatFile:
+        """The file under a name that starts with `stem`, or under the one that its bytes have already."""
+        self.users.setdefault(sha256, set()).add(platform)
+        if sha256 not in self.files:
+            name = self._free_name(stem, suffix)
+            self.files[sha256] = FlatFile(path=name, file=file, sha256=sha256, size_bytes=size_bytes)
+        return self.files[sha256]
+
+    def placed(self) -> tuple[PlacedFile, ...]:
+        """Every file with its folder, sorted by name."""
+        found = [
+            PlacedFile(folder=_folder(self.users[sha256]), content=content) for sha256, content in self.files.items()
+        ]
+        return tuple(sorted(found, key=lambda each: each.content.path))
+
+    def _free_name(self, stem: str, suffix: str) -> str:
+        """File systems of Macs do not tell capitals from others."""
+        taken = {each.path.lower() for each in self.files.values()}
+        name, number = f"{stem}{suffix}", 2
+        while name.lower() in taken:
+            name, number = f"{stem}-{number}{suffix}", number + 1
+        return name
+
+
+def _folder(platforms: set[str]) -> str:
+    return BOTH if len(platforms) > 1 else min(platforms)
+
+
+def lay_out(built: Sequence[Built], layout: Layout) -> dict[str, dict[str, tuple[FileView, ...]]]:
+    """Platform -> model -> its files, all of them in `layout`."""
+    for each in built:
+        for plan in each.plans:
+            _add(plan, layout)
+    return {each.target: {plan.model.name: tuple(_views(plan, layout)) for plan in each.plans} for each in built}
+
+
+def _add(plan: Plan, layout: Layout) -> None:
+    """What is opened is named first: weights may be one of those files. The CPU's file bears the model's name."""
+    model = plan.model.name
+    for file in sorted(plan.files, key=lambda file: file.sha256 != plan.cpu.sha256):
+        purpose = _purpose(file, plan)
+        stem = f"{model}-{purpose}" if purpose else model
+        size = file.path.stat().st_size if file.data_files else file.size_bytes
+        layout.add(plan.target, stem, f".{file.format}", file.path, file.sha256, size)
+    for file in plan.files:
+        for data in file.data_files:
+            layout.add(
+                plan.target, f"{model}-{data.stem}", data.suffix, data, tools.sha256_of(data), data.stat().st_size
+            )
+
+
+def _purpose(file: Compiled, plan: Plan) -> str:
+    """`sm8650` for a chip, `fp16` for arithmetic that not every phone has, else `unfused`, `fixed` ...; empty for the
+    CPU."""
+    if file.sha256 == plan.cpu.sha256:
+        return ""
+    chips = next(choice.soc_models for choice in plan.choices if choice.compiled.sha256 == file.sha256)
+    return ((chips[0] if chips else file.processor) or str(file.style)).lower()
+
+
+def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
+    """Choices of the same file for the same chips with the same settings are one view, with several providers."""
+    users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
+    for choice in plan.choices:
+        users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice.compiled)), []).append(choice)
+    for (sha256, chips, settings), choices in users.items():
+        content = layout.files[sha256]
+        yield FileView(
+            path=content.path,
+            sha256=sha256,
+            size_bytes=content.size_bytes,
+            providers=tuple(dict.fromkeys(choice.provider for choice in choices)),
+            chips=chips,
+            settings=settings,
+            weights=tuple(_weights(file, layout.files) for file in choices[0].compiled.data_files),
+            is_float16=plan.numbers is Numbers.FLOAT16,
+        )
+
+
+def _settings(compiled: Compiled) -> tuple[OptionView, ...]:
+    return tuple(OptionView(key=key, value=value) for key, value in sorted(compiled.settings.items()))
+
+
+def _weights(file: Path, known: Mapping[str, FlatFile]) -> WeightsView:
+    content = known[tools.sha256_of(file)]
+    return WeightsView(name=file.name, path=content.path, sha256=content.sha256, size_bytes=content.size_bytes)
+
+
+def add_golden(golden: GoldenFile, model: str, platforms: Sequence[str], layout: Layout) -> FlatFile:
+    """A file of golden vectors that files of `platforms` must compute."""
+    added = [
+        layout.add(platform, f"{model}-golden", ".safetensors", golden.path, golden.sha256, golden.size_bytes)
+        for platform in platforms
+    ]
+    return added[0]

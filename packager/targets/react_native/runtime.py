@@ -1,0 +1,122 @@
+"""The ONNX Runtime of an npm package: the published one of each platform, or what the user's own packages have."""
+
+import plistlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packager.errors import ConfigError
+from packager.providers import PROVIDERS
+from packager.targets.react_native.view import OptionView, PlatformProvidersView, ProviderView
+from packager.targets.target import Built, OwnRuntime, PackagedRuntime
+from packager.xcframework.layout import PLIST, Slice, read_plist, slices
+from packager.xcframework.packaged import PackagedFramework
+
+REGISTERED = {"qnn": "QNN", "nnapi": "NNAPI", "xnnpack": "XNNPACK", "webgpu": "WebGPU", "coreml": "CoreML"}
+"""What the providers are called that ONNX Runtime's C API appends by their names; NNAPI has a function of its own."""
+LIBRARY = "libonnxruntime.so"
+JAVA_LIBRARY = "4j_jni.so"
+"""How the library for Java ends, which nothing here calls."""
+LIBRARIES = PurePosixPath("android/src/main/jniLibs")
+FRAMEWORKS = PurePosixPath("ios/Frameworks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linked:
+    """What a package has of ONNX Runtime on Android."""
+
+    library: str
+    """the file that the code opens"""
+    coordinates: str
+    """what Gradle fetches it by; empty when it is in the package"""
+    files: Mapping[PurePosixPath, Path]
+
+
+def refuse_address(runtimes: Mapping[str, OwnRuntime]) -> None:
+    """Raises ConfigError for an ONNX Runtime at an address: CocoaPods takes no archive from there."""
+    own = runtimes.get("ios")
+    if isinstance(own, PackagedFramework) and own.folder is None:
+        raise ConfigError(
+            f"target.react_native: [runtime] ios names an address ({own.url}), and an npm package holds the runtime "
+            "itself",
+            hint='download the .zip and name the file: ios = "onnxruntime.xcframework.zip"',
+        )
+
+
+def linked(android: Built) -> Linked:
+    own = android.own
+    if not isinstance(own, PackagedRuntime):
+        return Linked(library=LIBRARY, coordinates=android.dependency, files={})
+    if own.ship == "dependency":
+        return Linked(library=LIBRARY, coordinates=own.coordinates, files={})
+    # As a Maven artifact it would lie in a repository that npm does not bring.
+    wanted = {path: file for path, file in own.libraries.items() if not path.name.endswith(JAVA_LIBRARY)}
+    (library,) = {path.name for path in wanted}
+    return Linked(
+        library=library,
+        coordinates="",
+        files={LIBRARIES / path.relative_to("jni"): file for path, file in wanted.items()},
+    )
+
+
+def has_telemetry(android: Built) -> bool:
+    """Libraries of the user's own come without the manifest that starts telemetry."""
+    return not isinstance(android.own, PackagedRuntime) or android.own.ship == "dependency"
+
+
+def framework_path(ios: Built) -> str:
+    """Where the package has the user's .xcframework; empty when it has none."""
+    own = ios.own
+    is_inside = isinstance(own, PackagedFramework) and own.folder is not None
+    return str(FRAMEWORKS / f"{own.name}.xcframework") if own and is_inside else ""
+
+
+def framework_files(ios: Built) -> dict[PurePosixPath, Path]:
+    """The .xcframework as far as apps for phones and simulators need it.
+
+    Frameworks for macOS are left out: they have links inside, and npm packages hold none.
+    """
+    own = ios.own
+    if not isinstance(own, PackagedFramework) or own.folder is None:
+        return {}
+    home, unneeded = PurePosixPath(framework_path(ios)), _unneeded(own.folder)
+    return {home / path.relative_to(own.folder).as_posix(): path for path in _files(own.folder, unneeded)}
+
+
+def framework_plist(ios: Built) -> dict[PurePosixPath, str]:
+    """The Info.plist of an .xcframework that was left out parts of, by its place; nothing for a whole one."""
+    own = ios.own
+    if not isinstance(own, PackagedFramework) or own.folder is None or not _unneeded(own.folder):
+        return {}
+    left_out = {each.identifier for each in _unneeded(own.folder)}
+    document = read_plist(own.folder / PLIST)
+    libraries = [each for each in document["AvailableLibraries"] if each["LibraryIdentifier"] not in left_out]
+    text = plistlib.dumps({**document, "AvailableLibraries": libraries}).decode()
+    return {PurePosixPath(framework_path(ios)) / PLIST: text}
+
+
+def _unneeded(folder: Path) -> tuple[Slice, ...]:
+    return tuple(each for each in slices(folder) if each.platform != "ios" or each.is_desktop)
+
+
+def _files(folder: Path, unneeded: tuple[Slice, ...]) -> Iterator[Path]:
+    """What is changed is no longer what was signed: then the list of parts and the signature stay behind, too."""
+    left_out = {each.identifier for each in unneeded} | ({PLIST, "_CodeSignature"} if unneeded else set())
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.relative_to(folder).parts[0] not in left_out:
+            yield path
+
+
+def providers_view(built: Built) -> PlatformProvidersView:
+    return PlatformProvidersView(
+        name=built.target,
+        runtime_version=built.runtime_version,
+        providers=tuple(
+            ProviderView(
+                name=name,
+                registered_name=REGISTERED[name],
+                options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
+            )
+            for name in built.providers
+        ),
+    )

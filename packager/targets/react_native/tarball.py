@@ -1,0 +1,126 @@
+"""Writes npm packages (.tgz) whose bytes depend on nothing but the names and bytes inside.
+
+A ustar archive as `npm pack` makes one: everything below package/, its fixed date, nobody's user. It is stored, not
+deflated: the bytes that DEFLATE gives change with the machine, as `packager.archives` says.
+"""
+
+import shutil
+import struct
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from packager.atomic import atomic_file
+from packager.errors import ConfigError, ModelError
+
+PREFIX = PurePosixPath("package")
+DATE = 499162500
+"""1985-10-26T08:15:00Z: what npm gives every file."""
+MODE = 0o644
+BLOCK = 512
+MAX_NAME, MAX_FOLDER = 100, 155
+MAX_FILE_BYTES = 8**11 - 1
+MAX_STORED_BYTES = 2**16 - 1
+PIECE_BYTES = 1 << 20
+
+GZIP_START = bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
+"""No name, no time, no operating system (RFC 1952)."""
+LAST_BLOCK = bytes([1, 0, 0, 0xFF, 0xFF])
+"""An empty one (RFC 1951, 3.2.4)."""
+
+
+def write_tarball(path: Path, entries: Mapping[PurePosixPath, bytes | Path]) -> Path:
+    """Writes `entries`, by their places in the package and sorted by them, to `path`, and returns that.
+
+    Raises ConfigError for a path that is too long for the format, ModelError for a file that is too large.
+    """
+    with atomic_file(path) as file:
+        archive = Stored(file)
+        for name in sorted(entries, key=str):
+            _write_entry(archive, PREFIX / name, entries[name])
+        archive.write(bytes(2 * BLOCK))
+        archive.finish()
+    return path
+
+
+class Stored:
+    """A gzip stream whose content is not compressed: what any gzip unpacks, with the same bytes everywhere."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._checksum = 0
+        self._size = 0
+        self._waiting = bytearray()
+        file.write(GZIP_START)
+
+    def write(self, content: bytes) -> int:
+        self._checksum = zlib.crc32(content, self._checksum)
+        self._size += len(content)
+        self._waiting += content
+        while len(self._waiting) >= MAX_STORED_BYTES:
+            self._block(MAX_STORED_BYTES)
+        return len(content)
+
+    def finish(self) -> None:
+        if self._waiting:
+            self._block(len(self._waiting))
+        self._file.write(LAST_BLOCK + struct.pack("<II", self._checksum, self._size % 2**32))
+
+    def _block(self, size: int) -> None:
+        self._file.write(struct.pack("<BHH", 0, size, size ^ 0xFFFF) + self._waiting[:size])
+        del self._waiting[:size]
+
+
+def _write_entry(archive: Stored, name: PurePosixPath, content: bytes | Path) -> None:
+    size = content.stat().st_size if isinstance(content, Path) else len(content)
+    archive.write(_header(name, size))
+    with content.open("rb") if isinstance(content, Path) else BytesIO(content) as source:
+        shutil.copyfileobj(source, archive, PIECE_BYTES)
+    archive.write(bytes(-size % BLOCK))
+
+
+def _header(name: PurePosixPath, size: int) -> bytes:
+    """IEEE Std 1003.1, ustar interchange format."""
+    if size > MAX_FILE_BYTES:
+        raise ModelError(
+            f"{name} has {size:,} bytes: a file of an npm package has less than 8 GiB",
+            hint='ship it as ONNX, whose weights lie in several files: format = "onnx"',
+        )
+    folder, last = _split(name)
+    header = struct.pack(
+        "100s8s8s8s12s12s8sc100s6s2s32s32s8s8s155s12x",
+        last,
+        b"%07o\0" % MODE,
+        b"%07o\0" % 0,
+        b"%07o\0" % 0,
+        b"%011o\0" % size,
+        b"%011o\0" % DATE,
+        b" " * 8,
+        b"0",
+        b"",
+        b"ustar\0",
+        b"00",
+        b"",
+        b"",
+        b"%07o\0" % 0,
+        b"%07o\0" % 0,
+        folder,
+    )
+    return header[:148] + b"%06o\0 " % sum(header) + header[156:]
+
+
+def _split(name: PurePosixPath) -> tuple[bytes, bytes]:
+    """The folder and the rest of a path, as the two fields hold them; one that fits into the second has no folder."""
+    whole = str(name).encode()
+    if len(whole) <= MAX_NAME:
+        return b"", whole
+    for folder in name.parents:
+        before = str(folder).encode()
+        rest = whole[len(before) + 1 :]
+        if len(before) <= MAX_FOLDER and len(rest) <= MAX_NAME:
+            return before, rest
+    raise ConfigError(
+        f"{name}: too long a path for an npm package", hint="give the package, the group or the model a shorter name"
+    )

@@ -1,0 +1,160 @@
+"""React Native as a target: an npm package over the files that Android and iOS packages are made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import ClassVar
+
+from packager import tools
+from packager.findings import Report
+from packager.render import templates_folder
+from packager.store import Store
+from packager.tables import STRICT
+from packager.targets.react_native import files, naming, runtime, tarball, texts, typescript
+from packager.targets.react_native.golden import golden_views
+from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
+from packager.targets.target import Built, OwnRuntime
+from packager.values import Artifact, Package, Sources
+from packager.vectors import NO_VECTORS, Golden
+
+ONNXRUNTIME = PurePosixPath("ios/onnxruntime")
+"""Below templates/: ONNX Runtime's C headers and their licence, which are the same for all platforms."""
+HEADERS = PurePosixPath("cpp/onnxruntime")
+MODELS = PurePosixPath("models")
+UNLICENSED = "UNLICENSED"
+"""What npm calls a package without a licence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReactNative:
+    NAME: ClassVar[str] = "react_native"
+    NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    package: str = ""
+    """name on npm, `@example/vision`; from the package's name when absent: `page-orientation` ->
+    `react-native-page-orientation`"""
+    module: str = ""
+    """what the native code and the pod are called; from the package's name when absent: `page-orientation` ->
+    `PageOrientation`"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for names that no package can have: what is wrong, `|`, what to do."""
+        if self.package:
+            naming.npm_name("", self.package)
+        if self.module:
+            naming.module_name("", self.module)
+
+    def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
+        naming.refuse_version(package.version)
+        runtime.refuse_address(runtimes)
+
+    def view(
+        self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS
+    ) -> ReactNativeView:
+        layout = files.Layout()
+        models = self._models(package, [built[name] for name in self.NEEDS], report, golden, layout)
+        android, ios = (built[name] for name in self.NEEDS)
+        libraries = {**runtime.linked(android).files, **runtime.framework_files(ios)}
+        return ReactNativeView(
+            package=package,
+            names=self._names(package, android, ios, models),
+            files=layout.placed(),
+            licenses=tuple(
+                License(name=f"LICENSE-{plan.model.name}.txt", file=plan.model.license_file)
+                for plan in android.plans
+                if plan.model.license_file
+            ),
+            libraries=libraries,
+            own_texts=runtime.framework_plist(ios),
+        )
+
+    def _models(
+        self, package: Package, built: list[Built], report: Report, golden: Golden, layout: files.Layout
+    ) -> tuple[ModelView, ...]:
+        laid_out = files.lay_out(built, layout)
+        found = [plan.model for plan in built[0].plans]
+        class_names = naming.class_names(model.name for model in found)
+        views = []
+        for model in found:
+            opened = {name: laid_out[name][model.name] for name in self.NEEDS}
+            views.append(
+                typescript.model_view(
+                    model,
+                    package,
+                    npm_name=naming.npm_name(package.name, self.package),
+                    platforms=tuple(PlatformView(name=name, files=each) for name, each in opened.items()),
+                    golden=golden_views(model.name, opened, golden, layout),
+                    class_name=class_names[model.name],
+                    reshaped={name for each in built for name in report.reshaped_outputs(model.name, each.variant)},
+                )
+            )
+        return tuple(views)
+
+    def _names(self, package: Package, android: Built, ios: Built, models: tuple[ModelView, ...]) -> NamesView:
+        module = naming.module_name(package.name, self.module)
+        onnxruntime = runtime.linked(android)
+        return NamesView(
+            npm_name=naming.npm_name(package.name, self.package),
+            version=package.version,
+            description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
+            license=package.license or UNLICENSED,
+            module=module,
+            cpp_namespace=naming.cpp_namespace(module),
+            cmake_target=naming.cmake_target(module),
+            kotlin_package=f"{android.namespace}.reactnative",
+            asset_folder=f"mobpack/{module}",
+            bundle=f"{module}Models",
+            spec=f"{module}Spec",
+            library=onnxruntime.library,
+            android_runtime=onnxruntime.coordinates,
+            android_version=android.runtime_version,
+            ios_version=ios.runtime_version,
+            ios_framework=runtime.framework_path(ios),
+            min_ios=ios.oldest_system,
+            min_sdk=int(android.oldest_system),
+            compile_sdk=tools.pins()["android"]["compile-sdk"],
+            react_native=tools.pins()["react-native"]["oldest"],
+            has_telemetry=runtime.has_telemetry(android),
+            has_self_test=any(model.golden for model in models),
+            platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
+            models=models,
+        )
+
+    def render(self, view: ReactNativeView) -> Sources:
+        """All of the npm package."""
+        models = {
+            MODELS / each.folder / view.names.asset_folder / each.content.path: each.content.file for each in view.files
+        }
+        licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
+        return Sources(
+            texts=dict(sorted({**texts.texts(view), **view.own_texts}.items())),
+            files={**texts.copies(), **_headers(), **view.libraries, **models, **licenses},
+        )
+
+    def project(self, view: ReactNativeView, sources: Sources) -> Sources:
+        """The package as it is: apps build it."""
+        return sources
+
+    def assemble(self, view: ReactNativeView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
+        """The package as `npm pack` would make it."""
+        name = naming.tarball_name(view.names.npm_name, view.names.version)
+        inputs = [
+            name,
+            {str(path): text for path, text in sources.texts.items()},
+            {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
+        ]
+
+        def make(folder: Path) -> None:
+            printed = {path: text.encode() for path, text in sources.texts.items()}
+            tarball.write_tarball(folder / name, {**printed, **sources.files})
+
+        made = store.results("react-native", inputs, make)
+        return (tools.artifact(made / name, target=self.NAME, kind="npm-package"),)
+
+
+def _headers() -> dict[PurePosixPath, Path]:
+    """ONNX Runtime's C headers and licence."""
+    root = templates_folder() / ONNXRUNTIME
+    headers = {HEADERS / path.name: path for path in sorted((root / "include").glob("*.h"))}
+    return {**headers, PurePosixPath("LICENSE-onnxruntime.txt"): root / "LICENSE"}

@@ -1,0 +1,60 @@
+"""From the templates of an npm package to its files: what lies in their folder is in every package."""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from packager.render import render, templates_folder
+from packager.targets.react_native.view import NamesView, ReactNativeView
+
+ROOT = PurePosixPath("react_native")
+"""Below templates/."""
+TEMPLATE = ".j2"
+MODULE = "Module"
+"""In the names of templates: stands for the package's module."""
+KOTLIN = PurePosixPath("android/src/main/kotlin")
+MODEL = "model"
+"""`models/model.*`: templates that are printed once for each model."""
+PARTIAL = "_"
+"""Starts the names of templates that others include."""
+
+
+def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
+    """What templates print, by its place in the package."""
+    printed = {}
+    for template in templates():
+        if is_of_model(template):
+            for model in view.names.models:
+                place = template.parent / template.name.replace(MODEL, model.file, 1).removesuffix(TEMPLATE)
+                printed[place] = render(str(ROOT / template), model)
+        else:
+            printed[place_of(template, view.names)] = render(str(ROOT / template), view.names)
+    return printed
+
+
+def copies() -> dict[PurePosixPath, Path]:
+    """The files that are the same in every package."""
+    root = templates_folder() / ROOT
+    return {path: root / path for path in _found() if path.suffix != TEMPLATE}
+
+
+def templates() -> list[PurePosixPath]:
+    """What is printed by itself, from the folder of all."""
+    return [path for path in _found() if path.suffix == TEMPLATE and not path.name.startswith(PARTIAL)]
+
+
+def is_of_model(template: PurePosixPath) -> bool:
+    return template.parent.name == "models" and template.name.partition(".")[0] == MODEL
+
+
+def place_of(template: PurePosixPath, names: NamesView) -> PurePosixPath:
+    """`cpp/ModuleCxx.h.j2` -> `cpp/PageOrientationCxx.h`; Kotlin goes to the folder of its package."""
+    name = template.name.removesuffix(TEMPLATE).replace(MODULE, names.module)
+    folder = template.parent
+    return (folder.joinpath(*names.kotlin_package.split(".")) if folder == KOTLIN else folder) / name
+
+
+def _found() -> Iterator[PurePosixPath]:
+    root = templates_folder() / ROOT
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            yield PurePosixPath(path.relative_to(root).as_posix())
