@@ -1,0 +1,139 @@
+/** What the platform has. */
+export interface About {
+    /** Version of the ONNX Runtime that is loaded: `1.2.3`. */
+    readonly runtimeVersion: string;
+    /** Folder of the package's files in an iOS app; empty elsewhere. */
+    readonly bundle: string;
+    /** Folder of this package's own that is written to; empty where nothing can be. */
+    readonly cache: string;
+    /** Cores of the processor. */
+    readonly cores: number;
+}
+/** A file, or a part of one. */
+export interface Part {
+    /** What an ONNX model calls a file of weights; empty for the model itself. */
+    readonly name: string;
+    /** Absolute; empty for bytes that are handed over. */
+    readonly path: string;
+    /** Of the first byte in that file. */
+    readonly offset: number;
+    /** In bytes; -1 for all up to the end. */
+    readonly size: number;
+    /** In hexadecimal; empty for bytes that are not checked. */
+    readonly sha256: string;
+}
+/** What to open, and how. */
+export interface OpenRequest {
+    readonly file: Part;
+    readonly weights: readonly Part[];
+    /** As ONNX Runtime names it: `CoreML`, `XNNPACK`, `NNAPI`, `QNN`, `WebGPU`; empty for the CPU. */
+    readonly provider: string;
+    readonly providerKeys: readonly string[];
+    readonly providerValues: readonly string[];
+    /** Session configuration entries. */
+    readonly settingKeys: readonly string[];
+    readonly settingValues: readonly string[];
+    /** Of ONNX Runtime's own kernels; 0 leaves the choice to it. */
+    readonly threads: number;
+    /** Folder for notes of files that were checked already; empty to check at every load. */
+    readonly notes: string;
+}
+/** A tensor as the opened file has it. */
+export interface TensorInfo {
+    readonly name: string;
+    /** `float32`, `int64`, `string` and so on. */
+    readonly type: string;
+    /** -1 for a size that nobody knows. */
+    readonly shape: readonly number[];
+}
+/** An open model. */
+export interface Opened {
+    readonly session: number;
+    readonly inputs: readonly TensorInfo[];
+    readonly outputs: readonly TensorInfo[];
+    /** Of the model and its weights. */
+    readonly sizeBytes: number;
+}
+/** What a run gave, beside what it wrote to the caller's memory. */
+export interface Ran {
+    /** Names the outputs that ONNX Runtime made, until `drop`; 0 when there are none. */
+    readonly kept: number;
+    /** Of every output, in their order. */
+    readonly shapes: readonly (readonly number[])[];
+    /** The values of every output of strings, nothing for all others. */
+    readonly texts: readonly (readonly string[])[];
+}
+/** Where the bytes of a packaged file lie: the file, and the offset of the first one in it. */
+export interface Place {
+    readonly path: string;
+    readonly offset: number;
+}
+/** What is known of the device. */
+export interface Device {
+    /** As `Build.SOC_MODEL` names it; empty where nobody says. */
+    readonly chip: string;
+    /** Of Android; 0 elsewhere. */
+    readonly apiLevel: number;
+}
+/** Where models run. */
+export type Platform = 'android' | 'ios' | 'web';
+/**
+ * Runs models. Tensors are in the order of `Opened.inputs` and `Opened.outputs`; what is thrown, or what promises are
+ * rejected with, has a message of the form `[code] words`, where the code is a `ModelErrorCode`.
+ */
+export interface Engine {
+    about(): About;
+    /**
+     * Opens `request.file`, or `model` when it is not null: there `file.offset` and `file.size` say which of its bytes,
+     * which are copied.
+     */
+    open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
+    /** Runs that are under way end by themselves; memory is freed after the last. */
+    close(session: number): void;
+    /**
+     * Runs a session; `call` names the run for `cancel`.
+     *
+     * `buffers` has one for each input, then one for each output: an empty one for strings, and for outputs that ONNX
+     * Runtime is to make. `layout` has for each of them byteOffset, byteLength, rank and sizes; byteLength -1 and rank 0
+     * for an output that ONNX Runtime is to make. `texts` has the values of each input of strings, in their order.
+     */
+    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: readonly (readonly string[])[]): Promise<Ran>;
+    /** `run` on the caller's thread. */
+    runSync(session: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: readonly (readonly string[])[]): Ran;
+    /** Ends a run, which is rejected with `[cancelled]`. Does nothing when it has ended. */
+    cancel(call: number): void;
+    /** Copies an output that ONNX Runtime made. */
+    take(kept: number, output: number, into: ArrayBuffer): void;
+    /** Frees the outputs of a run. */
+    drop(kept: number): void;
+    /** -1 when there is no such file. */
+    fileSize(path: string): number;
+    /** Fills `into` from a file; unless `sha256` is empty, the bytes must have it. */
+    readFile(path: string, offset: number, into: ArrayBuffer, sha256: string): Promise<void>;
+    /** Makes the file and its folders, cuts it at `offset`, and appends `bytes`. */
+    writePart(path: string, offset: number, bytes: ArrayBuffer): Promise<void>;
+    /** Checks a finished file and moves it to its place; a wrong one is removed: `[corrupted]`. */
+    finishPart(part: string, path: string, size: number, sha256: string): Promise<void>;
+    removeFile(path: string): Promise<void>;
+    /** Makes a folder, and removes those beside it that are named `<64 hexadecimal digits>-...` and not in `keep`. */
+    makeFolder(path: string, keep: readonly string[]): Promise<void>;
+}
+/** An engine, and what only the platform knows. */
+export interface Backend extends Engine {
+    readonly platform: Platform;
+    readonly device: Device;
+    /** Where the file `path` of this package lies. `size` is what it must have, in bytes. */
+    locate(path: string, size: number): Promise<Place>;
+}
+type Make = () => Backend;
+/** Says what runs models unless something else is chosen. It is made when the first model is loaded. */
+export declare function provideBackend(make: Make): void;
+/** Chooses what runs the models that are loaded from now on. */
+export declare function chooseBackend(make: Make): void;
+/**
+ * What runs models.
+ *
+ * @throws ModelError `unsupported` where nothing was provided or chosen, and what making it throws
+ */
+export declare function currentBackend(): Backend;
+export {};

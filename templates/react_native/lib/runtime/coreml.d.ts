@@ -1,0 +1,12 @@
+import type { ModelFile, Settings } from './descriptor.js';
+import type { Attempt } from './opening.js';
+/**
+ * A folder for what CoreML compiles of `file`, so that every later load is short; none where nothing can be written, or
+ * where nobody knows the file's content.
+ *
+ * Compiled models are never used for another file, nor by another ONNX Runtime: folders bear both names. What earlier
+ * versions of the app left of the same model is removed.
+ */
+export declare function coreMLSettings(file: ModelFile, { model, backend, about, source }: Attempt): Promise<Settings>;
+/** Why CoreML must not run `file` with `settings`: it would compute wrong numbers. Null when it may. */
+export declare function coreMLFault(file: ModelFile, settings: Settings, runtimeVersion: string): string | null;

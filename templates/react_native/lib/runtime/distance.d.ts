@@ -1,0 +1,17 @@
+import type { ElementType, NumberArray } from './tensor.js';
+/** The difference between two tensors. */
+export interface Distance {
+    /** Values that are unequal and have no distance. */
+    readonly mismatches: number;
+    readonly largest: number;
+    /** `largest` as a share of the largest expected value. */
+    readonly share: number;
+}
+/** Nothing differs. */
+export declare const NO_DISTANCE: Distance;
+/** Whether values may be a little off: integers of 8 bits are quantized numbers, longer ones name things. */
+export declare function isMeasured(type: ElementType): boolean;
+/** How far numbers are from those that they must be; both have as many. */
+export declare function distanceBetween(type: ElementType, expected: NumberArray, actual: NumberArray): Distance;
+/** How many values differ, and those that only one of the two has. */
+export declare function differing(expected: ArrayLike<unknown>, actual: ArrayLike<unknown>): number;

@@ -1,0 +1,65 @@
+import type { ModelDescriptor, Provider } from './descriptor.js';
+import { type Outcome } from './opening.js';
+import type { AsyncRunOptions, Fallback, Info, LoadOptions, RunOptions } from './options.js';
+import { type SelfTest } from './selftest.js';
+import type { Targets } from './tensor.js';
+/**
+ * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
+ *
+ * Runs may be under way at the same time: they take turns. Runs of several models go side by side.
+ */
+export declare class Model<Inputs extends object, Outputs extends object> {
+    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+    readonly info: Info;
+    /** The provider that started. Operators that it does not take run on the CPU: some, or all of them. */
+    readonly provider: Provider;
+    /** What was tried before `provider` and did not start, in this order, each with the reason. */
+    readonly fallbacks: readonly Fallback[];
+    private readonly outcome;
+    private readonly backend;
+    private readonly session;
+    private readonly runs;
+    private isDisposed;
+    /** Models are made by `load` of a generated file. */
+    constructor(outcome: Outcome);
+    /**
+     * Runs the model on `inputs`, away from the JavaScript thread. They are read where they lie and must stay as they are
+     * until the promise is settled; memory given as `into` must not be read or written until then.
+     *
+     * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
+     */
+    run(inputs: Inputs, options?: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
+    /**
+     * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame.
+     *
+     * @throws ModelError what `run` throws, and `unsupported` in a browser
+     */
+    runSync(inputs: Inputs, options?: RunOptions<Targets<Outputs>>): Outputs;
+    /**
+     * Proves that the model computes on this device what it computed where the package was built: runs it on samples
+     * from the package, and compares every output with what it must be. A file of the app's own has no samples.
+     *
+     * @throws ModelError, for example because the samples are not those that this package was built with
+     */
+    selfTest(): Promise<SelfTest>;
+    /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
+    dispose(): void;
+    private prepare;
+    private checkAlive;
+    private callNative;
+    private read;
+}
+/** A model of this package, before it is loaded. */
+export interface ModelDefinition<Loaded> {
+    /** The files that the package has of it, their sizes and checksums. */
+    readonly descriptor: ModelDescriptor;
+    /**
+     * Loads the model, away from the JavaScript thread.
+     *
+     * @throws ModelError: a file is missing or not the right one, no provider can run the model, the app has another ONNX
+     * Runtime, a download fails, or `options.signal` was aborted
+     */
+    readonly load: (options?: LoadOptions) => Promise<Loaded>;
+}
+/** Loads a model on what runs models here. */
+export declare function loadModel<Inputs extends object, Outputs extends object>(descriptor: ModelDescriptor, options?: LoadOptions): Promise<Model<Inputs, Outputs>>;

@@ -1,0 +1,139 @@
+// A loaded model.
+import { currentBackend } from './backend.js';
+import { ModelError, toModelError } from './errors.js';
+import { openModel } from './opening.js';
+import { throwIfAborted } from './permitting.js';
+import { Runs } from './running.js';
+import { testModel } from './selftest.js';
+/**
+ * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
+ *
+ * Runs may be under way at the same time: they take turns. Runs of several models go side by side.
+ */
+export class Model {
+    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+    info;
+    /** The provider that started. Operators that it does not take run on the CPU: some, or all of them. */
+    provider;
+    /** What was tried before `provider` and did not start, in this order, each with the reason. */
+    fallbacks;
+    outcome;
+    backend;
+    session;
+    runs;
+    isDisposed = false;
+    /** Models are made by `load` of a generated file. */
+    constructor(outcome) {
+        const { model, backend, about, opened, file, provider, fallbacks } = outcome;
+        this.info = {
+            name: model.name,
+            version: model.version,
+            file: file.path,
+            sha256: file.sha256,
+            sizeBytes: opened.sizeBytes,
+            onnxRuntimeVersion: about.runtimeVersion,
+        };
+        this.provider = provider;
+        this.fallbacks = fallbacks;
+        this.outcome = outcome;
+        this.backend = backend;
+        this.session = opened.session;
+        this.runs = new Runs(model, opened);
+    }
+    /**
+     * Runs the model on `inputs`, away from the JavaScript thread. They are read where they lie and must stay as they are
+     * until the promise is settled; memory given as `into` must not be read or written until then.
+     *
+     * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
+     */
+    async run(inputs, options = {}) {
+        const { signal, into = {} } = options;
+        const prepared = this.prepare(inputs, into);
+        throwIfAborted(signal);
+        const ran = await this.callNative(prepared, signal);
+        return this.read(prepared, ran);
+    }
+    /**
+     * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame.
+     *
+     * @throws ModelError what `run` throws, and `unsupported` in a browser
+     */
+    runSync(inputs, options = {}) {
+        const prepared = this.prepare(inputs, options.into ?? {});
+        try {
+            const { buffers, layout, texts } = prepared;
+            return this.read(prepared, this.backend.runSync(this.session, buffers, layout, texts));
+        }
+        catch (thrown) {
+            throw toModelError(thrown);
+        }
+    }
+    /**
+     * Proves that the model computes on this device what it computed where the package was built: runs it on samples
+     * from the package, and compares every output with what it must be. A file of the app's own has no samples.
+     *
+     * @throws ModelError, for example because the samples are not those that this package was built with
+     */
+    async selfTest() {
+        this.checkAlive();
+        const run = (inputs) => this.run(inputs);
+        try {
+            return await testModel(this.outcome, run);
+        }
+        catch (thrown) {
+            throw toModelError(thrown);
+        }
+    }
+    /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
+    dispose() {
+        if (this.isDisposed)
+            return;
+        this.isDisposed = true;
+        this.backend.close(this.session);
+    }
+    prepare(inputs, into) {
+        this.checkAlive();
+        return this.runs.prepare(inputs, into);
+    }
+    checkAlive() {
+        if (!this.isDisposed)
+            return;
+        throw new ModelError('disposed', `${this.outcome.model.className} was disposed of`);
+    }
+    async callNative({ buffers, layout, texts }, signal) {
+        const call = nextCall();
+        const cancel = () => {
+            this.backend.cancel(call);
+        };
+        signal?.addEventListener('abort', cancel);
+        try {
+            return await this.backend.run(this.session, call, buffers, layout, texts);
+        }
+        catch (thrown) {
+            throw toModelError(thrown);
+        }
+        finally {
+            signal?.removeEventListener('abort', cancel);
+        }
+    }
+    read(prepared, ran) {
+        // The descriptor and the type come from the same signature.
+        return this.runs.read(this.backend, prepared, ran);
+    }
+}
+/** Loads a model on what runs models here. */
+export async function loadModel(descriptor, options = {}) {
+    const outcome = await openModel(descriptor, currentBackend(), options);
+    try {
+        return new Model(outcome);
+    }
+    catch (error) {
+        outcome.backend.close(outcome.opened.session);
+        throw error;
+    }
+}
+let calls = 0;
+function nextCall() {
+    calls += 1;
+    return calls;
+}

@@ -1,0 +1,22 @@
+import type { Backend, Device, Engine, Place } from './backend.js';
+/** What Android alone has: files inside the app's own archive. */
+export interface AndroidFiles {
+    device(): Device & {
+        readonly folder: string;
+    };
+    /** Where an asset lies, or a copy of one that is compressed. */
+    locate(asset: string, size: number): Promise<Place>;
+}
+/** What React Native gives: null for what is not in the app. */
+export interface NativeParts {
+    /** Name of the package on npm. */
+    readonly packageName: string;
+    /** As React Native's Platform says it. */
+    readonly os: string;
+    readonly engine: Engine | null;
+    readonly android: AndroidFiles | null;
+    /** Folder of the models among Android's assets. */
+    readonly assetFolder: string;
+}
+/** @throws ModelError `not-linked` when the app was built without the native part, `unsupported` on other systems */
+export declare function makeNativeBackend(parts: NativeParts): Backend;

@@ -1,0 +1,58 @@
+// The native part of a package, in an app.
+import { ModelError } from './errors.js';
+/** @throws ModelError `not-linked` when the app was built without the native part, `unsupported` on other systems */
+export function makeNativeBackend(parts) {
+    const engine = linked(parts, parts.engine);
+    if (parts.os === 'android')
+        return androidBackend(parts, engine, linked(parts, parts.android));
+    if (parts.os === 'ios')
+        return iosBackend(engine);
+    throw new ModelError('unsupported', `${parts.packageName} has models for Android and iOS, this is ${parts.os}`);
+}
+function linked({ packageName }, part) {
+    if (part !== null)
+        return part;
+    throw new ModelError('not-linked', `the native part of ${packageName} is not in this app: build the app again after the package was added (on iOS ` +
+        'run pod install first; Expo Go has no native code of other packages: use a development build)');
+}
+function androidBackend({ assetFolder }, engine, files) {
+    const { chip, apiLevel, folder } = files.device();
+    return {
+        ...backendOf('android', { chip, apiLevel }, engine, (path, size) => files.locate(`${assetFolder}/${path}`, size)),
+        about: () => ({ ...engine.about(), cache: folder }),
+    };
+}
+function iosBackend(engine) {
+    const { bundle } = engine.about();
+    return backendOf('ios', { chip: '', apiLevel: 0 }, engine, (path) => Promise.resolve({ path: `${bundle}/${path}`, offset: 0 }));
+}
+/** Methods are called on their object: that of a TurboModule is not one whose properties can be copied. */
+function backendOf(platform, device, engine, locate) {
+    return {
+        platform,
+        device,
+        locate,
+        about: () => engine.about(),
+        open: (request, model) => engine.open(request, model),
+        close: (session) => {
+            engine.close(session);
+        },
+        run: (session, call, buffers, layout, texts) => engine.run(session, call, buffers, layout, texts),
+        runSync: (session, buffers, layout, texts) => engine.runSync(session, buffers, layout, texts),
+        cancel: (call) => {
+            engine.cancel(call);
+        },
+        take: (kept, output, into) => {
+            engine.take(kept, output, into);
+        },
+        drop: (kept) => {
+            engine.drop(kept);
+        },
+        fileSize: (path) => engine.fileSize(path),
+        readFile: (path, offset, into, sha256) => engine.readFile(path, offset, into, sha256),
+        writePart: (path, offset, bytes) => engine.writePart(path, offset, bytes),
+        finishPart: (part, path, size, sha256) => engine.finishPart(part, path, size, sha256),
+        removeFile: (path) => engine.removeFile(path),
+        makeFolder: (path, keep) => engine.makeFolder(path, keep),
+    };
+}

@@ -1,0 +1,13 @@
+import type { OnnxRuntime } from './onnxruntimeApi.js';
+import type { OnnxRuntimeOptions } from './onnxruntimeFiles.js';
+export type { OnnxRuntime } from './onnxruntimeApi.js';
+export type { OnnxRuntimeOptions } from './onnxruntimeFiles.js';
+/**
+ * Runs the models that are loaded from now on with `ort`, which is `onnxruntime-web` or `onnxruntime-node`.
+ *
+ * ```ts
+ * import * as ort from 'onnxruntime-web';
+ * setOnnxRuntime(ort, { models: '/models/' });
+ * ```
+ */
+export declare function setOnnxRuntime(ort: OnnxRuntime, options?: OnnxRuntimeOptions): void;

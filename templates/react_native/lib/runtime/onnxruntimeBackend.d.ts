@@ -1,0 +1,34 @@
+import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran } from './backend.js';
+import type { OnnxRuntime } from './onnxruntimeApi.js';
+import { type OnnxRuntimeOptions } from './onnxruntimeFiles.js';
+/** Sessions and outputs that are kept have numbers, as in native code. */
+export declare class OnnxRuntimeBackend implements Backend {
+    readonly platform: Platform;
+    readonly device: Device;
+    private readonly ort;
+    private readonly options;
+    private readonly runners;
+    private readonly calls;
+    private readonly kept;
+    private last;
+    constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions);
+    about(): About;
+    locate(path: string): Promise<Place>;
+    open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
+    close(session: number): void;
+    run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>): Promise<Ran>;
+    runSync(): Ran;
+    cancel(call: number): void;
+    take(kept: number, output: number, into: ArrayBuffer): void;
+    drop(kept: number): void;
+    fileSize(): number;
+    readFile(path: string, offset: number, into: ArrayBuffer, sha256: string): Promise<void>;
+    writePart(path: string): Promise<void>;
+    finishPart(part: string): Promise<void>;
+    removeFile(path: string): Promise<void>;
+    makeFolder(path: string): Promise<void>;
+    private create;
+    /** Outputs with memory of the app need not be kept; nobody takes them. */
+    private keep;
+    private next;
+}

@@ -1,0 +1,143 @@
+// What runs models by ONNX Runtime's JavaScript API.
+import { ModelError } from './errors.js';
+import { bytesOf, checkedPart, locateFile, read } from './onnxruntimeFiles.js';
+import { Runner } from './onnxruntimeRuns.js';
+/** Sessions and outputs that are kept have numbers, as in native code. */
+export class OnnxRuntimeBackend {
+    platform = 'web';
+    device = { chip: '', apiLevel: 0 };
+    ort;
+    options;
+    runners = new Map();
+    calls = new Map();
+    kept = new Map();
+    last = 0;
+    constructor(ort, options) {
+        // Its own types are overloads of which this is a part.
+        this.ort = ort;
+        this.options = options;
+    }
+    about() {
+        const { versions } = this.ort.env;
+        const { navigator } = globalThis;
+        return {
+            runtimeVersion: versions['web'] ?? versions['node'] ?? versions['common'] ?? '',
+            bundle: '',
+            cache: '',
+            cores: navigator?.hardwareConcurrency ?? 1,
+        };
+    }
+    locate(path) {
+        return Promise.resolve().then(() => locateFile(this.options, path));
+    }
+    async open(request, model) {
+        const { file } = request;
+        const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
+        const externalData = [];
+        for (const part of request.weights) {
+            externalData.push({ path: part.name, data: await bytesOf(part, this.options) });
+        }
+        const session = await this.create(bytes, sessionOptions(request, externalData));
+        const number = this.next();
+        this.runners.set(number, new Runner(this.ort, session));
+        return {
+            session: number,
+            inputs: session.inputMetadata.map(tensorInfo),
+            outputs: session.outputMetadata.map(tensorInfo),
+            sizeBytes: externalData.reduce((total, { data }) => total + data.length, bytes.length),
+        };
+    }
+    close(session) {
+        this.runners.get(session)?.release();
+        this.runners.delete(session);
+    }
+    async run(session, call, buffers, layout, texts) {
+        const runner = this.runners.get(session);
+        if (runner === undefined)
+            throw new ModelError('disposed', `session ${String(session)} was closed`);
+        const controller = new AbortController();
+        this.calls.set(call, controller);
+        try {
+            return this.keep(await runner.run({ buffers, layout, texts, signal: controller.signal }));
+        }
+        finally {
+            this.calls.delete(call);
+        }
+    }
+    runSync() {
+        throw new ModelError('unsupported', 'ONNX Runtime for JavaScript has no runs that end at once: use run()');
+    }
+    cancel(call) {
+        this.calls.get(call)?.abort();
+    }
+    take(kept, output, into) {
+        const bytes = this.kept.get(kept)?.[output]?.bytes;
+        if (bytes?.byteLength !== into.byteLength)
+            throw new ModelError('bad-input', `no output ${String(output)} is kept`);
+        new Uint8Array(into).set(bytes);
+    }
+    drop(kept) {
+        this.kept.delete(kept);
+    }
+    fileSize() {
+        return -1;
+    }
+    async readFile(path, offset, into, sha256) {
+        const all = await read(path, this.options);
+        const size = into.byteLength;
+        if (all.length < offset + size)
+            throw new ModelError('unreadable', `${path} has ${String(all.length)} bytes`);
+        new Uint8Array(into).set(await checkedPart({ name: '', path, offset, size, sha256 }, all));
+    }
+    writePart(path) {
+        return noFiles(path);
+    }
+    finishPart(part) {
+        return noFiles(part);
+    }
+    removeFile(path) {
+        return noFiles(path);
+    }
+    makeFolder(path) {
+        return noFiles(path);
+    }
+    async create(bytes, options) {
+        try {
+            return await this.ort.InferenceSession.create(bytes, options);
+        }
+        catch (reason) {
+            throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+        }
+    }
+    /** Outputs with memory of the app need not be kept; nobody takes them. */
+    keep(produced) {
+        const kept = this.next();
+        this.kept.set(kept, produced);
+        return { kept, shapes: produced.map(({ shape }) => shape), texts: produced.map(({ texts }) => texts) };
+    }
+    next() {
+        this.last += 1;
+        return this.last;
+    }
+}
+function sessionOptions(request, externalData) {
+    const { provider, threads } = request;
+    const provided = entries(request.providerKeys, request.providerValues);
+    return {
+        // Alone: of several, those that are not there would be left out, and nobody would know.
+        executionProviders: [{ ...provided, name: provider === '' ? 'cpu' : provider.toLowerCase() }],
+        extra: entries(request.settingKeys, request.settingValues),
+        ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
+        ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
+    };
+}
+function entries(keys, values) {
+    return Object.fromEntries(keys.map((key, index) => [key, values[index] ?? '']));
+}
+function tensorInfo({ name, type, shape }) {
+    const sizes = (shape ?? []).map((size) => (typeof size === 'number' && size >= 0 ? size : -1));
+    return { name, type: type ?? '', shape: sizes };
+}
+function noFiles(path) {
+    return Promise.reject(new ModelError('unsupported', `${path} cannot be written: there are no folders here`));
+}

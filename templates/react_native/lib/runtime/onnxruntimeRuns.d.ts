@@ -1,0 +1,23 @@
+import type { OrtApi, OrtSession } from './onnxruntimeApi.js';
+import { type Produced } from './onnxruntimeTensors.js';
+/** What a run reads and where it writes, as `Engine.run` has it. */
+export interface RunCall {
+    readonly buffers: readonly ArrayBuffer[];
+    readonly layout: readonly number[];
+    readonly texts: ReadonlyArray<readonly string[]>;
+    /** Nothing is written after it was aborted: the memory is the app's again. */
+    readonly signal: AbortSignal;
+}
+/** A session, and the runs that wait for it. */
+export declare class Runner {
+    private readonly ort;
+    private readonly session;
+    private last;
+    constructor(ort: OrtApi, session: OrtSession);
+    /** Every output; those with memory of the app are also written there. */
+    run(call: RunCall): Promise<readonly Produced[]>;
+    /** Frees the session's memory after the runs that were asked for. */
+    release(): void;
+    private compute;
+    private feeds;
+}

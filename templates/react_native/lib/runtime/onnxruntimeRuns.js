@@ -1,0 +1,69 @@
+// Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
+import { ModelError } from './errors.js';
+import { inputTensor, placedTensors, producedBy, write } from './onnxruntimeTensors.js';
+/** A session, and the runs that wait for it. */
+export class Runner {
+    ort;
+    session;
+    last = Promise.resolve();
+    constructor(ort, session) {
+        this.ort = ort;
+        this.session = session;
+    }
+    /** Every output; those with memory of the app are also written there. */
+    run(call) {
+        const ended = this.last.then(() => this.compute(call));
+        this.last = ended.catch(() => undefined);
+        return cancellable(ended, call.signal);
+    }
+    /** Frees the session's memory after the runs that were asked for. */
+    release() {
+        this.last = this.last.then(() => this.session.release());
+    }
+    async compute(call) {
+        throwIfCancelled(call.signal);
+        const { inputMetadata, outputMetadata } = this.session;
+        const placed = placedTensors(call.buffers, call.layout);
+        if (placed.length !== inputMetadata.length + outputMetadata.length) {
+            throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
+        }
+        const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason) => {
+            throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+        });
+        throwIfCancelled(call.signal);
+        return outputMetadata.map(({ name }, index) => {
+            const into = placed[inputMetadata.length + index];
+            const made = producedBy(found(results[name], name));
+            if (into !== undefined && into.byteLength >= 0)
+                write(name, made, into);
+            return made;
+        });
+    }
+    feeds(placed, texts) {
+        let next = 0;
+        const feeds = {};
+        this.session.inputMetadata.forEach((info, index) => {
+            const values = info.type === 'string' ? (texts[next++] ?? []) : [];
+            feeds[info.name] = inputTensor(this.ort, info, found(placed[index], info.name), values);
+        });
+        return feeds;
+    }
+}
+function found(value, name) {
+    if (value === undefined)
+        throw new ModelError('runtime', `ONNX Runtime has nothing for \`${name}\``);
+    return value;
+}
+function throwIfCancelled(signal) {
+    if (signal.aborted)
+        throw new ModelError('cancelled', 'the run was cancelled');
+}
+/** `ended`, or a rejection as soon as `signal` is aborted: the API cannot end a run that is under way. */
+function cancellable(ended, signal) {
+    return new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => {
+            reject(new ModelError('cancelled', 'the run was cancelled'));
+        });
+        ended.then(resolve, reject);
+    });
+}

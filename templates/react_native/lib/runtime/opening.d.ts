@@ -1,0 +1,29 @@
+import type { About, Backend, Opened } from './backend.js';
+import { type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
+import type { Fallback, LoadOptions, ModelSource } from './options.js';
+/** A model that has started. */
+export interface OpenModel {
+    readonly opened: Opened;
+    readonly file: ModelFile;
+    readonly provider: Provider;
+    /** What the provider was told. */
+    readonly settings: Settings;
+}
+/** What is opened, where, and how the app wants it. */
+export interface Attempt {
+    readonly model: ModelDescriptor;
+    readonly backend: Backend;
+    readonly about: About;
+    readonly options: LoadOptions;
+    readonly source: ModelSource;
+}
+/** What has started in the end, and what did not. */
+export interface Outcome extends Attempt, OpenModel {
+    readonly fallbacks: readonly Fallback[];
+}
+/**
+ * Tries the files of each provider in turn, a session each, and the CPU last.
+ *
+ * @throws ModelError
+ */
+export declare function openModel(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<Outcome>;

@@ -1,0 +1,101 @@
+// Tries the files of a model on this device until one starts.
+import { platformFiles } from './descriptor.js';
+import { ModelError, toModelError } from './errors.js';
+import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
+import { checkSignature } from './signature.js';
+import { sourceOf } from './sources.js';
+import { startOf } from './starting.js';
+/**
+ * Tries the files of each provider in turn, a session each, and the CPU last.
+ *
+ * @throws ModelError
+ */
+export async function openModel(model, backend, options) {
+    try {
+        checkOptions(options);
+        throwIfAborted(options.signal);
+        const about = backend.about();
+        checkVersion(model, backend.platform, about.runtimeVersion, options);
+        const source = await sourceOf(model, backend, options);
+        return await openFirst({ model, backend, about, options, source });
+    }
+    catch (thrown) {
+        throw toModelError(thrown);
+    }
+}
+async function openFirst(attempt) {
+    const fallbacks = [];
+    for (const provider of providersOf(attempt)) {
+        const files = filesFor(provider, attempt);
+        if (files.length === 0)
+            fallbacks.push({ provider, reason: 'the package has no file of the model for it' });
+        for (const file of files) {
+            const open = await tryToOpen(provider, file, attempt);
+            if (open instanceof ModelError)
+                fallbacks.push({ provider, reason: open.message });
+            else
+                return { ...attempt, ...open, fallbacks };
+        }
+    }
+    const reason = fallbacks[fallbacks.length - 1]?.reason ?? '';
+    throw new ModelError('runtime', `${attempt.model.className} did not start: ${reason}`);
+}
+function providersOf({ model, backend, options }) {
+    const packaged = platformFiles(model, backend.platform).providers.map((setup) => setup.provider);
+    return new Set([...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu']);
+}
+/** First the files that were made for this device's chip, then those for any. */
+function filesFor(provider, { backend, source }) {
+    const { chip } = backend.device;
+    const files = source.files.filter((file) => file.providers.includes(provider));
+    const isForChip = (file) => chip !== '' && file.chips.includes(chip);
+    return [...files.filter(isForChip), ...files.filter((file) => file.chips.length === 0)];
+}
+/** The error when ONNX Runtime cannot start it. Whatever else goes wrong is thrown: it ends the search. */
+async function tryToOpen(provider, file, attempt) {
+    throwIfAborted(attempt.options.signal);
+    try {
+        return await open(provider, file, attempt);
+    }
+    catch (thrown) {
+        const error = toModelError(thrown);
+        if (error.code === 'runtime')
+            return error;
+        throw error;
+    }
+}
+async function open(provider, file, attempt) {
+    const { backend, source, options } = attempt;
+    // First, because a provider that cannot start needs no file to be read or downloaded.
+    const start = await startOf(provider, file, attempt);
+    const [placed, ...weights] = await source.place([file, ...file.weights]);
+    if (placed === undefined)
+        throw new ModelError('missing', `${file.path} is missing`);
+    throwIfAborted(options.signal);
+    const settings = { ...file.settings, ...start.settings };
+    const opened = await backend.open({
+        file: placed.part,
+        weights: weights.map((each) => each.part),
+        provider: start.registeredName,
+        providerKeys: Object.keys(start.options),
+        providerValues: Object.values(start.options),
+        settingKeys: Object.keys(settings),
+        settingValues: Object.values(settings),
+        threads: start.threads,
+        notes: source.notes,
+    }, placed.bytes);
+    checkOpened(opened, attempt);
+    return { opened, file, provider, settings: start.options };
+}
+/** A session that nobody gets is closed: loading was cancelled meanwhile, or the file is another model. */
+function checkOpened(opened, { model, backend, options, source }) {
+    try {
+        throwIfAborted(options.signal);
+        if (source.isOwn)
+            checkSignature(model, opened);
+    }
+    catch (error) {
+        backend.close(opened.session);
+        throw error;
+    }
+}

@@ -1,0 +1,2 @@
+// How an app loads a model, and what it learns meanwhile.
+export {};

@@ -1,0 +1,14 @@
+import type { Platform } from './backend.js';
+import { type ModelDescriptor } from './descriptor.js';
+import type { LoadOptions } from './options.js';
+/** @throws ModelError `bad-options` */
+export declare function checkOptions({ threads, providers, providerOptions }: LoadOptions): void;
+/**
+ * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the
+ * app's own choice.
+ *
+ * @throws ModelError `runtime-version`
+ */
+export declare function checkVersion(model: ModelDescriptor, platform: Platform, found: string, { allowOtherRuntime }: LoadOptions): void;
+/** @throws ModelError `cancelled` */
+export declare function throwIfAborted(signal: AbortSignal | undefined): void;

@@ -1,0 +1,154 @@
+// Proves that a model computes on this device what it computed where the package was built.
+import { differing, distanceBetween, isMeasured, NO_DISTANCE } from './distance.js';
+import { countOf, ELEMENTS, isNumberType } from './elements.js';
+import { ModelError } from './errors.js';
+import { inWords } from './feeding.js';
+import { make, readRecipe } from './recipe.js';
+/** Runs a model on the samples that were made for the file it was opened from. */
+export async function testModel(outcome, run) {
+    const { model, backend, source, file, provider, settings } = outcome;
+    const least = leastTolerance(provider, settings);
+    const outputs = [];
+    for (const golden of source.isOwn ? [] : model.golden) {
+        const tested = golden.tested.find((each) => each.path === file.path);
+        if (tested === undefined)
+            continue;
+        const tolerances = tested.tolerances.map((each) => atLeast(each, least));
+        const bytes = await bytesOf(golden, source, backend);
+        for (const [number, sample] of golden.samples.entries()) {
+            const found = new Map(Object.entries(await run(inputsOf(sample, model.inputs, bytes))));
+            for (const tensor of sample.outputs) {
+                const [key] = entryOf(model.outputs, tensor.name);
+                outputs.push(compared(number, tensor, bytes, found.get(key), tolerances));
+            }
+        }
+    }
+    return selfTest(model.name, file.path, provider, outputs);
+}
+function selfTest(model, file, provider, outputs) {
+    const passed = outputs.length > 0 && outputs.every((output) => output.passed);
+    const title = `Self-test of ${model} on ${provider} (${file}): ${passed ? 'passed' : 'FAILED'}`;
+    const lines = outputs.length > 0 ? outputs.map(lineOf) : ['nothing was compared'];
+    const toString = () => [title, ...lines.map((line) => `  ${line}`)].join('\n');
+    return { model, file, provider, outputs, passed, toString };
+}
+function lineOf({ name, sample, failure, maxAbsError, maxRelError, tolerance, passed }) {
+    const found = passed ? errorInWords(maxAbsError, maxRelError, tolerance) : `FAILED, ${failure}`;
+    return `${name}, sample ${String(sample)}: ${found}`;
+}
+/** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
+function leastTolerance(provider, settings) {
+    switch (provider) {
+        case 'coreml':
+            // The neural engine and the GPU round to 16 bits.
+            return settings.MLComputeUnits === 'CPUOnly' ? 0 : 1e-2;
+        case 'nnapi':
+            // Its arithmetic has 16 bits only when somebody asks for it.
+            return settings.USE_FP16 === '1' ? 1e-2 : 0;
+        case 'qnn':
+            // The neural processor has no floats of 32 bits: what passes between operators is rounded to 16.
+            return 1e-2;
+        default:
+            return 0;
+    }
+}
+function atLeast(tolerance, least) {
+    return tolerance.share === 0 ? tolerance : { ...tolerance, share: Math.max(tolerance.share, least) };
+}
+async function bytesOf(golden, source, backend) {
+    const { path, sizeBytes } = golden.file;
+    const [placed] = await source.place([golden.file]);
+    if (placed === undefined)
+        throw new ModelError('missing', `${path} is missing`);
+    const { part, bytes } = placed;
+    if (bytes !== null)
+        return new DataView(bytes, part.offset, sizeBytes);
+    const read = new ArrayBuffer(sizeBytes);
+    await backend.readFile(part.path, part.offset, read, part.sha256);
+    return new DataView(read);
+}
+/** A tensor by its name in the model, and what app code calls it. */
+function entryOf(specs, name) {
+    const entry = Object.entries(specs).find(([, spec]) => spec.name === name);
+    if (entry === undefined)
+        throw new ModelError('corrupted', `samples have a tensor \`${name}\`, the model has not`);
+    return entry;
+}
+function inputsOf(sample, specs, bytes) {
+    return Object.fromEntries(sample.inputs.map((tensor) => {
+        const [key, { type }] = entryOf(specs, tensor.name);
+        const data = isNumberType(type) ? inputNumbers(type, tensor, bytes) : textsIn(bytes, tensor);
+        return [key, { data, shape: tensor.shape }];
+    }));
+}
+/** What the file has of an input, or what its recipe makes. */
+function inputNumbers(type, tensor, bytes) {
+    const count = countOf(tensor.shape);
+    if (tensor.sizeBytes >= count * ELEMENTS[type].sizeBytes)
+        return numbersIn(type, bytes, tensor);
+    return make(type, count, readRecipe(new DataView(bytes.buffer, bytes.byteOffset + tensor.offset, tensor.sizeBytes)));
+}
+/** Values of the file. Phones, and all machines that JavaScript engines are made for, are little-endian as files are. */
+function numbersIn(type, bytes, { offset, sizeBytes }) {
+    const start = bytes.byteOffset + offset;
+    return ELEMENTS[type].over(bytes.buffer.slice(start, start + sizeBytes));
+}
+/** Strings one after the other, each behind its length in bytes. */
+function textsIn(bytes, { offset, sizeBytes }) {
+    const texts = [];
+    for (let start = offset; start + 4 <= offset + sizeBytes;) {
+        const length = bytes.getUint32(start, true);
+        texts.push(utf8(new Uint8Array(bytes.buffer, bytes.byteOffset + start + 4, length)));
+        start += 4 + length;
+    }
+    return texts;
+}
+/** Not every engine has a TextDecoder. */
+function utf8(bytes) {
+    const escaped = Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`);
+    return decodeURIComponent(escaped.join(''));
+}
+function compared(sample, tensor, bytes, found, tolerances) {
+    const allowed = tolerances.find((each) => each.output === tensor.name) ?? {
+        output: tensor.name,
+        share: 0,
+        mismatches: 0,
+    };
+    const distance = isSameShape(found.shape, tensor.shape) ? distanceOf(found, tensor, bytes) : NO_DISTANCE;
+    const failure = isSameShape(found.shape, tensor.shape)
+        ? failureOf(distance, allowed, found)
+        : `shape ${inWords(found.shape)} instead of ${inWords(tensor.shape)}`;
+    return {
+        name: tensor.name,
+        sample,
+        maxAbsError: distance.largest,
+        maxRelError: distance.share,
+        mismatchCount: distance.mismatches,
+        tolerance: allowed.share,
+        failure,
+        passed: failure === '',
+    };
+}
+function isSameShape(shape, other) {
+    return differing(shape, other) === 0;
+}
+function distanceOf({ type, data }, tensor, bytes) {
+    if (!isNumberType(type))
+        return { ...NO_DISTANCE, mismatches: differing(textsIn(bytes, tensor), data) };
+    return distanceBetween(type, numbersIn(type, bytes, tensor), data);
+}
+function failureOf(distance, allowed, { type }) {
+    if (distance.mismatches > allowed.mismatches) {
+        const what = isMeasured(type) ? 'NaN or infinity at other places' : 'values that differ';
+        return `${what}: ${String(distance.mismatches)}`;
+    }
+    return distance.share > allowed.share ? errorInWords(distance.largest, distance.share, allowed.share) : '';
+}
+function errorInWords(error, share, tolerance) {
+    if (tolerance === 0 && error === 0)
+        return 'values compared for equality';
+    return `error ${short(error)}, ${short(share)} of the largest value, allowed ${short(tolerance)}`;
+}
+function short(number) {
+    return number.toExponential(1);
+}

@@ -1,0 +1,15 @@
+import type { Backend } from './backend.js';
+import { type ModelDescriptor } from './descriptor.js';
+import type { LoadOptions, ModelSource } from './options.js';
+/**
+ * The files of `model`, from where `options.source` says.
+ *
+ * @throws ModelError `bad-options` for a source that is none, `cancelled`
+ */
+export declare function sourceOf(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<ModelSource>;
+/**
+ * Removes downloaded files but those of `keep` and those that are on their way. Models that are open stay usable.
+ *
+ * @throws ModelError `unreadable`
+ */
+export declare function removeDownloads(backend: Backend, keep: readonly ModelDescriptor[]): Promise<void>;

@@ -1,0 +1,8 @@
+import type { Platform } from './backend.js';
+import type { Source } from './options.js';
+/**
+ * Checks what an app says a model comes from.
+ *
+ * @throws ModelError `bad-options`
+ */
+export declare function checkSource(source: unknown, platform: Platform): asserts source is Source;

@@ -1,0 +1,13 @@
+import { type ModelFile, type Provider, type Settings } from './descriptor.js';
+import type { Attempt } from './opening.js';
+/** How a provider is started. */
+export interface Start {
+    /** As ONNX Runtime names it; empty for the CPU. */
+    readonly registeredName: string;
+    readonly options: Settings;
+    /** Session configuration entries, beside those that the file needs. */
+    readonly settings: Settings;
+    readonly threads: number;
+}
+/** @throws ModelError `runtime` when the provider must not run the file on this device */
+export declare function startOf(provider: Provider, file: ModelFile, attempt: Attempt): Promise<Start>;

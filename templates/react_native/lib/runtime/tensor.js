@@ -1,0 +1,2 @@
+// What goes into a model and what comes out.
+export {};

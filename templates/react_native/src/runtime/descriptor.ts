@@ -1,0 +1,136 @@
+// What a generated file says of its model.
+
+import type { Platform } from './backend.js';
+import type { ElementType } from './tensor.js';
+
+/** What can run a model: execution providers of ONNX Runtime. `cpu` runs every model, so it is tried last. */
+export type Provider = 'coreml' | 'xnnpack' | 'nnapi' | 'qnn' | 'webgpu' | 'cpu';
+
+/** Settings under the names that ONNX Runtime gives them. */
+export type Settings = Readonly<Record<string, string>>;
+
+/** A tensor of a model: `null` for a size that is open. */
+export interface TensorSpec<
+  Type extends ElementType = ElementType,
+  Sizes extends readonly (number | null)[] = readonly (number | null)[],
+> {
+  /** In the model. */
+  readonly name: string;
+  readonly type: Type;
+  readonly shape: Sizes;
+}
+
+/** Tensors by the names that app code has for them, in the model's order. */
+export type TensorSpecs = Readonly<Record<string, TensorSpec>>;
+
+/** A file of the package, and the bytes that it must have. */
+export interface PackagedFile {
+  /** Its name: unique in the package, without a folder. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/** A file with weights. */
+export interface WeightsFile extends PackagedFile {
+  /** What the model's file calls it. */
+  readonly name: string;
+}
+
+/** A file of a model, and how ONNX Runtime opens it. */
+export interface ModelFile extends PackagedFile {
+  readonly providers: readonly Provider[];
+  /** What the file was compiled for, as `Build.SOC_MODEL` names it; empty for any. */
+  readonly chips: readonly string[];
+  /** Session configuration entries that this file needs. */
+  readonly settings: Settings;
+  /** Files with weights that are not in this one. */
+  readonly weights: readonly WeightsFile[];
+  /** Whether it computes with 16-bit floats. */
+  readonly isFloat16: boolean;
+}
+
+/** A provider as the package was configured for it. */
+export interface ProviderSetup {
+  readonly provider: Provider;
+  /** As ONNX Runtime names it: `CoreML`. */
+  readonly registeredName: string;
+  readonly options: Settings;
+}
+
+/** What a package was built for on a platform. */
+export interface PlatformSetup {
+  /** The ONNX Runtime that files were made for: `1.2.3`; empty where nobody knows. */
+  readonly runtimeVersion: string;
+  /** In the order in which they are tried, without the CPU. */
+  readonly providers: readonly ProviderSetup[];
+}
+
+/** What a package has of a model for a platform. */
+export interface PlatformFiles extends PlatformSetup {
+  /** Best first. */
+  readonly files: readonly ModelFile[];
+}
+
+/** Where the values of a golden tensor lie, little-endian; fewer bytes than its shape needs are a recipe for them. */
+export interface GoldenTensor {
+  /** In the model. */
+  readonly name: string;
+  readonly offset: number;
+  readonly sizeBytes: number;
+  readonly shape: readonly number[];
+}
+
+/** What goes in, and what must come out. */
+export interface GoldenSample {
+  readonly inputs: readonly GoldenTensor[];
+  readonly outputs: readonly GoldenTensor[];
+}
+
+/** How far an output may be off. */
+export interface Tolerance {
+  readonly output: string;
+  /** The largest error, as a share of the largest value. */
+  readonly share: number;
+  /** How many values may differ altogether. */
+  readonly mismatches: number;
+}
+
+/** A file of the model that samples are for. */
+export interface TestedFile {
+  readonly path: string;
+  readonly tolerances: readonly Tolerance[];
+}
+
+/** A file with samples, and the files of the model that they are for. */
+export interface Golden {
+  readonly file: PackagedFile;
+  readonly tested: readonly TestedFile[];
+  readonly samples: readonly GoldenSample[];
+}
+
+/** A model of a package. */
+export interface ModelDescriptor {
+  /** What app code calls it. */
+  readonly className: string;
+  readonly name: string;
+  /** Of the package. */
+  readonly version: string;
+  readonly inputs: TensorSpecs;
+  readonly outputs: TensorSpecs;
+  /** Keys of outputs that are written straight to memory of the app: their shape is known before a run. */
+  readonly pinned: readonly string[];
+  readonly platforms: { readonly android: PlatformFiles; readonly ios: PlatformFiles };
+  readonly golden: readonly Golden[];
+}
+
+/** What there is for a platform. The web has no files of its own: it opens those for the CPU of any Android device. */
+export function platformFiles(model: ModelDescriptor, platform: Platform): PlatformFiles {
+  if (platform !== 'web') return model.platforms[platform];
+  const { runtimeVersion, files } = model.platforms.android;
+  return { runtimeVersion, providers: [], files: files.filter(isForAnyCpu) };
+}
+
+function isForAnyCpu(file: ModelFile): boolean {
+  return file.providers.includes('cpu') && file.chips.length === 0;
+}

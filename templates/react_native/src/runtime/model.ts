@@ -1,0 +1,166 @@
+// A loaded model.
+
+import { currentBackend, type Backend, type Ran } from './backend.js';
+import type { ModelDescriptor, Provider } from './descriptor.js';
+import { ModelError, toModelError } from './errors.js';
+import { openModel, type Outcome } from './opening.js';
+import type { AsyncRunOptions, Fallback, Info, LoadOptions, RunOptions } from './options.js';
+import { throwIfAborted } from './permitting.js';
+import { Runs, type Prepared } from './running.js';
+import { testModel, type SelfTest } from './selftest.js';
+import type { Targets } from './tensor.js';
+
+/**
+ * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
+ *
+ * Runs may be under way at the same time: they take turns. Runs of several models go side by side.
+ */
+export class Model<Inputs extends object, Outputs extends object> {
+  /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+  readonly info: Info;
+  /** The provider that started. Operators that it does not take run on the CPU: some, or all of them. */
+  readonly provider: Provider;
+  /** What was tried before `provider` and did not start, in this order, each with the reason. */
+  readonly fallbacks: readonly Fallback[];
+
+  private readonly outcome: Outcome;
+  private readonly backend: Backend;
+  private readonly session: number;
+  private readonly runs: Runs;
+  private isDisposed = false;
+
+  /** Models are made by `load` of a generated file. */
+  constructor(outcome: Outcome) {
+    const { model, backend, about, opened, file, provider, fallbacks } = outcome;
+    this.info = {
+      name: model.name,
+      version: model.version,
+      file: file.path,
+      sha256: file.sha256,
+      sizeBytes: opened.sizeBytes,
+      onnxRuntimeVersion: about.runtimeVersion,
+    };
+    this.provider = provider;
+    this.fallbacks = fallbacks;
+    this.outcome = outcome;
+    this.backend = backend;
+    this.session = opened.session;
+    this.runs = new Runs(model, opened);
+  }
+
+  /**
+   * Runs the model on `inputs`, away from the JavaScript thread. They are read where they lie and must stay as they are
+   * until the promise is settled; memory given as `into` must not be read or written until then.
+   *
+   * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
+   */
+  async run(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>> = {}): Promise<Outputs> {
+    const { signal, into = {} } = options;
+    const prepared = this.prepare(inputs, into);
+    throwIfAborted(signal);
+    const ran = await this.callNative(prepared, signal);
+    return this.read(prepared, ran);
+  }
+
+  /**
+   * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame.
+   *
+   * @throws ModelError what `run` throws, and `unsupported` in a browser
+   */
+  runSync(inputs: Inputs, options: RunOptions<Targets<Outputs>> = {}): Outputs {
+    const prepared = this.prepare(inputs, options.into ?? {});
+    try {
+      const { buffers, layout, texts } = prepared;
+      return this.read(prepared, this.backend.runSync(this.session, buffers, layout, texts));
+    } catch (thrown) {
+      throw toModelError(thrown);
+    }
+  }
+
+  /**
+   * Proves that the model computes on this device what it computed where the package was built: runs it on samples
+   * from the package, and compares every output with what it must be. A file of the app's own has no samples.
+   *
+   * @throws ModelError, for example because the samples are not those that this package was built with
+   */
+  async selfTest(): Promise<SelfTest> {
+    this.checkAlive();
+    const run = (inputs: object): Promise<Outputs> => this.run(inputs as Inputs);
+    try {
+      return await testModel(this.outcome, run);
+    } catch (thrown) {
+      throw toModelError(thrown);
+    }
+  }
+
+  /** Frees the model's memory, after the runs that are under way. Every later call fails; a second one does nothing. */
+  dispose(): void {
+    if (this.isDisposed) return;
+    this.isDisposed = true;
+    this.backend.close(this.session);
+  }
+
+  private prepare(inputs: object, into: object): Prepared {
+    this.checkAlive();
+    return this.runs.prepare(inputs, into);
+  }
+
+  private checkAlive(): void {
+    if (!this.isDisposed) return;
+    throw new ModelError('disposed', `${this.outcome.model.className} was disposed of`);
+  }
+
+  private async callNative({ buffers, layout, texts }: Prepared, signal: AbortSignal | undefined): Promise<Ran> {
+    const call = nextCall();
+    const cancel = (): void => {
+      this.backend.cancel(call);
+    };
+    signal?.addEventListener('abort', cancel);
+    try {
+      return await this.backend.run(this.session, call, buffers, layout, texts);
+    } catch (thrown) {
+      throw toModelError(thrown);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  private read(prepared: Prepared, ran: Ran): Outputs {
+    // The descriptor and the type come from the same signature.
+    return this.runs.read(this.backend, prepared, ran) as Outputs;
+  }
+}
+
+/** A model of this package, before it is loaded. */
+export interface ModelDefinition<Loaded> {
+  /** The files that the package has of it, their sizes and checksums. */
+  readonly descriptor: ModelDescriptor;
+  /**
+   * Loads the model, away from the JavaScript thread.
+   *
+   * @throws ModelError: a file is missing or not the right one, no provider can run the model, the app has another ONNX
+   * Runtime, a download fails, or `options.signal` was aborted
+   */
+  readonly load: (options?: LoadOptions) => Promise<Loaded>;
+}
+
+/** Loads a model on what runs models here. */
+export async function loadModel<Inputs extends object, Outputs extends object>(
+  descriptor: ModelDescriptor,
+  options: LoadOptions = {},
+): Promise<Model<Inputs, Outputs>> {
+  const outcome = await openModel(descriptor, currentBackend(), options);
+  try {
+    return new Model<Inputs, Outputs>(outcome);
+  } catch (error) {
+    outcome.backend.close(outcome.opened.session);
+    throw error;
+  }
+}
+
+let calls = 0;
+
+function nextCall(): number {
+  calls += 1;
+  return calls;
+}

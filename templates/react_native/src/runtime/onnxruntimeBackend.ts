@@ -1,0 +1,172 @@
+// What runs models by ONNX Runtime's JavaScript API.
+
+import type { About, Backend, Device, Opened, OpenRequest, Place, Platform, Ran, TensorInfo } from './backend.js';
+import { ModelError } from './errors.js';
+import type { OnnxRuntime, OrtApi, OrtSession, OrtSessionOptions, OrtValueMetadata } from './onnxruntimeApi.js';
+import { bytesOf, checkedPart, locateFile, type OnnxRuntimeOptions, read } from './onnxruntimeFiles.js';
+import { Runner } from './onnxruntimeRuns.js';
+import type { Produced } from './onnxruntimeTensors.js';
+
+/** Sessions and outputs that are kept have numbers, as in native code. */
+export class OnnxRuntimeBackend implements Backend {
+  readonly platform: Platform = 'web';
+  readonly device: Device = { chip: '', apiLevel: 0 };
+  private readonly ort: OrtApi;
+  private readonly options: OnnxRuntimeOptions;
+  private readonly runners = new Map<number, Runner>();
+  private readonly calls = new Map<number, AbortController>();
+  private readonly kept = new Map<number, readonly Produced[]>();
+  private last = 0;
+
+  constructor(ort: OnnxRuntime, options: OnnxRuntimeOptions) {
+    // Its own types are overloads of which this is a part.
+    this.ort = ort as unknown as OrtApi;
+    this.options = options;
+  }
+
+  about(): About {
+    const { versions } = this.ort.env;
+    const { navigator } = globalThis as { readonly navigator?: { readonly hardwareConcurrency?: number } };
+    return {
+      runtimeVersion: versions['web'] ?? versions['node'] ?? versions['common'] ?? '',
+      bundle: '',
+      cache: '',
+      cores: navigator?.hardwareConcurrency ?? 1,
+    };
+  }
+
+  locate(path: string): Promise<Place> {
+    return Promise.resolve().then(() => locateFile(this.options, path));
+  }
+
+  async open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened> {
+    const { file } = request;
+    const bytes = model === null ? await bytesOf(file, this.options) : await checkedPart(file, new Uint8Array(model));
+    const externalData: { path: string; data: Uint8Array }[] = [];
+    for (const part of request.weights) {
+      externalData.push({ path: part.name, data: await bytesOf(part, this.options) });
+    }
+    const session = await this.create(bytes, sessionOptions(request, externalData));
+    const number = this.next();
+    this.runners.set(number, new Runner(this.ort, session));
+    return {
+      session: number,
+      inputs: session.inputMetadata.map(tensorInfo),
+      outputs: session.outputMetadata.map(tensorInfo),
+      sizeBytes: externalData.reduce((total, { data }) => total + data.length, bytes.length),
+    };
+  }
+
+  close(session: number): void {
+    this.runners.get(session)?.release();
+    this.runners.delete(session);
+  }
+
+  async run(
+    session: number,
+    call: number,
+    buffers: readonly ArrayBuffer[],
+    layout: readonly number[],
+    texts: ReadonlyArray<readonly string[]>,
+  ): Promise<Ran> {
+    const runner = this.runners.get(session);
+    if (runner === undefined) throw new ModelError('disposed', `session ${String(session)} was closed`);
+    const controller = new AbortController();
+    this.calls.set(call, controller);
+    try {
+      return this.keep(await runner.run({ buffers, layout, texts, signal: controller.signal }));
+    } finally {
+      this.calls.delete(call);
+    }
+  }
+
+  runSync(): Ran {
+    throw new ModelError('unsupported', 'ONNX Runtime for JavaScript has no runs that end at once: use run()');
+  }
+
+  cancel(call: number): void {
+    this.calls.get(call)?.abort();
+  }
+
+  take(kept: number, output: number, into: ArrayBuffer): void {
+    const bytes = this.kept.get(kept)?.[output]?.bytes;
+    if (bytes?.byteLength !== into.byteLength) throw new ModelError('bad-input', `no output ${String(output)} is kept`);
+    new Uint8Array(into).set(bytes);
+  }
+
+  drop(kept: number): void {
+    this.kept.delete(kept);
+  }
+
+  fileSize(): number {
+    return -1;
+  }
+
+  async readFile(path: string, offset: number, into: ArrayBuffer, sha256: string): Promise<void> {
+    const all = await read(path, this.options);
+    const size = into.byteLength;
+    if (all.length < offset + size) throw new ModelError('unreadable', `${path} has ${String(all.length)} bytes`);
+    new Uint8Array(into).set(await checkedPart({ name: '', path, offset, size, sha256 }, all));
+  }
+
+  writePart(path: string): Promise<void> {
+    return noFiles(path);
+  }
+
+  finishPart(part: string): Promise<void> {
+    return noFiles(part);
+  }
+
+  removeFile(path: string): Promise<void> {
+    return noFiles(path);
+  }
+
+  makeFolder(path: string): Promise<void> {
+    return noFiles(path);
+  }
+
+  private async create(bytes: Uint8Array, options: OrtSessionOptions): Promise<OrtSession> {
+    try {
+      return await this.ort.InferenceSession.create(bytes, options);
+    } catch (reason) {
+      throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+    }
+  }
+
+  /** Outputs with memory of the app need not be kept; nobody takes them. */
+  private keep(produced: readonly Produced[]): Ran {
+    const kept = this.next();
+    this.kept.set(kept, produced);
+    return { kept, shapes: produced.map(({ shape }) => shape), texts: produced.map(({ texts }) => texts) };
+  }
+
+  private next(): number {
+    this.last += 1;
+    return this.last;
+  }
+}
+
+function sessionOptions(request: OpenRequest, externalData: OrtSessionOptions['externalData']): OrtSessionOptions {
+  const { provider, threads } = request;
+  const provided = entries(request.providerKeys, request.providerValues);
+  return {
+    // Alone: of several, those that are not there would be left out, and nobody would know.
+    executionProviders: [{ ...provided, name: provider === '' ? 'cpu' : provider.toLowerCase() }],
+    extra: entries(request.settingKeys, request.settingValues),
+    ...(threads > 0 ? { intraOpNumThreads: threads } : {}),
+    ...(externalData !== undefined && externalData.length > 0 ? { externalData } : {}),
+  };
+}
+
+function entries(keys: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(keys.map((key, index) => [key, values[index] ?? '']));
+}
+
+function tensorInfo({ name, type, shape }: OrtValueMetadata): TensorInfo {
+  const sizes = (shape ?? []).map((size) => (typeof size === 'number' && size >= 0 ? size : -1));
+  return { name, type: type ?? '', shape: sizes };
+}
+
+function noFiles(path: string): Promise<never> {
+  return Promise.reject(new ModelError('unsupported', `${path} cannot be written: there are no folders here`));
+}

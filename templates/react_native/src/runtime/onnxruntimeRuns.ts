@@ -1,0 +1,86 @@
+// Runs of a session by ONNX Runtime's JavaScript API: one after the other, for it refuses two at once.
+
+import { ModelError } from './errors.js';
+import type { OrtApi, OrtSession, OrtTensor } from './onnxruntimeApi.js';
+import { inputTensor, placedTensors, producedBy, write, type Placed, type Produced } from './onnxruntimeTensors.js';
+
+/** What a run reads and where it writes, as `Engine.run` has it. */
+export interface RunCall {
+  readonly buffers: readonly ArrayBuffer[];
+  readonly layout: readonly number[];
+  readonly texts: ReadonlyArray<readonly string[]>;
+  /** Nothing is written after it was aborted: the memory is the app's again. */
+  readonly signal: AbortSignal;
+}
+
+/** A session, and the runs that wait for it. */
+export class Runner {
+  private readonly ort: OrtApi;
+  private readonly session: OrtSession;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(ort: OrtApi, session: OrtSession) {
+    this.ort = ort;
+    this.session = session;
+  }
+
+  /** Every output; those with memory of the app are also written there. */
+  run(call: RunCall): Promise<readonly Produced[]> {
+    const ended = this.last.then(() => this.compute(call));
+    this.last = ended.catch(() => undefined);
+    return cancellable(ended, call.signal);
+  }
+
+  /** Frees the session's memory after the runs that were asked for. */
+  release(): void {
+    this.last = this.last.then(() => this.session.release());
+  }
+
+  private async compute(call: RunCall): Promise<readonly Produced[]> {
+    throwIfCancelled(call.signal);
+    const { inputMetadata, outputMetadata } = this.session;
+    const placed = placedTensors(call.buffers, call.layout);
+    if (placed.length !== inputMetadata.length + outputMetadata.length) {
+      throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
+    }
+    const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason: unknown) => {
+      throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
+    });
+    throwIfCancelled(call.signal);
+    return outputMetadata.map(({ name }, index) => {
+      const into = placed[inputMetadata.length + index];
+      const made = producedBy(found(results[name], name));
+      if (into !== undefined && into.byteLength >= 0) write(name, made, into);
+      return made;
+    });
+  }
+
+  private feeds(placed: readonly Placed[], texts: ReadonlyArray<readonly string[]>): Record<string, OrtTensor> {
+    let next = 0;
+    const feeds: Record<string, OrtTensor> = {};
+    this.session.inputMetadata.forEach((info, index) => {
+      const values = info.type === 'string' ? (texts[next++] ?? []) : [];
+      feeds[info.name] = inputTensor(this.ort, info, found(placed[index], info.name), values);
+    });
+    return feeds;
+  }
+}
+
+function found<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new ModelError('runtime', `ONNX Runtime has nothing for \`${name}\``);
+  return value;
+}
+
+function throwIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ModelError('cancelled', 'the run was cancelled');
+}
+
+/** `ended`, or a rejection as soon as `signal` is aborted: the API cannot end a run that is under way. */
+function cancellable<T>(ended: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new ModelError('cancelled', 'the run was cancelled'));
+    });
+    ended.then(resolve, reject);
+  });
+}

@@ -1,0 +1,128 @@
+// Tries the files of a model on this device until one starts.
+
+import type { About, Backend, Opened } from './backend.js';
+import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
+import { ModelError, toModelError } from './errors.js';
+import type { Fallback, LoadOptions, ModelSource } from './options.js';
+import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
+import { checkSignature } from './signature.js';
+import { sourceOf } from './sources.js';
+import { startOf } from './starting.js';
+
+/** A model that has started. */
+export interface OpenModel {
+  readonly opened: Opened;
+  readonly file: ModelFile;
+  readonly provider: Provider;
+  /** What the provider was told. */
+  readonly settings: Settings;
+}
+
+/** What is opened, where, and how the app wants it. */
+export interface Attempt {
+  readonly model: ModelDescriptor;
+  readonly backend: Backend;
+  readonly about: About;
+  readonly options: LoadOptions;
+  readonly source: ModelSource;
+}
+
+/** What has started in the end, and what did not. */
+export interface Outcome extends Attempt, OpenModel {
+  readonly fallbacks: readonly Fallback[];
+}
+
+/**
+ * Tries the files of each provider in turn, a session each, and the CPU last.
+ *
+ * @throws ModelError
+ */
+export async function openModel(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<Outcome> {
+  try {
+    checkOptions(options);
+    throwIfAborted(options.signal);
+    const about = backend.about();
+    checkVersion(model, backend.platform, about.runtimeVersion, options);
+    const source = await sourceOf(model, backend, options);
+    return await openFirst({ model, backend, about, options, source });
+  } catch (thrown) {
+    throw toModelError(thrown);
+  }
+}
+
+async function openFirst(attempt: Attempt): Promise<Outcome> {
+  const fallbacks: Fallback[] = [];
+  for (const provider of providersOf(attempt)) {
+    const files = filesFor(provider, attempt);
+    if (files.length === 0) fallbacks.push({ provider, reason: 'the package has no file of the model for it' });
+    for (const file of files) {
+      const open = await tryToOpen(provider, file, attempt);
+      if (open instanceof ModelError) fallbacks.push({ provider, reason: open.message });
+      else return { ...attempt, ...open, fallbacks };
+    }
+  }
+  const reason = fallbacks[fallbacks.length - 1]?.reason ?? '';
+  throw new ModelError('runtime', `${attempt.model.className} did not start: ${reason}`);
+}
+
+function providersOf({ model, backend, options }: Attempt): ReadonlySet<Provider> {
+  const packaged = platformFiles(model, backend.platform).providers.map((setup) => setup.provider);
+  return new Set([...(options.providers ?? packaged).filter((provider) => provider !== 'cpu'), 'cpu']);
+}
+
+/** First the files that were made for this device's chip, then those for any. */
+function filesFor(provider: Provider, { backend, source }: Attempt): readonly ModelFile[] {
+  const { chip } = backend.device;
+  const files = source.files.filter((file) => file.providers.includes(provider));
+  const isForChip = (file: ModelFile): boolean => chip !== '' && file.chips.includes(chip);
+  return [...files.filter(isForChip), ...files.filter((file) => file.chips.length === 0)];
+}
+
+/** The error when ONNX Runtime cannot start it. Whatever else goes wrong is thrown: it ends the search. */
+async function tryToOpen(provider: Provider, file: ModelFile, attempt: Attempt): Promise<OpenModel | ModelError> {
+  throwIfAborted(attempt.options.signal);
+  try {
+    return await open(provider, file, attempt);
+  } catch (thrown) {
+    const error = toModelError(thrown);
+    if (error.code === 'runtime') return error;
+    throw error;
+  }
+}
+
+async function open(provider: Provider, file: ModelFile, attempt: Attempt): Promise<OpenModel> {
+  const { backend, source, options } = attempt;
+  // First, because a provider that cannot start needs no file to be read or downloaded.
+  const start = await startOf(provider, file, attempt);
+  const [placed, ...weights] = await source.place([file, ...file.weights]);
+  if (placed === undefined) throw new ModelError('missing', `${file.path} is missing`);
+  throwIfAborted(options.signal);
+  const settings = { ...file.settings, ...start.settings };
+  const opened = await backend.open(
+    {
+      file: placed.part,
+      weights: weights.map((each) => each.part),
+      provider: start.registeredName,
+      providerKeys: Object.keys(start.options),
+      providerValues: Object.values(start.options),
+      settingKeys: Object.keys(settings),
+      settingValues: Object.values(settings),
+      threads: start.threads,
+      notes: source.notes,
+    },
+    placed.bytes,
+  );
+  checkOpened(opened, attempt);
+  return { opened, file, provider, settings: start.options };
+}
+
+/** A session that nobody gets is closed: loading was cancelled meanwhile, or the file is another model. */
+function checkOpened(opened: Opened, { model, backend, options, source }: Attempt): void {
+  try {
+    throwIfAborted(options.signal);
+    if (source.isOwn) checkSignature(model, opened);
+  } catch (error) {
+    backend.close(opened.session);
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+// How an app loads a model, and what it learns meanwhile.
+
+import type { ModelFile, PackagedFile, Provider, Settings } from './descriptor.js';
+import type { Part } from './backend.js';
+
+/**
+ * Where the files of a model come from.
+ *
+ * - `'bundled'`: from the app, as the package brought them.
+ * - `url`: from a folder on a server, an `https:` address that ends in `/`: there the package's own files lie under
+ *   their names. They are downloaded once, checked, and kept.
+ * - `path`: one file of the app's own, whatever its numbers: it must have this model's inputs and outputs.
+ * - `buffer`: such a file in memory. It is copied, and may be changed or freed once the model is loaded.
+ *
+ * `sha256`, in hexadecimal, is what the app's own file must have.
+ */
+export type Source =
+  | 'bundled'
+  | { readonly url: string }
+  | { readonly path: string; readonly sha256?: string }
+  | { readonly buffer: ArrayBuffer | ArrayBufferView; readonly sha256?: string };
+
+/** How far a model has come on its way to the device. */
+export interface Progress {
+  readonly loadedBytes: number;
+  /** Of all files that are needed to start. */
+  readonly totalBytes: number;
+}
+
+/** How a model is loaded and run. What is left out is as the package was built for it. */
+export interface LoadOptions {
+  /** Where its files come from: `'bundled'` unless told otherwise. */
+  readonly source?: Source;
+  /** Tried in this order, `cpu` after all others; the first one that starts runs the model. */
+  readonly providers?: readonly Provider[];
+  /** Settings by provider, under the names that ONNX Runtime gives them. They win over all others. The CPU has none. */
+  readonly providerOptions?: Readonly<Partial<Record<Provider, Settings>>>;
+  /** Threads of one run, 256 at most; 0 leaves the choice to the provider. */
+  readonly threads?: number;
+  /** Ends loading, which is then rejected with `cancelled`. */
+  readonly signal?: AbortSignal;
+  /** Called while files are downloaded. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Run on whatever ONNX Runtime the app has, tested with this package or not. */
+  readonly allowOtherRuntime?: boolean;
+}
+
+/** How one run goes. */
+export interface RunOptions<TargetsOf> {
+  /** Memory for outputs: they are written there, and are the `data` of the result. */
+  readonly into?: TargetsOf;
+}
+
+/** How one run goes that does not keep the app waiting. */
+export interface AsyncRunOptions<TargetsOf> extends RunOptions<TargetsOf> {
+  /** Ends the run at its next operator; it is then rejected with `cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+/** Which model this is. */
+export interface Info {
+  /** Its name in the package's configuration. */
+  readonly name: string;
+  /** Version of the package that brought it. */
+  readonly version: string;
+  /** Name of the file that was opened, or the path of the app's own. Providers may have files of their own. */
+  readonly file: string;
+  /** SHA-256 of that file, in hexadecimal; empty for a file of the app's own whose SHA-256 was not given. */
+  readonly sha256: string;
+  /** Its size, with its weights where they lie in files of their own. */
+  readonly sizeBytes: number;
+  /** Version of the ONNX Runtime in the app. */
+  readonly onnxRuntimeVersion: string;
+}
+
+/** A provider that was asked for and did not start with a file that is meant for it. */
+export interface Fallback {
+  readonly provider: Provider;
+  /** What ONNX Runtime said, in most cases. */
+  readonly reason: string;
+}
+
+/** A file that is ready to be opened or read. */
+export interface PlacedFile {
+  readonly part: Part;
+  /** Its bytes where they are in memory: `part.offset` and `part.size` say which of them. */
+  readonly bytes: ArrayBuffer | null;
+}
+
+/** The files of a model, wherever they come from. */
+export interface ModelSource {
+  /** The files to choose from, best first: the platform's own, or the one that the app gave. */
+  readonly files: readonly ModelFile[];
+  /** Whether the app gave it, so that inputs and outputs must be compared. */
+  readonly isOwn: boolean;
+  /** Folder for notes of files that were checked already; empty to check at every load. */
+  readonly notes: string;
+  /**
+   * Makes files ready, downloading them where need be, in the order in which they were asked for. Files of samples are
+   * the package's own, whatever the source of the model.
+   *
+   * @throws ModelError `missing`, `corrupted`, `network`, `no-space`, `cancelled`
+   */
+  place(files: readonly PackagedFile[]): Promise<readonly PlacedFile[]>;
+}

@@ -1,0 +1,60 @@
+// How each provider is started.
+
+import { coreMLFault, coreMLSettings } from './coreml.js';
+import { platformFiles, type ModelFile, type Provider, type ProviderSetup, type Settings } from './descriptor.js';
+import { ModelError } from './errors.js';
+import type { Attempt } from './opening.js';
+
+/** How a provider is started. */
+export interface Start {
+  /** As ONNX Runtime names it; empty for the CPU. */
+  readonly registeredName: string;
+  readonly options: Settings;
+  /** Session configuration entries, beside those that the file needs. */
+  readonly settings: Settings;
+  readonly threads: number;
+}
+
+const NNAPI_API_LEVEL = 27;
+const MOST_XNNPACK_THREADS = 4;
+
+/** @throws ModelError `runtime` when the provider must not run the file on this device */
+export async function startOf(provider: Provider, file: ModelFile, attempt: Attempt): Promise<Start> {
+  if (provider === 'cpu') {
+    return { registeredName: '', options: {}, settings: {}, threads: attempt.options.threads ?? 0 };
+  }
+  const { registeredName, options: packaged } = setupOf(provider, attempt);
+  const given = attempt.options.providerOptions?.[provider] ?? {};
+  const plain: Start = { registeredName, options: { ...packaged, ...given }, settings: {}, threads: 0 };
+  if (provider === 'xnnpack') return withThreads(plain, attempt);
+  if (provider === 'nnapi') checkApiLevel(attempt.backend.device.apiLevel);
+  if (provider !== 'coreml') return plain;
+  const options = { ...packaged, ...(await coreMLSettings(file, attempt)), ...given };
+  const fault = coreMLFault(file, options, attempt.about.runtimeVersion);
+  if (fault !== null) throw new ModelError('runtime', fault);
+  return { ...plain, options };
+}
+
+function setupOf(provider: Provider, { model, backend }: Attempt): ProviderSetup {
+  const setup = platformFiles(model, backend.platform).providers.find((each) => each.provider === provider);
+  if (setup !== undefined) return setup;
+  throw new ModelError('runtime', `the package was not built for ${provider} on this platform`);
+}
+
+/** XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them. */
+function withThreads(plain: Start, { about, options }: Attempt): Start {
+  const { threads: wanted = 0 } = options;
+  const threads = wanted > 0 ? wanted : Math.min(about.cores, MOST_XNNPACK_THREADS);
+  return {
+    ...plain,
+    options: { intra_op_num_threads: String(threads), ...plain.options },
+    settings: { 'session.intra_op.allow_spinning': '0' },
+    threads,
+  };
+}
+
+/** Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU. */
+function checkApiLevel(found: number): void {
+  if (found >= NNAPI_API_LEVEL) return;
+  throw new ModelError('runtime', `NNAPI needs API level ${String(NNAPI_API_LEVEL)}, this device has ${String(found)}`);
+}
