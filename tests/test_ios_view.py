@@ -9,6 +9,7 @@ import pytest
 from packager.errors import ModelError
 from packager.findings import Report
 from packager.render import templates_folder
+from packager.targets.apple import SYSTEM_MODULES
 from packager.targets.ios import Ios, swift
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.tensors import SWIFT_TYPES, refuse_unsupported
@@ -171,7 +172,7 @@ def test_every_type_that_the_templates_name_is_reserved() -> None:
     for path in (*templates_folder().glob("ios/swift/*.j2"), *templates_folder().glob("ios/_providers/*.swift.j2")):
         code = re.sub(r"//.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
         words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
-    assert words - swift.RESERVED_CLASSES - swift.SYSTEM_MODULES == set()
+    assert words - swift.RESERVED_CLASSES - SYSTEM_MODULES == set()
 
 
 def test_all_that_is_unsafe_is_in_one_file() -> None:

@@ -47,7 +47,7 @@ PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process"),
-    "targets": ("target", "dimensions", "golden"),
+    "targets": ("target", "apple", "dimensions", "golden"),
 }
 """Folder -> the file with the protocol that its plug-ins follow, and what they share."""
 
@@ -131,8 +131,10 @@ def test_only_the_family_itself_names_its_plugins(family: str) -> None:
     known = {
         ("config", "targets.android"),
         ("config", "targets.ios"),
+        ("config", "targets.react_native"),
         ("release.layouts", "targets.android.view"),
         ("release.layouts", "targets.ios.view"),
+        ("release.layouts", "targets.react_native.view"),
     }
     wrong = [
         f"{module} imports {imported}"

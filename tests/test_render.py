@@ -11,15 +11,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from packager.render import (
+    cpp_string,
     environment,
+    groovy_string,
     kdoc,
     kdoc_code,
     kotlin_string,
     render,
+    ruby_string,
     swift_doc,
     swift_integer,
     swift_string,
     templates_folder,
+    ts_doc,
+    ts_string,
 )
 
 few = settings(max_examples=150, deadline=None)
@@ -150,3 +155,90 @@ def test_every_template_is_valid_and_ends_with_one_newline(path: Path) -> None:
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
     assert "\r" not in text
+
+
+def javascript_reads(literal: str) -> str:
+    """What JavaScript makes of a string literal (ECMA-262, "String Literals"); Groovy's rules are no others for it."""
+    assert literal[0] == literal[-1] == "'"
+    simple = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", "'": "'", "\\": "\\"}
+    units, rest = "", literal[1:-1]
+    while rest:
+        found = re.match(r"\\(?:u([0-9a-fA-F]{4})|([tbnrf'\\]))|[^'\\\n\r]", rest)
+        assert found, f"not JavaScript: {rest!r}"
+        units += chr(int(found[1], 16)) if found[1] else simple[found[2]] if found[2] else found[0]
+        rest = rest[found.end() :]
+    return units.encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+@few
+@given(text=texts)
+@example(text="it's \\\\\"quoted\"\\' ${x}")
+@example(text="\u2028🙂</script>")
+def test_a_typescript_string_literal_means_the_text(text: str) -> None:
+    assert javascript_reads(ts_string(text)) == text
+    assert ts_string(text).isascii()
+
+
+@few
+@given(text=texts)
+@example(text="\\u0027 $x ${x}")
+def test_a_groovy_string_literal_means_the_text(text: str) -> None:
+    written = groovy_string(text)
+    assert javascript_reads(written) == text
+    # Older Groovy reads \\uXXXX before anything else: such a one must not be a quote or the end of a line.
+    escaped = {chr(int(code, 16)) for code in re.findall(r"(?<!\\)(?:\\\\)*\\u([0-9a-f]{4})", written)}
+    assert not escaped & set("'\n\r\\")
+
+
+def ruby_reads(literal: str) -> str:
+    """What Ruby makes of a double-quoted string (doc/syntax/literals.rdoc); nothing in it may be evaluated."""
+    assert literal[0] == literal[-1] == '"'
+    simple = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\", "#": "#"}
+    text, rest = "", literal[1:-1]
+    while rest:
+        found = re.match(r'\\(?:u\{([0-9a-fA-F]{1,6})\}|([tnr"\\#]))|[^"\\#\n\r]', rest)
+        assert found, f"not Ruby: {rest!r}"
+        text += chr(int(found[1], 16)) if found[1] else simple[found[2]] if found[2] else found[0]
+        rest = rest[found.end() :]
+    return text
+
+
+@few
+@given(text=texts)
+@example(text="#{evil} #$x #@x \\#{}")
+def test_a_ruby_string_literal_means_the_text(text: str) -> None:
+    assert ruby_reads(ruby_string(text)) == text
+
+
+def cpp_reads(literal: str) -> bytes:
+    """What C++ makes of a string literal (lex.ccon): an octal escape has three digits at most."""
+    assert literal[0] == literal[-1] == '"'
+    found, rest = b"", literal[1:-1]
+    while rest:
+        piece = re.match(r'\\(?:([0-7]{1,3})|(["\\?]))|[^"\\\n\r]', rest)
+        assert piece, f"not C++: {rest!r}"
+        found += bytes([int(piece[1], 8)]) if piece[1] else (piece[2] or piece[0]).encode()
+        rest = rest[piece.end() :]
+    return found
+
+
+@few
+@given(text=texts)
+@example(text='é1 ??/ "')
+@example(text="\x007")
+def test_a_cpp_string_literal_means_the_text(text: str) -> None:
+    assert cpp_reads(cpp_string(text)) == text.encode()
+    assert "??" not in cpp_string(text), "a trigraph before C++17"
+
+
+@few
+@given(text=texts)
+@example(text="*/ evil() /*")
+@example(text="**//")
+@example(text="*\u200b/ `${x}` \u202e")
+def test_text_in_a_typescript_comment_neither_ends_it_nor_turns_it_round(text: str) -> None:
+    written = ts_doc(text)
+    assert "*/" not in written
+    assert "`" not in written
+    assert not re.search("[\u200b\u202a-\u202e\u2066-\u2069]", written)
+    assert len(written.splitlines()) <= 1

@@ -14,6 +14,7 @@ from tests.caches import empty_cache
 from tests.toolchain import models
 
 PROVIDERS = {"android": ["qnn", "nnapi", "xnnpack"], "ios": ["coreml", "xnnpack"]}
+TAKES_IN = {"react_native": ("android", "ios")}
 
 
 def build(folder: Path, environment: dict[str, str], variant: str, target: str) -> dict[str, bytes]:
@@ -24,7 +25,7 @@ def build(folder: Path, environment: dict[str, str], variant: str, target: str) 
     numpy.savez(folder / "samples.npz", x=pictures)
     (folder / "mobpack.toml").write_text(
         '[package]\nname = "page"\nlicense = "Apache-2.0"\n[model.orientation]\npath = "page.onnx"\n'
-        f'[target.{target}]\nproviders = {json.dumps(PROVIDERS[target])}\nvariant = "{variant}"\n'
+        f"{tables(target, variant)}"
         '[variant.int8]\nquantizer = "static-qdq"\ncalibration = { samples = "samples.npz", method = "entropy" }\n'
     )
     done = subprocess.run(
@@ -40,6 +41,15 @@ def build(folder: Path, environment: dict[str, str], variant: str, target: str) 
     return {path.relative_to(dist).as_posix(): path.read_bytes() for path in sorted(dist.rglob("*")) if path.is_file()}
 
 
+def tables(target: str, variant: str) -> str:
+    """The table of `target`, and those of the targets that it takes in."""
+    planned = "".join(
+        f'[target.{each}]\nproviders = {json.dumps(PROVIDERS[each])}\nvariant = "{variant}"\n'
+        for each in TAKES_IN.get(target, (target,))
+    )
+    return f"{planned}[target.{target}]\n" if target in TAKES_IN else planned
+
+
 @pytest.mark.kotlin
 @pytest.mark.parametrize("variant", ["source", "int8"])
 def test_two_builds_in_different_folders_give_identical_releases(tmp_path: Path, variant: str) -> None:
@@ -50,6 +60,11 @@ def test_two_builds_in_different_folders_give_identical_releases(tmp_path: Path,
 @pytest.mark.parametrize("variant", ["source", "int8"])
 def test_swift_packages_are_identical_too(tmp_path: Path, variant: str) -> None:
     assert_same_releases(tmp_path, variant, "ios", ".zip")
+
+
+@pytest.mark.kotlin
+def test_npm_packages_are_identical_too(tmp_path: Path) -> None:
+    assert_same_releases(tmp_path, "int8", "react_native", ".tgz")
 
 
 def assert_same_releases(folder: Path, variant: str, target: str, suffix: str) -> None:

@@ -17,6 +17,8 @@ from packager.targets.android import aar, gradle, view
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import view as swift
+from packager.targets.react_native import texts as npm_texts
+from packager.targets.react_native import view as npm
 from packager.xcode import files as xcode_files
 from packager.xcode import plugin as xcode_plugin
 
@@ -68,9 +70,23 @@ SHARED_SWIFT = [
     "ios/c/shim.c.j2",
     *(f"ios/swift/{name}.swift.j2" for name in swift_texts.FILES),
 ]
-"""the files that all models of a package share: together they print the RuntimeView of their target"""
+SHARED_NPM = [
+    str(npm_texts.ROOT / template) for template in npm_texts.templates() if not npm_texts.is_of_model(template)
+]
+"""the files that all models of a package share: together they print the view of their target"""
+MODELS_NPM = [str(npm_texts.ROOT / template) for template in npm_texts.templates() if npm_texts.is_of_model(template)]
+"""the same for the files of one model: its types are not where its values are"""
 PARTIALS = ("android/_providers", "ios/_providers")
 NESTED = (
+    npm.FileView,
+    npm.FlatFile,
+    npm.GoldenView,
+    npm.OptionView,
+    npm.PlatformProvidersView,
+    npm.PlatformView,
+    npm.ProviderView,
+    npm.TensorView,
+    npm.WeightsView,
     swift.CoremlView,
     swift.FileView,
     swift.GoldenView,
@@ -125,7 +141,7 @@ def names(view_class: type) -> set[str]:
 
 
 def test_every_template_has_a_view() -> None:
-    known = {*VIEWS, *SHARED, *SHARED_SWIFT}
+    known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_NPM, *MODELS_NPM}
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
     assert found == known | partials | {"report/_style.css.j2", "ios/_runtime.swift.j2"}
@@ -137,10 +153,25 @@ def test_a_template_uses_exactly_the_fields_of_its_view(template: str) -> None:
     assert variables(template) == names(VIEWS[template])
 
 
-@pytest.mark.parametrize(("shared", "printed"), [(SHARED, view.RuntimeView), (SHARED_SWIFT, swift.RuntimeView)])
+@pytest.mark.parametrize(
+    ("shared", "printed"),
+    [
+        (SHARED, view.RuntimeView),
+        (SHARED_SWIFT, swift.RuntimeView),
+        (SHARED_NPM, npm.NamesView),
+    ],
+)
 def test_shared_files_use_exactly_the_fields_of_their_view(shared: list[str], printed: type) -> None:
     used = [variables(template) for template in shared]
     assert set().union(*used) == names(printed)
+
+
+def test_files_of_one_model_and_lists_of_models_use_exactly_the_fields_of_their_view() -> None:
+    used = set().union(*map(variables, MODELS_NPM))
+    texts = "".join((templates_folder() / template).read_text(encoding="utf-8") for template in SHARED_NPM)
+    listed = {name for name in names(npm.ModelView) if re.search(rf"\bmodel\.{name}\b", texts)}
+    assert used | listed == names(npm.ModelView)
+    assert used
 
 
 @pytest.mark.parametrize("nested", NESTED)

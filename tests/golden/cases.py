@@ -12,6 +12,9 @@ from packager.ortformat.compile import REPLAY
 from packager.plan import NO_PACKING
 from packager.targets.android import Android
 from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
+from packager.targets.react_native.view import ReactNativeView
+from packager.targets.target import Built
 from packager.values import (
     Choice,
     Compiled,
@@ -52,6 +55,45 @@ class Case:
         if isinstance(self.target, Ios):
             return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
         return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapped:
+    """A package that takes in what is made for Android and for iOS."""
+
+    target: ReactNative
+    android: Case
+    ios: Case
+
+    @property
+    def package(self) -> Package:
+        return self.android.package
+
+    @property
+    def golden(self) -> Golden:
+        return {**self.android.golden, **self.ios.golden}
+
+    def built(self) -> dict[str, Built]:
+        return {each.target.NAME: self._built(each) for each in (self.android, self.ios)}
+
+    def _built(self, case: Case) -> Built:
+        if isinstance(case.target, Ios):
+            return case.target.built(
+                case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans
+            )
+        return case.target.built(
+            case.target.view(case.package, case.plans, case.report, golden=case.golden), case.plans
+        )
+
+    def view(self) -> ReactNativeView:
+        return self.target.view(self.package, self.built(), self.android.report, self.golden)
+
+    def sources(self) -> Sources:
+        return self.target.render(self.view())
+
+    def texts(self) -> dict[PurePosixPath, str]:
+        """Every text of the package by its path in the golden tree."""
+        return dict(self.sources().texts)
 
 
 def specs(prefix: str, *tensors: tuple[str, ElementType, tuple[Dimension, ...]]) -> tuple[TensorSpec, ...]:
@@ -289,4 +331,31 @@ IOS_CASES = {
         },
     ),
     "cpu_alone": IOS_CPU_ALONE,
+}
+
+# An Android app can pass no unsigned integers: the models are Android's.
+REACT_NATIVE_CASES = {
+    "image_classifier": Wrapped(target=ReactNative(), android=IMAGE_CLASSIFIER, ios=IOS_CASES["image_classifier"]),
+    "everything": Wrapped(
+        target=ReactNative(package="@example/every-thing", module="Everything"),
+        android=EVERYTHING,
+        ios=replace(
+            IOS_CASES["everything"],
+            plans=tuple(
+                replace(made, model=known.model)
+                for made, known in zip(IOS_CASES["everything"].plans, EVERYTHING.plans, strict=True)
+            ),
+        ),
+    ),
+    "cpu_alone": Wrapped(
+        target=ReactNative(),
+        android=replace(
+            IMAGE_CLASSIFIER,
+            package=IOS_CPU_ALONE.package,
+            target=Android(providers=()),
+            plans=(plan("classifier", IMAGE_CLASSIFIER.plans[0].model.signature),),
+            golden={},
+        ),
+        ios=IOS_CPU_ALONE,
+    ),
 }

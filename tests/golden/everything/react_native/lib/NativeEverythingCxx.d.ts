@@ -1,0 +1,61 @@
+import { type TurboModule } from 'react-native';
+export type About = {
+    runtimeVersion: string;
+    bundle: string;
+    cache: string;
+    cores: number;
+};
+export type Part = {
+    name: string;
+    path: string;
+    offset: number;
+    size: number;
+    sha256: string;
+};
+export type OpenRequest = {
+    file: Part;
+    weights: ReadonlyArray<Part>;
+    provider: string;
+    providerKeys: ReadonlyArray<string>;
+    providerValues: ReadonlyArray<string>;
+    settingKeys: ReadonlyArray<string>;
+    settingValues: ReadonlyArray<string>;
+    threads: number;
+    notes: string;
+};
+export type TensorInfo = {
+    name: string;
+    type: string;
+    shape: ReadonlyArray<number>;
+};
+export type Opened = {
+    session: number;
+    inputs: ReadonlyArray<TensorInfo>;
+    outputs: ReadonlyArray<TensorInfo>;
+    sizeBytes: number;
+};
+export type Ran = {
+    kept: number;
+    shapes: ReadonlyArray<ReadonlyArray<number>>;
+    texts: ReadonlyArray<ReadonlyArray<string>>;
+};
+/** `Engine` in runtime/backend.ts says what each of these does. */
+export interface Spec extends TurboModule {
+    about(): About;
+    open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
+    close(session: number): void;
+    run(session: number, call: number, buffers: ReadonlyArray<ArrayBuffer>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<Ran>;
+    runSync(session: number, buffers: ReadonlyArray<ArrayBuffer>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Ran;
+    cancel(call: number): void;
+    take(kept: number, output: number, into: ArrayBuffer): void;
+    drop(kept: number): void;
+    fileSize(path: string): number;
+    readFile(path: string, offset: number, into: ArrayBuffer, sha256: string): Promise<void>;
+    writePart(path: string, offset: number, bytes: ArrayBuffer): Promise<void>;
+    finishPart(part: string, path: string, size: number, sha256: string): Promise<void>;
+    removeFile(path: string): Promise<void>;
+    makeFolder(path: string, keep: ReadonlyArray<string>): Promise<void>;
+}
+/** Null in an app that was built without it. */
+declare const engine: Spec | null;
+export default engine;

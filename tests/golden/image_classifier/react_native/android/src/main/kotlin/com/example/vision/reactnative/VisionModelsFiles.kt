@@ -1,0 +1,46 @@
+package com.example.vision.reactnative
+
+import android.content.Context
+import android.os.Build
+import com.facebook.react.bridge.Arguments
+import com.facebook.react.bridge.Promise
+import com.facebook.react.bridge.ReactApplicationContext
+import com.facebook.react.bridge.WritableMap
+import java.io.File
+import java.io.IOException
+import kotlin.concurrent.thread
+
+/** Tells the C++ module what only Android knows: where the files of models are, and which device this is. */
+internal class VisionModelsFiles(context: ReactApplicationContext) : NativeVisionModelsFilesAndroidSpec(context) {
+    private val app: Context = context.applicationContext
+
+    override fun device(): WritableMap = Arguments.createMap().apply {
+        // Older Android does not say which chip it runs on.
+        putString("chip", if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S) Build.SOC_MODEL else "")
+        putDouble("apiLevel", Build.VERSION.SDK_INT.toDouble())
+        putString("folder", File(app.noBackupFilesDir, "mobpack/VisionModels").path)
+    }
+
+    /** Copying a large model takes seconds: a thread of its own does it, so that no other module waits. */
+    override fun locate(asset: String, size: Double, promise: Promise) {
+        thread(name = "VisionModels", isDaemon = true) {
+            try {
+                val place = Asset(app, asset, size.toLong()).locate()
+                promise.resolve(
+                    Arguments.createMap().apply {
+                        putString("path", place.path)
+                        putDouble("offset", place.offset.toDouble())
+                    },
+                )
+            } catch (failure: AssetException) {
+                promise.reject(failure.code, "[${failure.code}] ${failure.message}", failure)
+            } catch (failure: IOException) {
+                promise.reject("unreadable", "[unreadable] $asset: ${failure.message}", failure)
+            }
+        }
+    }
+
+    companion object {
+        const val NAME = NativeVisionModelsFilesAndroidSpec.NAME
+    }
+}

@@ -1,0 +1,67 @@
+"""Archives for npm: any tar and gzip reads them, and they have the same bytes everywhere."""
+
+import gzip
+import io
+import tarfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from packager.errors import ConfigError, ModelError
+from packager.targets.react_native import tarball
+from tests.test_react_native_target import ROOT, unpacked
+
+LONG = PurePosixPath("f" * 60, "g" * 60, "h" * 90)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x", b"y" * 511, b"z" * 512, bytes(range(256)) * 300, b"w" * tarball.MAX_STORED_BYTES]
+)
+def test_other_programs_read_the_archive_whatever_the_sizes(content: bytes, tmp_path: Path) -> None:
+    copied = tmp_path / "file"
+    copied.write_bytes(content)
+    entries: dict[PurePosixPath, bytes | Path] = {PurePosixPath("a.txt"): content, LONG: b"deep"}
+    entries[PurePosixPath("b/c.bin")] = copied
+    made = tarball.write_tarball(tmp_path / "made.tgz", entries)
+    assert unpacked(made) == {PurePosixPath("a.txt"): content, PurePosixPath("b/c.bin"): content, LONG: b"deep"}
+    whole = gzip.decompress(made.read_bytes())
+    assert len(whole) % 512 == 0
+    assert made.read_bytes()[:10].hex() == "1f8b08000000000000ff", "no name and no time"
+
+
+@pytest.mark.parametrize("size", [0, 1, 65534, 65535, 65536, 131070, 131071])
+def test_what_is_not_compressed_is_read_by_any_gzip(size: int) -> None:
+    content, file = bytes(index % 251 for index in range(size)), io.BytesIO()
+    stored = tarball.Stored(file)
+    for start in range(0, size, 1000):
+        stored.write(content[start : start + 1000])
+    stored.finish()
+    assert gzip.decompress(file.getvalue()) == content
+
+
+def test_the_header_is_the_one_of_pythons_own_writer(tmp_path: Path) -> None:
+    made = gzip.decompress(tarball.write_tarball(tmp_path / "a.tgz", {LONG: b"deep"}).read_bytes())
+    theirs = io.BytesIO()
+    with tarfile.open(fileobj=theirs, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        entry = tarfile.TarInfo(str(ROOT / LONG))
+        entry.size, entry.mtime, entry.mode = 4, tarball.DATE, tarball.MODE
+        archive.addfile(entry, io.BytesIO(b"deep"))
+    # Later versions of Python leave the numbers of devices out, and so have another checksum.
+    mine, other = bytearray(made[:1024]), bytearray(theirs.getvalue()[:1024])
+    for header in (mine, other):
+        header[148:156], header[329:345] = bytes(8), bytes(16)
+    assert mine == other
+
+
+@pytest.mark.parametrize("name", [PurePosixPath("a" * 101), PurePosixPath("a" * 148, "b"), PurePosixPath("c/" * 130)])
+def test_a_path_that_the_format_cannot_hold_is_refused_in_words(name: PurePosixPath, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="too long a path for an npm package"):
+        tarball.write_tarball(tmp_path / "a.tgz", {name: b""})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_the_format_cannot_hold_is_refused_in_words(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(8 * 2**30)  # a hole: it takes no room
+    with pytest.raises(ModelError, match="less than 8 GiB"):
+        tarball.write_tarball(tmp_path / "a.tgz", {PurePosixPath("huge"): tmp_path / "huge"})

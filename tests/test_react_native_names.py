@@ -1,0 +1,117 @@
+"""Names of npm packages, and of what is in them: what npm, CocoaPods and four languages refuse never ships."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from packager.errors import ConfigError
+from packager.render import templates_folder
+from packager.targets.react_native import ReactNative, naming, texts
+from tests.test_react_native_target import VISION
+
+
+@pytest.mark.parametrize(
+    ("package", "given", "name"),
+    [
+        ("page-orientation", "", "react-native-page-orientation"),
+        ("vision", "@example/vision", "@example/vision"),
+        ("vision", "vision.v2_small", "vision.v2_small"),
+    ],
+)
+def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str, given: str, name: str) -> None:
+    assert naming.npm_name(package, given) == name
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("Vision", "package 'Vision' is not allowed: npm takes lower-case letters, digits, '-', '.', '_'|try vision"),
+        ("my vision!", "package 'my vision!' is not allowed: npm takes lower-case|try my-vision"),
+        (".vision", "|try vision"),
+        ("_vision", "|try vision"),
+        ("@Example/vision", "|try @example/vision"),
+        ("@example", "|write it as in @example/vision"),
+        ("a/b", "|write it as in @example/vision"),
+        ("http", "package 'http' is the name of something else|try react-native-http or @example/http"),
+        ("react-native", "is the name of something else|"),
+        ("node_modules", "is the name of something else|"),
+        ("vision\n", "is not allowed"),
+        ("v" * 215, "package has 215 letters|npm takes 214"),
+    ],
+)
+def test_a_name_that_npm_refuses_is_refused_with_one_that_it_takes(given: str, message: str) -> None:
+    said, _, hint = message.partition("|")
+    with pytest.raises(ValueError, match=re.escape(said) + ".*" + re.escape(hint)):
+        ReactNative(package=given)
+
+
+@pytest.mark.parametrize(
+    ("package", "given", "module"),
+    [
+        ("page-orientation", "", "PageOrientation"),
+        ("vision", "", "VisionModels"),
+        ("react", "", "ReactModels"),
+        ("ocr", "TextReader2", "TextReader2"),
+    ],
+)
+def test_the_module_is_called_like_nothing_that_an_app_has(package: str, given: str, module: str) -> None:
+    assert naming.module_name(package, given) == module
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("page-kit", "module 'page-kit' is no name of a class|use capitalized words: PageOrientation"),
+        ("pageKit", "is no name of a class|"),
+        ("Page_Kit", "is no name of a class|"),
+        ("Vision", "has the name of a framework or pod that apps have|try VisionModels"),
+        ("REACT", "has the name of a framework or pod that apps have|"),
+    ],
+)
+def test_impossible_modules_are_refused_in_words(given: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ReactNative(module=given)
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "0.10.2-beta.1", "1.0.0-x-y.7"])
+def test_versions_of_npm_are_taken(version: str) -> None:
+    ReactNative().refuse(replace(VISION.package, version=version), {})
+
+
+@pytest.mark.parametrize("version", ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0"])
+def test_versions_that_npm_does_not_take_are_refused_with_an_example(version: str) -> None:
+    with pytest.raises(ConfigError, match=f"npm takes three numbers, not '{re.escape(version)}'") as refused:
+        ReactNative().refuse(replace(VISION.package, version=version), {})
+    assert '"1.0.0"' in refused.value.hint
+
+
+def test_names_in_other_languages_follow_from_the_module() -> None:
+    names = replace(VISION, target=ReactNative(module="PageOrientation2")).view().names
+    assert (names.cpp_namespace, names.cmake_target) == ("pageorientation2", "page_orientation2_mobpack")
+    assert (names.bundle, names.spec) == ("PageOrientation2Models", "PageOrientation2Spec")
+    assert names.asset_folder == "mobpack/PageOrientation2"
+    assert names.kotlin_package == "com.example.vision.reactnative"
+    assert naming.cpp_namespace("Template") == "templatemodel", "a keyword of C++"
+
+
+def test_no_two_models_share_a_name_of_a_class_or_of_what_belongs_to_it() -> None:
+    assert naming.class_names(["tensor", "orientation", "orientation-model", "ORIENTATION-inputs", "url"]) == {
+        "tensor": "TensorModel",
+        "orientation": "Orientation",
+        "orientation-model": "OrientationModelModel",
+        "ORIENTATION-inputs": "OrientationInputsModel",
+        "url": "Url",
+    }
+
+
+def test_every_type_that_generated_modules_name_is_reserved() -> None:
+    words: set[str] = set()
+    for path in sorted((templates_folder() / texts.ROOT / "src").rglob("*.j2")):
+        if path.name.startswith("NativeModule"):
+            continue  # has nothing of a model
+        code = re.sub(r"(?s)/\*.*?\*/|//[^\n]*|'[^'\n]*'", "", path.read_text(encoding="utf-8"))
+        code = re.sub(r"(?s)\{\{.*?\}\}\w*|\{%.*?%\}", "", code)
+        words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
+    assert words
+    assert words - naming.RESERVED_CLASSES == set()
