@@ -1,0 +1,115 @@
+"""Projects of npm packages for tests: locked to their bytes, and installed whole or not at all."""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.errors import ToolError
+from tests.toolchain import node
+
+PROJECTS = sorted(path.name for path in node.PROJECTS.iterdir())
+EXACT = re.compile(r"\d+\.\d+\.\d+(-[\w.]+)?")
+INTEGRITY = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")
+
+
+def locked(name: str, file: str = "package-lock.json") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((node.PROJECTS / name / file).read_text(encoding="utf-8"))
+    return found
+
+
+def places(value: object) -> list[str]:
+    """Every string below `resolved`: where a package was fetched from."""
+    if isinstance(value, Mapping):
+        own = [str(value["resolved"])] if "resolved" in value else []
+        return own + [each for part in value.values() for each in places(part)]
+    return []
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_every_package_of_a_lock_has_a_hash_and_no_place(name: str) -> None:
+    packages = {path: entry for path, entry in locked(name)["packages"].items() if path}
+
+    assert packages
+    assert [path for path, entry in packages.items() if not INTEGRITY.fullmatch(entry.get("integrity", ""))] == []
+    assert places(locked(name)) == []
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_asks_for_exact_versions_and_its_lock_has_them(name: str) -> None:
+    asked = locked(name, "package.json")
+    packages = locked(name)["packages"]
+
+    assert [version for version in asked["dependencies"].values() if not EXACT.fullmatch(version)] == []
+    assert packages[""]["dependencies"] == asked["dependencies"]
+    for package, version in {**asked["dependencies"], **asked.get("overrides", {})}.items():
+        assert packages[f"node_modules/{package}"]["version"] == version
+
+
+@pytest.mark.react_native
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_holds_what_its_lock_names(name: str) -> None:
+    modules = node.project(name) / "node_modules"
+
+    for package, version in locked(name, "package.json")["dependencies"].items():
+        installed = json.loads((modules / package / "package.json").read_text(encoding="utf-8"))
+        assert (installed["name"], installed["version"]) == (package, version)
+
+
+@pytest.mark.react_native
+def test_a_package_with_other_bytes_than_the_locked_ones_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    entry = {"version": "0.2.1", "integrity": f"sha512-{'A' * 86}=="}
+    asked = {"name": "small", "dependencies": {"xhr2": "0.2.1"}}
+    lock = {"name": "small", "lockfileVersion": 3, "packages": {"": asked, "node_modules/xhr2": entry}}
+    project = tmp_path / "small"
+    project.mkdir()
+    (project / "package.json").write_text(json.dumps(asked), encoding="utf-8")
+    (project / "package-lock.json").write_text(json.dumps(lock), encoding="utf-8")
+
+    with pytest.raises(ToolError, match=r"a package of small is not the locked one") as caught:
+        node.install(project)
+
+    assert "do not use them" in caught.value.hint
+    assert [path.name for path in (tmp_path / "cache" / "mobpack" / "node").iterdir() if path.is_dir()] == []
+
+
+@pytest.mark.react_native
+def test_a_program_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    (tmp_path / "child.js").write_text(
+        "setInterval(() => require('fs').appendFileSync('beats', '.'), 20)", encoding="utf-8"
+    )
+    (tmp_path / "parent.js").write_text(
+        "require('child_process').spawn(process.execPath, ['child.js']); setTimeout(() => {}, 60000);",
+        encoding="utf-8",
+    )
+
+    done = node.run(["parent.js"], cwd=tmp_path, timeout_s=1)
+
+    assert done.returncode < 0
+    assert "ended after 1 s" in done.stderr
+    time.sleep(0.2)
+    beats = (tmp_path / "beats").read_text(encoding="utf-8")
+    time.sleep(0.2)
+    assert beats
+    assert (tmp_path / "beats").read_text(encoding="utf-8") == beats
+
+
+@pytest.mark.react_native
+def test_linked_packages_are_found_and_others_can_be_added(tmp_path: Path) -> None:
+    modules = node.link(node.project("react_native"), tmp_path)
+    (modules / "@types" / "mine").mkdir()
+    (modules / "mine").mkdir()
+    (modules / "mine" / "index.js").write_text("module.exports = require('react').version", encoding="utf-8")
+
+    done = node.run(["-p", "require('mine')"], cwd=tmp_path)
+
+    assert done.stdout.strip() == locked("react_native", "package.json")["dependencies"]["react"]
+    assert not (node.project("react_native") / "node_modules" / "mine").exists()
+    assert not (node.project("react_native") / "node_modules" / "@types" / "mine").exists()

@@ -1,0 +1,226 @@
+"""The C++ of packages for React Native: parts that JavaScript cannot reach, and whether it compiles for phones."""
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from tests.onnx_text import saved
+from tests.toolchain import jsc
+from tests.toolchain.react_native import codegen, packages
+
+pytestmark = pytest.mark.react_native
+
+UNIT = jsc.HOST / "unit" / "unit.cpp"
+PARTS = ("Failure", "ProtocolBuffers", "Sha256", "Weights")
+NAMESPACE = "pageorientation"
+REFUSED = 3
+CHECKED = (
+    "-fsanitize=undefined",
+    "-fno-sanitize-recover=all",
+    "-U_LIBCPP_HARDENING_MODE",
+    "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
+)
+"""Ends the program where a number overflows, or an index leaves its container."""
+PHONES = {
+    # Neither Android's headers nor Apple's: those of musl, and what Apple has published of macOS.
+    "android": ("-target", "aarch64-linux-musl", "-D__ANDROID__"),
+    "ios": ("-target", "aarch64-macos"),
+}
+Unit = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> packages.Built:
+    return packages.page_orientation(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def specs(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("specs")
+    return codegen.for_ios(built.app(folder / "app"), folder / "codegen")
+
+
+@pytest.fixture(scope="module")
+def unit(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Unit:
+    """Runs a command of unit.cpp: how it ended, and what it said."""
+    program = tmp_path_factory.mktemp("unit") / "unit"
+    sources = [UNIT, *(built.package / "cpp" / f"{name}.cpp" for name in PARTS)]
+    options: list[str | Path] = ["-I", built.package / "cpp", f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]
+    flags = [each for each in jsc.FLAGS if not each.startswith("-fno-sanitize")]
+    command: list[str | Path] = ["-target", jsc.TARGET, *flags, *CHECKED, *options, *sources, "-o", program]
+    jsc.compiler(command, what="compiling unit.cpp")
+
+    def run(*words: str | Path) -> tuple[int, str]:
+        done = subprocess.run([program, *words], capture_output=True, text=True, check=False, timeout=60)
+        return done.returncode, (done.stdout + done.stderr).strip()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("text", "digest"),
+    [
+        (b"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        (b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+        ),
+        (b"a" * 1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+    ],
+)
+def test_digests_are_those_of_the_standard(unit: Unit, tmp_path: Path, text: bytes, digest: str) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(text)
+    assert unit("sha256", path, "1000000") == (0, digest)
+
+
+@pytest.mark.parametrize("size", [1, 55, 56, 57, 63, 64, 65, 119, 120, 121, 127, 128, 129, 1000])
+def test_digests_do_not_depend_on_pieces(unit: Unit, tmp_path: Path, size: int) -> None:
+    content = bytes(index * 7 % 256 for index in range(size))
+    path = tmp_path / "content"
+    path.write_bytes(content)
+    for piece in (1, 13, 64, 65):
+        assert unit("sha256", path, str(piece)) == (0, hashlib.sha256(content).hexdigest())
+
+
+def outside(name: str, **entries: object) -> TensorProto:
+    """A tensor of four floats whose values lie in a file."""
+    tensor = TensorProto(name=name, dims=[4], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, value in entries.items():
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+def model_of(*tensors: TensorProto) -> onnx.ModelProto:
+    """Tensors as initializers, and once more as constants in a graph inside a node of a graph inside a node."""
+    graph = helper.make_graph([], "innermost", [], [], list(tensors))
+    for name in ("inner", "outer"):
+        constant = helper.make_node("Constant", [], ["c"], value=tensors[0])
+        body = helper.make_node("If", ["x"], ["y"], then_branch=graph, else_branch=graph)
+        graph = helper.make_graph([constant, body], name, [], [], list(tensors))
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    model.metadata_props.add(key="k", value="v" * 300)
+    return model
+
+
+def test_every_reference_points_to_the_place_on_the_device(unit: Unit, tmp_path: Path) -> None:
+    inside = helper.make_tensor("inside", TensorProto.FLOAT, [1], [1.0])
+    given = model_of(outside("a", location="w.bin", offset=32, length=16, checksum="x"), outside("b", location="w.bin"))
+    given.graph.initializer.append(inside)
+    model, target = saved(tmp_path / "model.onnx", given), tmp_path / "located.onnx"
+    assert unit("weights", model, target, "w.bin", "/data/app/base.apk", "4096", "48") == (0, "")
+    expected = model_of(
+        outside("a", checksum="x", length=16, location="data/app/base.apk", offset=4128),
+        outside("b", location="data/app/base.apk", offset=4096),
+    )
+    expected.graph.initializer.append(inside)
+    assert onnx.load(target, load_external_data=False) == expected
+
+
+def test_a_model_without_references_stays_as_it_is(unit: Unit, tmp_path: Path) -> None:
+    model = saved(tmp_path / "model.onnx", model_of(helper.make_tensor("t", TensorProto.FLOAT, [2], [1.0, 2.0])))
+    target = tmp_path / "located.onnx"
+    assert unit("weights", model, target, "w.bin", "/w", "0", "48") == (0, "")
+    assert onnx.load(target) == onnx.load(model)
+
+
+@pytest.mark.parametrize(
+    ("entries", "error"),
+    [
+        ({"location": "passwd"}, "[missing] the model names a file of weights 'passwd'"),
+        ({"location": "../w.bin"}, "[missing]"),
+        ({"offset": 1}, "[missing]"),
+        ({"location": "w.bin", "offset": 49}, "[corrupted] /w is shorter"),
+        ({"location": "w.bin", "offset": 33, "length": 16}, "[corrupted]"),
+        ({"location": "w.bin", "offset": 1, "length": (1 << 64) - 1}, "[corrupted]"),
+        ({"location": "w.bin", "offset": (1 << 64) - 1, "length": 2}, "[corrupted]"),
+        ({"location": "w.bin", "offset": 1 << 64}, "[unreadable]"),
+        ({"location": "w.bin", "offset": "-1"}, "[unreadable] the model has weights with the offset '-1'"),
+        ({"location": "w.bin", "offset": "8 "}, "[unreadable]"),
+        ({"location": "w.bin", "offset": ""}, "[unreadable]"),
+        ({"location": "w.bin", "length": "1e3"}, "[unreadable] the model has weights with the length '1e3'"),
+    ],
+)
+def test_references_that_lead_elsewhere_are_refused(
+    unit: Unit, tmp_path: Path, entries: dict[str, object], error: str
+) -> None:
+    model = saved(tmp_path / "model.onnx", model_of(outside("a", **entries)))
+    code, words = unit("weights", model, tmp_path / "located.onnx", "w.bin", "/w", "0", "48")
+    assert code == REFUSED, words
+    assert words.startswith(error)
+
+
+def length_delimited(field: int, content: bytes) -> bytes:
+    size, length = len(content), b""
+    while size > 127:
+        length += bytes([size & 127 | 128])
+        size >>= 7
+    return bytes([field << 3 | 2]) + length + bytes([size]) + content
+
+
+def nested(depth: int) -> bytes:
+    """Graphs in attributes of nodes of graphs, one in the other."""
+    content = b""
+    for _ in range(depth):
+        content = length_delimited(1, length_delimited(5, length_delimited(6, content)))
+    return length_delimited(7, content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x80",  # a number that does not end
+        b"\xff" * 9 + b"\x7f",  # one of more than 64 bits
+        b"\xff" * 11 + b"\x01",
+        b"\x3a\x05\x00",  # a graph longer than the file
+        b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",  # one of 2 to the power of 64 bytes
+        b"\x09\x00",  # eight bytes, of which one is there
+        b"\x0d\x00\x00",  # four
+        b"\x0b",  # a group: no file of ONNX has one
+        b"\x0f",  # a type that does not exist
+        nested(5000),
+    ],
+)
+def test_files_that_are_no_models_are_refused(unit: Unit, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "model.onnx").write_bytes(content)
+    code, words = unit("weights", tmp_path / "model.onnx", tmp_path / "located.onnx", "w.bin", "/w", "0", "48")
+    assert code == REFUSED, words
+    assert words.startswith("[unreadable]")
+
+
+def test_graphs_may_lie_in_each_other_as_deep_as_models_have_them(unit: Unit, tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(nested(30))
+    words = unit("weights", tmp_path / "model.onnx", tmp_path / "located.onnx", "w.bin", "/w", "0", "48")
+    assert words == (0, "")
+    assert (tmp_path / "located.onnx").read_bytes() == nested(30)
+
+
+def test_damaged_models_end_nothing(unit: Unit, tmp_path: Path) -> None:
+    model = saved(tmp_path / "model.onnx", model_of(outside("a", location="w.bin", offset=32, length=16)))
+    code, words = unit("damage", model, "w.bin", "3000")
+    assert code == 0, words
+    cut, changed = map(int, words.split())
+    assert cut > model.stat().st_size * 0.9  # cut between two fields, a message is whole
+    assert 500 < changed < 3000
+
+
+@pytest.mark.parametrize("phone", sorted(PHONES))
+def test_sources_compile_for_phones(built: packages.Built, specs: Path, tmp_path: Path, phone: str) -> None:
+    sources = sorted((built.package / "cpp").glob("*.cpp"))
+    assert len(sources) > 15
+    options = [*jsc.WARNINGS, *jsc.includes(specs)]
+    jsc.compile_all(sources, tmp_path, options, target=PHONES[phone])
+
+
+def test_warnings_are_errors(built: packages.Built, tmp_path: Path) -> None:
+    source = tmp_path / "Wrong.cpp"
+    source.write_text("int narrow(long number) { return number; }\n", encoding="utf-8")
+    with pytest.raises(Exception, match=re.escape("implicit conversion")):
+        jsc.compile_all([source], tmp_path, jsc.WARNINGS)

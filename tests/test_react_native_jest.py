@@ -1,0 +1,88 @@
+"""The hook of npm packages under jest, on React Native's own preset and a real ONNX Runtime."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from tests.toolchain import models, node
+from tests.toolchain.node import Finished
+from tests.toolchain.react_native import packages
+from tests.toolchain.react_native.packages import Built
+
+pytestmark = pytest.mark.react_native
+
+FILES = Path(__file__).parent / "toolchain" / "react_native" / "jest"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return packages.page_orientation(tmp_path_factory)
+
+
+def app_with(test: str, built: Built, folder: Path) -> Path:
+    """An app that depends on the package, with a file of tests."""
+    app = built.app(folder)
+    for file in FILES.glob("*.js"):
+        if not file.name.endswith(".test.js") or file.name == f"{test}.test.js":
+            shutil.copy(file, app)
+    given = json.dumps(values(app / "node_modules" / built.name, folder))
+    (app / "given.json").write_text(given, encoding="utf-8")
+    return app
+
+
+def jest(app: Path, *arguments: str) -> Finished:
+    program = node.tool(node.project("react_native"), "jest")
+    [package] = json.loads((app / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    return node.run([program, "--ci", *arguments], cwd=app, environment={"PACKAGE": package}, timeout_s=300)
+
+
+def values(package: Path, scratch: Path) -> dict[str, object]:
+    """What the tests need of models: files, an input, and what Python makes of it."""
+    image = np.random.default_rng(7).random((1, 3, 224, 224), dtype=np.float32)
+    [result] = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": image})
+    folder = package / "models" / "android" / "mobpack" / "PageOrientation"
+    return {
+        "folders": [str(path) for path in package.glob("models/*/mobpack/*")],
+        "pixels": image.ravel().tolist(),
+        "expected": np.asarray(result).ravel().tolist(),
+        "everyType": str(models.every_type(scratch)),
+        "outside": [str(folder / "orientation-unfused.onnx"), "model.ort", str(folder / "orientation.ort")],
+    }
+
+
+@pytest.mark.parametrize(("test", "count"), [("hook", 13), ("backend", 22)])
+def test_what_components_use_passes_its_tests(built: Built, tmp_path: Path, test: str, count: int) -> None:
+    done = jest(app_with(test, built, tmp_path / "app"))
+
+    assert done.returncode == 0, done.output
+    assert f"Tests:       {count} passed, {count} total" in done.output
+
+
+def test_jest_sees_a_hook_that_forgets_its_model(built: Built, tmp_path: Path) -> None:
+    app = app_with("hook", built, tmp_path / "app")
+    hook = app / "node_modules" / built.name / "lib" / "runtime" / "hook.js"
+    code = hook.read_text(encoding="utf-8")
+    assert code.count("model.dispose();") == 1
+    hook.unlink()  # it is the package's own file: a hard link
+    hook.write_text(code.replace("model.dispose();", ""), encoding="utf-8")
+
+    done = jest(app, "--testNamePattern", "an unmounted component has disposed")
+
+    assert done.returncode == 1
+    assert "an unmounted component has disposed of its model" in done.output
+    assert "1 failed" in done.output
+
+
+def test_the_arrays_of_a_test_have_to_be_those_of_node(built: Built, tmp_path: Path) -> None:
+    """Why the environment exists: when onnxruntime-node no longer needs it, it can go."""
+    app = app_with("backend", built, tmp_path / "app")
+    config = app / "jest.config.js"
+    config.write_text(config.read_text(encoding="utf-8").replace("testEnvironment: './environment.js',", ""), "utf-8")
+
+    done = jest(app, "--testNamePattern", "f32 goes in")
+
+    assert "must be type of function Float32Array" in done.output

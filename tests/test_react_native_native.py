@@ -1,0 +1,285 @@
+"""A package for React Native, its JavaScript and its C++, runs real models in JavaScriptCore as an app does."""
+
+import dataclasses
+import hashlib
+import json
+import shutil
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+from tests.toolchain import jsc, models
+from tests.toolchain.react_native import native
+
+pytestmark = pytest.mark.react_native
+
+ARRAYS = {"float32": "Float32Array", "int64": "BigInt64Array"}
+PARITY = 1e-5
+MODEL = "orientation.ort"
+GOLDEN = "orientation-golden.safetensors"
+MIB = 1 << 20
+OLD_RUNTIME = """\
+struct Api;
+struct Base { const Api* (*get)(unsigned); const char* (*version)(); };
+static const Api* get(unsigned) { return nullptr; }
+static const char* version() { return "1.14.1"; }
+static const Base base{get, version};
+extern "C" const Base* OrtGetApiBase() { return &base; }
+"""
+OUTPUTS_OF_EVERY_TYPE = {
+    "f32T": [1, 4, 2, 5, 3, 6],
+    "f64T": [1.5, 4, 2, 5, 3, 1e300],
+    "f16T": [0x3C00, 0x4400, 0x4000, 0x4500, 0x4200, 0x7C00],
+    "i8T": [-128, 4, 2, 5, 3, 127],
+    "i16T": [-32768, 4, 2, 5, 3, 32767],
+    "i32T": [-(1 << 31), 4, 2, 5, 3, (1 << 31) - 1],
+    "i64T": [str(-(1 << 63)), "4", "2", "5", "3", str((1 << 63) - 1)],
+    "u8T": [0, 4, 2, 5, 3, 255],
+    "flagT": [1, 0, 0, 0, 1, 1],
+    "wordT": ["", "\U0001f600", "zwei", "f\u00fcnf", " \t\n", "x" * 5000],
+    "u16T": [0, 4, 2, 5, 3, 0xFFFF],
+    "u32T": [0, 4, 2, 5, 3, 0xFFFFFFFF],
+    "u64T": [str(1 << 63), "4", "2", "5", "3", str((1 << 63) - 1)],
+    "doubled": [42],
+    "columns": [1, 3, 5, 2, 4, 6],
+}
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> native.Code:
+    return native.code(tmp_path_factory)
+
+
+@pytest.fixture
+def app(code: native.Code, tmp_path: Path) -> native.App:
+    return code.app(tmp_path / "installed")
+
+
+def inputs_of(name: str) -> Mapping[str, NDArray[Any]]:
+    """For a model, values that are not the same in every element."""
+    random = np.random.default_rng(7)
+    if name == "Orientation":
+        return {"x": random.standard_normal((2, 3, 224, 224), dtype=np.float32)}
+    if name == "SileroVad":
+        sound, state = random.standard_normal((1, 576)), random.standard_normal((2, 1, 128))
+        return {"input": sound.astype(np.float32), "state": state.astype(np.float32), "sr": np.array(16000, np.int64)}
+    tokens = random.integers(0, 30000, (2, 9), dtype=np.int64)
+    return {"input_ids": tokens, "token_type_ids": np.zeros_like(tokens), "attention_mask": np.ones_like(tokens)}
+
+
+def written(inputs: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
+    """What a plan says of inputs: their values are in files."""
+    plan = {}
+    for name, values in inputs.items():
+        path = folder / f"{name}.bin"
+        path.write_bytes(values.tobytes())
+        first, *others = name.split("_")
+        identifier = first + "".join(each.capitalize() for each in others)
+        plan[identifier] = {"path": str(path), "array": ARRAYS[values.dtype.name], "shape": values.shape}
+    return plan
+
+
+def archive(app: native.App, path: Path) -> dict[str, Any]:
+    """Puts the files of the package into one, as an APK has them, and says where each begins."""
+    places = {}
+    content = bytearray(b"APK" * 341 + b"!")
+    for file in sorted(app.bundle.iterdir()):
+        content += bytes(-len(content) % 4)
+        places[f"{native.ASSETS}/{file.name}"] = {"path": str(path), "offset": len(content)}
+        content += file.read_bytes()
+    path.write_bytes(content)
+    shutil.rmtree(app.bundle)
+    return places
+
+
+@pytest.mark.parametrize("system", ["ios", "android"])
+@pytest.mark.parametrize(
+    ("name", "file"), [("Orientation", "orientation"), ("SileroVad", "silero_vad"), ("Minilm", "minilm")]
+)
+def test_real_models_compute_what_python_computes(
+    app: native.App, tmp_path: Path, name: str, file: str, system: str
+) -> None:
+    inputs = inputs_of(name)
+    session = onnxruntime.InferenceSession(getattr(models, file)(), providers=["CPUExecutionProvider"])
+    expected = dict(zip((each.name for each in session.get_outputs()), session.run(None, dict(inputs)), strict=True))
+    places = archive(app, tmp_path / "base.apk") if system == "android" else {}
+    found = app.run("outputs", os=system, model=name, inputs=written(inputs, tmp_path), places=places)
+    assert found["provider"] == "cpu"
+    assert "xnnpack" in [each["provider"] for each in found["fallbacks"]]
+    assert len(found["outputs"]) == len(expected)
+    for given, values in zip(found["outputs"].values(), expected.values(), strict=True):
+        assert given["shape"] == list(values.shape)
+        assert np.max(np.abs(np.array(given["data"]).reshape(values.shape) - values)) <= PARITY
+
+
+def test_tensors_of_every_type_keep_their_values(app: native.App) -> None:
+    found = app.run("everyElementType")
+    assert set(found) == set(OUTPUTS_OF_EVERY_TYPE)
+    for name, expected in OUTPUTS_OF_EVERY_TYPE.items():
+        if name not in ("u16T", "u32T", "u64T"):  # casts of what does not fit are not defined
+            assert found[name]["data"] == expected, name
+    assert found["columns"]["shape"] == [2, 3]
+    assert found["doubled"]["shape"] == []
+    assert found["u64T"]["data"][1:5] == ["4", "2", "5", "3"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "readsPartsOfBuffers",
+        "keepsOutputsApart",
+        "refusesWrongTensors",
+        "disposesWhileRunning",
+        "cancels",
+        "runsSideBySide",
+        "partsOfFiles",
+        "readsFiles",
+        "foldersOfDigests",
+    ],
+)
+def test_cases_of_javascript_pass(app: native.App, case: str) -> None:
+    assert app.run(case) is None
+
+
+@pytest.mark.parametrize("case", ["wrongLayouts", "wrongRequests"])
+def test_native_code_trusts_nothing_that_javascript_passes(app: native.App, tmp_path: Path, case: str) -> None:
+    assert app.run(case, everyType=str(models.every_type(tmp_path))) is None
+
+
+def test_a_thousand_runs_do_not_take_more_memory(app: native.App) -> None:
+    found = app.run("growsNot")
+    assert found["grownBytes"] < 8 * MIB
+    assert found["threads"] < 20
+
+
+def test_a_file_that_is_not_there_is_missing(app: native.App) -> None:
+    (app.bundle / MODEL).unlink()
+    assert MODEL in app.run("loadFails", code="missing")
+
+
+def test_a_file_with_another_byte_is_corrupted(app: native.App) -> None:
+    content = bytearray((app.bundle / MODEL).read_bytes())
+    content[-100] ^= 1
+    app.replace(MODEL, bytes(content))
+    assert hashlib.sha256(content).hexdigest() in app.run("loadFails", code="corrupted")
+    app.replace(MODEL, bytes(content[:-1]))
+    assert f"{len(content) - 1} bytes" in app.run("loadFails", code="corrupted")
+
+
+def test_a_file_is_checked_once_and_again_when_it_was_replaced(app: native.App) -> None:
+    app.run("loads")
+    [note] = (app.scratch / "caches").rglob("*.checked")
+    written_at = note.stat().st_mtime_ns
+    app.run("loads")
+    assert note.stat().st_mtime_ns == written_at
+    content = bytearray((app.bundle / MODEL).read_bytes())
+    app.replace(MODEL, bytes(content))
+    app.run("loads")
+    assert note.stat().st_mtime_ns > written_at
+    content[-100] ^= 1
+    app.replace(MODEL, bytes(content))
+    app.run("loadFails", code="corrupted")
+
+
+def test_notes_that_cannot_be_written_hinder_nothing(app: native.App) -> None:
+    (app.scratch / "caches").write_text("a file where a folder should be", encoding="utf-8")
+    assert app.run("loads")["provider"] == "cpu"
+
+
+def test_models_prove_themselves_on_samples(app: native.App) -> None:
+    found = app.run("selfTests")
+    assert [each["model"] for each in found] == ["orientation", "silero-vad", "every-type"]
+    assert all(each["passed"] and each["compared"] > 0 for each in found), found
+
+
+def test_a_self_test_fails_where_a_model_computes_something_else(app: native.App, tmp_path: Path) -> None:
+    content = (app.bundle / GOLDEN).read_bytes()
+    (length,) = struct.unpack_from("<Q", content)
+    header = json.loads(content[8 : 8 + length])
+    name = next(name for name in header if "fetch_name_0" in name)
+    start = 8 + length + header[name]["data_offsets"][0]
+    altered = content[:start] + struct.pack("<f", 5.0) + content[start + 4 :]
+    app.replace(GOLDEN, altered)
+    with pytest.raises(AssertionError, match="has sha256"):
+        app.run("selfTests")
+    script = tmp_path / "altered.js"
+    old, new = (hashlib.sha256(each).hexdigest() for each in (content, altered))
+    script.write_text(app.script.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    found = dataclasses.replace(app, script=script).run("selfTests")
+    assert [each["passed"] for each in found] == [False, True, True]
+
+
+def test_apps_bring_files_of_their_own(app: native.App) -> None:
+    own = models.orientation()
+    fallbacks = app.run(
+        "ownFiles", own=str(own), sha256=hashlib.sha256(own.read_bytes()).hexdigest(), other=str(models.silero_vad())
+    )
+    assert [each["provider"] for each in fallbacks] == ["xnnpack"]
+
+
+def test_weights_lie_anywhere_in_any_file(app: native.App, tmp_path: Path) -> None:
+    weights = np.array([[2, 3, 5, 7]], np.float32).tobytes()
+    model = model_with_weights_outside(offset=8).SerializeToString()
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_bytes(b"x" * 5000 + model + b"tail")
+    second.write_bytes(b"y" * 70004 + b"12345678" + weights + b"tail")
+    parts: list[dict[str, Any]] = [
+        {"name": "", "path": str(first), "offset": 5000, "size": len(model), "sha256": sha256(model)},
+        {"name": "w.bin", "path": str(second), "offset": 70004, "size": 24, "sha256": sha256(b"12345678" + weights)},
+    ]
+    plan: dict[str, Any] = {"file": parts[0], "weights": parts[1:], "sizeBytes": len(model) + 24}
+    assert app.run("placesInAnotherFile", inputs=plan, notes=str(tmp_path / "notes")) == [2, 6, 15, 28]
+    assert len(list((tmp_path / "notes").iterdir())) == 2
+    (tmp_path / "link").symlink_to(second)
+    plan["weights"] = [{**parts[1], "path": str(tmp_path / "link")}]
+    assert app.run("placesInAnotherFile", inputs=plan, notes="") == [2, 6, 15, 28]
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def model_with_weights_outside(offset: int) -> onnx.ModelProto:
+    """`y` is `x` times four numbers of the file w.bin, that begin at `offset`."""
+    weights = TensorProto(name="w", dims=[1, 4], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, value in {"location": "w.bin", "offset": offset, "length": 16}.items():
+        weights.external_data.add(key=key, value=str(value))
+    tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Mul", ["x", "w"], ["y"])], "g", tensors[:1], tensors[1:], [weights])
+    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+
+
+def test_another_onnx_runtime_is_refused_unless_the_app_takes_it(app: native.App) -> None:
+    other = jsc.other_onnxruntime()
+    words = app.run("loadFails", code="runtime-version", onnxruntime=other)
+    assert onnxruntime.__version__ in words
+    loaded = app.run("loads", onnxruntime=other, options={"allowOtherRuntime": True})
+    assert loaded["info"]["onnxRuntimeVersion"] == onnxruntime.__version__
+
+
+def test_an_onnx_runtime_that_is_too_old_or_missing_is_told(app: native.App, tmp_path: Path) -> None:
+    source = tmp_path / "old.cpp"
+    source.write_text(OLD_RUNTIME, encoding="utf-8")
+    library = tmp_path / "libonnxruntime.so"
+    jsc.compiler(["-target", jsc.TARGET, "-shared", "-fPIC", source, "-o", library], what="an old runtime")
+    options = {"allowOtherRuntime": True}
+    words = app.run("loadFails", code="runtime", onnxruntime=tmp_path, options=options)
+    assert "ONNX Runtime 1.14.1 is too old" in words
+    library.unlink()
+    assert "libonnxruntime.so" in app.run("loadFails", code="runtime", onnxruntime=tmp_path, options=options)
+    library.symlink_to(next(Path("/lib/x86_64-linux-gnu").glob("libm.so.6")))
+    assert "is not ONNX Runtime" in app.run("loadFails", code="runtime", onnxruntime=tmp_path, options=options)
+
+
+@pytest.mark.parametrize("delay", [0, 4, 40])
+def test_javascript_may_end_while_models_are_loaded_and_run(app: native.App, delay: int) -> None:
+    following = app.plan("loads")
+    assert app.run("endsAmidRuns", delay=delay, next=str(following))["provider"] == "cpu"

@@ -1,0 +1,256 @@
+"""The npm package that `mobpack build` makes is one that an app can take: its types, its code, its list of files.
+
+The package is the real one of a real model, and so are the tools: TypeScript, ESLint with the rules of React and of
+strict types, React Native's code generator, npm, publint and attw.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.toolchain import node, typescript
+from tests.toolchain.node import Finished
+from tests.toolchain.react_native import codegen, packages
+from tests.toolchain.react_native.packages import Built
+
+pytestmark = pytest.mark.react_native
+
+CHECKS = Path(packages.__file__).with_name("checks")
+FENCE = re.compile(r"^```(tsx?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RESOLUTIONS: Mapping[str, Mapping[str, object]] = {
+    "of-an-app": {"module": "esnext", "moduleResolution": "bundler", "customConditions": ["react-native"]},
+    "of-node": {"module": "nodenext", "moduleResolution": "nodenext"},
+}
+MODULE = "PageOrientation"
+METHODS = {"about", "open", "close", "run", "runSync", "cancel", "take", "drop"}
+"""Of the module in C++, beside those for files."""
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return packages.page_orientation(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def difficult(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return packages.several(tmp_path_factory)
+
+
+@pytest.fixture(params=["built", "difficult"])
+def each(request: pytest.FixtureRequest) -> Built:
+    """One package with names by default, and one with all that is difficult."""
+    found: Built = request.getfixturevalue(request.param)
+    return found
+
+
+def tsc(folder: Path, options: Mapping[str, object], *, include: Sequence[str]) -> Finished:
+    """The compiler's words on a folder; of React Native's own types only those that concern others."""
+    settings = {"compilerOptions": {**typescript.OPTIONS, "noEmit": True, **options}, "include": include}
+    (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    return node.run([node.tool(node.project("react_native"), "tsc"), "-p", "."], cwd=folder)
+
+
+def complaints(done: Finished) -> list[str]:
+    """What is said of files that are not React Native's own: its types are not without faults."""
+    assert done.returncode in (0, 1, 2), done.output
+    lines = [line for line in done.stdout.splitlines() if line and not line[0].isspace()]
+    assert bool(lines) == bool(done.returncode), done.output
+    return [line for line in lines if "/node_modules/react-native/" not in line.partition("(")[0]]
+
+
+def eslint(folder: Path, *paths: str) -> Finished:
+    """ESLint's words on files of a folder that has a tsconfig.json."""
+    shutil.copy(CHECKS / "eslint.config.mjs", folder)
+    program = node.tool(node.project("react_native"), "eslint")
+    return node.run([program, "--max-warnings=0", *paths], cwd=folder)
+
+
+def write_examples(built: Built, folder: Path) -> list[Path]:
+    """The README's TypeScript, a file each, in a folder of ES modules."""
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    found = FENCE.findall((built.package / "README.md").read_text(encoding="utf-8"))
+    paths = [folder / f"example{number}.{kind}" for number, (kind, _) in enumerate(found)]
+    for path, (_, text) in zip(paths, found, strict=True):
+        path.write_text(text, encoding="utf-8")
+    return paths
+
+
+def test_the_sources_hold_to_the_rules_of_strict_types_and_of_react(difficult: Built, tmp_path: Path) -> None:
+    package = difficult.author(tmp_path / "package")
+    assert complaints(tsc(package, RESOLUTIONS["of-node"], include=["src"])) == []
+
+    done = eslint(package, "src")
+
+    assert (done.returncode, done.output) == (0, "")
+
+
+def test_the_compiler_makes_of_the_sources_what_lies_in_lib(each: Built, tmp_path: Path) -> None:
+    place = typescript.workplace({"": each.package / "src"}, tmp_path / "package")
+
+    assert complaints(place.compile()) == []
+    assert typescript.texts(place.lib) == typescript.texts(each.package / "lib")
+
+
+@pytest.mark.parametrize("resolution", RESOLUTIONS)
+def test_a_program_that_uses_all_of_it_compiles(built: Built, tmp_path: Path, resolution: str) -> None:
+    """Types of the package are looked into, too, without those of a browser: apps do not have them."""
+    app = built.app(tmp_path / "app")
+    (app / "src").mkdir()
+    (app / "src" / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    shutil.copy(CHECKS / "consumer.tsx", app / "src")
+    options = {"jsx": "react-native", "lib": ["es2022"], "rootDir": ".", "skipLibCheck": False}
+
+    done = tsc(app, {**options, **RESOLUTIONS[resolution]}, include=["src"])
+
+    assert complaints(done) == []
+
+
+def test_examples_of_the_readme_compile_and_hold_to_the_rules(each: Built, tmp_path: Path) -> None:
+    app = each.app(tmp_path / "app")
+    examples = write_examples(each, app / "src")
+    assert {path.suffix for path in examples} == {".ts", ".tsx"}
+    types = {"lib": ["es2022"], "types": ["node"]}
+    options = {"jsx": "react-native", "rootDir": ".", **types, **RESOLUTIONS["of-an-app"]}
+
+    assert complaints(tsc(app, options, include=["src"])) == []
+    done = eslint(app, "src")
+    assert (done.returncode, done.output) == (0, "")
+
+
+def test_codegen_makes_cpp_of_one_module_and_java_of_the_other(built: Built, tmp_path: Path) -> None:
+    app = built.app(tmp_path / "app")
+
+    made = codegen.for_android(app / "node_modules" / built.name, tmp_path / "android")
+
+    java = [path.relative_to(made / "java").as_posix() for path in made.rglob("*.java")]
+    assert java == [f"com/example/pageorientation/reactnative/Native{MODULE}FilesAndroidSpec.java"]
+    text = (made / "java" / java[0]).read_text(encoding="utf-8")
+    assert set(re.findall(r"public abstract \w+ (\w+)\(", text)) == {"device", "locate"}
+    [header] = made.rglob(f"{MODULE}SpecJSI.h")
+    assert methods(header, f"Native{MODULE}CxxCxxSpec") >= METHODS
+    glue = (made / "jni" / f"{MODULE}Spec-generated.cpp").read_text(encoding="utf-8")
+    assert f"Native{MODULE}FilesAndroidSpecJSI" in glue
+    assert f"{MODULE}Cxx" not in glue, "it would be looked for in Java"
+
+
+def test_codegen_makes_the_same_cpp_for_ios_and_nothing_of_the_module_for_android(built: Built, tmp_path: Path) -> None:
+    app = built.app(tmp_path / "app")
+
+    made = codegen.for_ios(app, tmp_path / "ios")
+
+    android = codegen.for_android(app / "node_modules" / built.name, tmp_path / "android")
+    [header], [other] = made.rglob(f"{MODULE}SpecJSI.h"), android.rglob(f"{MODULE}SpecJSI.h")
+    name = f"Native{MODULE}CxxCxxSpec"
+    assert methods(header, name) == methods(other, name) >= METHODS
+    texts = {path: path.read_text(encoding="utf-8") for path in made.rglob("*") if path.is_file() and path != header}
+    assert any(path.name == f"{MODULE}Spec-generated.mm" for path in texts)
+    named = [path.name for path, text in texts.items() if f"{MODULE}Files" in text or f"{MODULE}Cxx" in text]
+    assert named == [], "they would be looked for in Objective-C"
+
+
+def methods(header: Path, name: str) -> set[str]:
+    """What a class of C++ has to implement of a module, as the generated header lists it."""
+    text = header.read_text(encoding="utf-8")
+    [body] = re.findall(rf"^class JSI_EXPORT {name} .*?^}};$", text, re.MULTILINE | re.DOTALL)
+    return set(re.findall(r'methodMap_\["(\w+)"\]', body))
+
+
+def test_npm_packs_the_same_files_with_the_same_bytes(each: Built, tmp_path: Path) -> None:
+    done = node.npm("pack", "--pack-destination", str(tmp_path), cwd=each.package)
+
+    assert done.returncode == 0, done.output
+    assert different(each.archive, tmp_path / each.archive.name) == []
+
+
+def different(one: Path, other: Path) -> list[str]:
+    """Paths of files that two tarballs do not have alike: there, with that mode and those bytes."""
+    files, others = packages.entries(one), packages.entries(other)
+    return sorted(path for path in {*files, *others} if files.get(path) != others.get(path))
+
+
+def test_publint_has_no_suggestion(each: Built, tmp_path: Path) -> None:
+    program = node.tool(node.project("react_native"), "publint")
+
+    done = node.run([program, "run", "--strict", "--level", "suggestion", each.archive], cwd=tmp_path)
+
+    assert done.returncode == 0, done.output
+    assert done.stdout.strip().endswith("All good!"), done.output
+
+
+def test_types_are_not_wrong(each: Built, tmp_path: Path) -> None:
+    """Node and bundlers find types for all that the package exports but Expo's plug-in, which no program imports."""
+    program = node.tool(node.project("react_native"), "attw")
+    options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"]
+
+    done = node.run([program, each.archive, *options, "--exclude-entrypoints", *plugins(each)], cwd=tmp_path)
+
+    assert done.returncode == 0, done.output
+    analysis = json.loads(done.stdout)["analysis"]
+    assert set(analysis["entrypoints"]) >= {".", "./onnxruntime", "./package.json"}
+    assert [
+        problem for problem in analysis["problems"] if problem.get("resolutionKind") in ("node16-esm", "bundler")
+    ] == []
+
+
+def plugins(built: Built) -> list[str]:
+    return [name.removeprefix("./") for name in built.description["exports"] if name.startswith("./app.plugin")]
+
+
+def test_an_app_gets_nothing_else_with_it_and_runs_nothing_of_it(each: Built) -> None:
+    description = each.description
+
+    assert [key for key in description if key.endswith("ependencies")] == ["peerDependencies"]
+    assert set(description["peerDependencies"]) == {"react", "react-native", "onnxruntime-web"}
+    assert description["peerDependenciesMeta"] == {"onnxruntime-web": {"optional": True}}
+    assert not {"scripts", "bin", "gypfile", "binary"} & set(description)
+
+
+def test_a_second_build_gives_the_same_bytes(built: Built, tmp_path: Path) -> None:
+    """In another folder, and nothing is taken from what the first one computed."""
+    again = Built(tmp_path / "again")
+    again.project.mkdir()
+    shutil.copy(built.project / "mobpack.toml", again.project)
+
+    packages.build(again.project, cache=packages.forgetful_cache(tmp_path / "cache"))
+
+    assert (tmp_path / "cache" / "mobpack" / "store").is_dir()
+    assert different(again.archive, built.archive) == []
+    assert again.archive.read_bytes() == built.archive.read_bytes()
+
+
+def test_npm_installs_it_into_an_empty_project(each: Built, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"name": "app", "private": true}', encoding="utf-8")
+
+    done = node.npm("install", "--offline", each.archive, cwd=tmp_path)
+
+    assert done.returncode == 0, done.output
+    installed = tmp_path / "node_modules" / each.name
+    assert contents(installed) == contents(each.package)
+    beside = {path.name for path in (tmp_path / "node_modules").iterdir()}
+    assert beside == {".package-lock.json", each.name.split("/")[0]}
+
+
+def test_what_is_exported_is_there(each: Built, tmp_path: Path) -> None:
+    """As an app of Node finds it, by each of the names that the package exports."""
+    app = each.app(tmp_path / "app")
+    asset = next(path for path in (each.package / "models").rglob("*.ort")).relative_to(each.package).as_posix()
+    names = [asset if "*" in name else name.removeprefix("./") for name in each.description["exports"]]
+    (app / "all.mjs").write_text(
+        "for (const name of process.argv.slice(2)) console.log(import.meta.resolve(name))", encoding="utf-8"
+    )
+
+    done = node.run(["all.mjs", *(f"{each.name}/{name}".removesuffix("/.") for name in names)], cwd=app)
+
+    assert done.returncode == 0, done.output
+    found = [Path(line.removeprefix("file://")) for line in done.stdout.split()]
+    assert len(found) == len(names)
+    assert [path for path in found if not path.is_file()] == []
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

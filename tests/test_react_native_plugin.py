@@ -1,0 +1,253 @@
+"""What ties a React Native package to an app's projects: Expo's plugin, the podspec, the file that registers it."""
+
+import json
+import plistlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from packager.errors import ToolError
+from packager.render import environment
+from tests.toolchain import jsc, node
+from tests.toolchain.react_native import codegen, expo, packages
+from tests.toolchain.react_native.expo import ExpoApp
+from tests.toolchain.react_native.packages import Built
+from tests.toolchain.react_native.podspecs import Pod, evaluate
+
+pytestmark = pytest.mark.react_native
+
+ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
+BUNDLE = f"ios/{expo.NAME}/PageOrientationModels.bundle"
+GRADLE, GRADLE_PROPERTIES = "android/app/build.gradle", "android/gradle.properties"
+PBXPROJ, PODFILE_PROPERTIES = f"ios/{expo.NAME}.xcodeproj/project.pbxproj", "ios/Podfile.properties.json"
+PROPERTY = "mobpack.PageOrientation.models"
+PICK_FIRSTS = "android.packagingOptions.pickFirsts"
+APPLE = Path(packages.__file__).with_name("apple")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return packages.page_orientation(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def app(built: Built, tmp_path_factory: pytest.TempPathFactory) -> ExpoApp:
+    return expo.make(built, tmp_path_factory.mktemp("expo") / "app")
+
+
+def prebuilt(
+    app: ExpoApp, options: Mapping[str, object] | None = None, *, is_clean: bool = True
+) -> Mapping[str, bytes]:
+    done = app.prebuild(options, is_clean=is_clean)
+    assert done.returncode == 0, done.output
+    return app.native_files()
+
+
+def files_below(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
+    return {name.removeprefix(f"{folder}/"): content for name, content in files.items() if name.startswith(folder)}
+
+
+def models_of(built: Built, platform: str) -> dict[str, bytes]:
+    folders = [built.package / "models" / name / "mobpack" / "PageOrientation" for name in ("both", platform)]
+    return {path.name: path.read_bytes() for folder in folders if folder.is_dir() for path in folder.iterdir()}
+
+
+def properties(files: Mapping[str, bytes]) -> dict[str, str]:
+    lines = files[GRADLE_PROPERTIES].decode().splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+
+def test_models_come_from_the_package_unless_told_otherwise(app: ExpoApp) -> None:
+    files = prebuilt(app)
+    assert not files_below(files, ASSETS)
+    assert not files_below(files, BUNDLE)
+    assert b"PageOrientation" not in files[PBXPROJ]
+    assert PROPERTY not in properties(files)
+    assert PROPERTY not in json.loads(files[PODFILE_PROPERTIES])
+    assert properties(files)[PICK_FIRSTS] == "**/libonnxruntime.so"
+    gradle = files[GRADLE].decode()
+    [line] = (line.strip() for line in gradle.splitlines() if "noCompress" in line and not line.startswith("//"))
+    assert line == 'androidResources.noCompress.addAll(["onnx", "ort", "weights"])'
+    assert gradle.index("\nandroid {") < gradle.index(line) < gradle.index("\n}", gradle.index("\nandroid {"))
+
+
+def test_models_are_copied_into_an_app_that_asks_for_it(app: ExpoApp, built: Built) -> None:
+    files = prebuilt(app, {"models": "app"})
+    assert files_below(files, ASSETS) == models_of(built, "android")
+    bundle = files_below(files, BUNDLE)
+    info = plistlib.loads(bundle.pop("Info.plist"))
+    assert (info["CFBundleName"], info["CFBundlePackageType"]) == ("PageOrientationModels", "BNDL")
+    assert bundle == models_of(built, "ios")
+    assert properties(files)[PROPERTY] == json.loads(files[PODFILE_PROPERTIES])[PROPERTY] == "app"
+    project = files[PBXPROJ].decode()
+    assert re.search(rf'isa = PBXFileReference;.* path = "{expo.NAME}/PageOrientationModels.bundle"', project)
+    [phase] = re.findall(r"isa = PBXResourcesBuildPhase;.*?\};", project, re.DOTALL)
+    assert phase.count("PageOrientationModels.bundle in Resources") == 1
+
+
+def test_models_may_be_left_out_of_the_app(app: ExpoApp) -> None:
+    files = prebuilt(app, {"models": "none"})
+    assert not files_below(files, ASSETS)
+    assert not files_below(files, BUNDLE)
+    assert properties(files)[PROPERTY] == json.loads(files[PODFILE_PROPERTIES])[PROPERTY] == "none"
+
+
+@pytest.mark.parametrize("models", ["package", "app", "none"])
+def test_a_second_run_changes_nothing(app: ExpoApp, models: str) -> None:
+    first = prebuilt(app, {"models": models})
+    assert prebuilt(app, {"models": models}, is_clean=False) == first
+
+
+def test_other_options_undo_what_earlier_ones_did(app: ExpoApp) -> None:
+    first = prebuilt(app, {"models": "package"})
+    assert prebuilt(app, {"models": "app"}, is_clean=False) != first
+    assert prebuilt(app, {"models": "package"}, is_clean=False) == first
+
+
+def test_patterns_of_the_apps_own_are_kept(app: ExpoApp) -> None:
+    prebuilt(app)
+    path = app.folder / GRADLE_PROPERTIES
+    text = path.read_text(encoding="utf-8")
+    own = f"{PICK_FIRSTS}=**/libown.so, **/libother.so"
+    path.write_text(re.sub(rf"^{re.escape(PICK_FIRSTS)}=.*$", own, text, flags=re.MULTILINE), encoding="utf-8")
+    files = prebuilt(app, is_clean=False)
+    assert properties(files)[PICK_FIRSTS] == "**/libown.so,**/libother.so,**/libonnxruntime.so"
+    assert prebuilt(app, is_clean=False) == files
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"model": "app"}, "the config plugin has no option 'model', did you mean 'models'?"),
+        ({"models": "pakage"}, "'models' is one of package, app, none: did you mean 'package'?"),
+        ({"models": True}, "'models' is one of package, app, none: did you mean"),
+    ],
+    ids=["option", "value", "type"],
+)
+def test_a_mistake_in_the_options_is_told(app: ExpoApp, options: Mapping[str, object], words: str) -> None:
+    done = app.prebuild(options)
+    assert done.returncode != 0
+    assert f"{app.package}: {words}" in done.output
+
+
+def test_a_gradle_file_in_kotlin_is_refused(app: ExpoApp) -> None:
+    prebuilt(app)
+    (app.folder / GRADLE).rename(app.folder / f"{GRADLE}.kts")
+    done = app.prebuild(None, is_clean=False)
+    assert done.returncode != 0
+    assert "android/app/build.gradle is not written in Groovy, set noCompress there" in done.output
+
+
+def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:
+    """For every name that one keystroke makes of a value."""
+    script = tmp_path / "all.js"
+    script.write_text(
+        f"const plugin = require({json.dumps(str(built.package / 'app.plugin.js'))});\n"
+        "const config = { _internal: { projectRoot: process.argv[2] } };\n"
+        "for (const word of ['package', 'app', 'none']) {\n"
+        "  for (let at = 0; at < word.length; at++) {\n"
+        "    const models = word.slice(0, at) + 'x' + word.slice(at + 1);\n"
+        "    try { plugin(config, { models }); } catch (error) { console.log(word, error.message); }\n"
+        "  }\n"
+        "}\n",
+        encoding="utf-8",
+    )
+    done = node.run([script, node.project("expo")], cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert len(lines) == len("packageappnone"), done.output
+    assert not [line for line in lines if not line.endswith(f"did you mean '{line.split()[0]}'?")]
+
+
+def pod_of(built: Built, app: Mapping[str, object] | None = None) -> Pod:
+    [podspec] = built.package.glob("*.podspec")
+    text = (built.package / "package.json").read_text(encoding="utf-8")
+    return Pod(podspec.read_text(encoding="utf-8"), text, None if app is None else json.dumps(app))
+
+
+def test_the_podspec_gives_cocoapods_what_it_needs(built: Built, tmp_path: Path) -> None:
+    found = evaluate(
+        [
+            pod_of(built),
+            pod_of(built, {}),
+            pod_of(built, {PROPERTY: "package"}),
+            pod_of(built, {PROPERTY: "app"}),
+            pod_of(built, {PROPERTY: "none"}),
+            pod_of(built, {PROPERTY: "nowhere"}),
+        ],
+        tmp_path,
+    )
+    pod = found[0]
+    assert pod["name"] == ["PageOrientation"]
+    assert pod["version"] == [packages.VERSION]
+    assert {"summary", "homepage", "license", "authors", "source", "platforms"} <= pod.keys()
+    assert ["onnxruntime-c", "1.29.0"] in pod["dependencies"]
+    assert ["React-Core"] in pod["dependencies"], "install_modules_dependencies was called"
+    assert found[1] == found[2] == pod
+    assert found[3] == found[4] == {name: value for name, value in pod.items() if name != "resource_bundles"}
+    assert "must be package, app or none, not nowhere" in found[5]["told"]
+
+
+def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp_path: Path) -> None:
+    [pod] = evaluate([pod_of(built)], tmp_path)
+    [bundles] = pod["resource_bundles"]
+    assert {path.name: path.read_bytes() for path in matches(built.package, bundles["PageOrientationModels"])} == (
+        models_of(built, "ios")
+    )
+    sources = {path.relative_to(built.package).as_posix() for path in matches(built.package, pod["source_files"])}
+    wanted = {path.relative_to(built.package).as_posix() for path in (built.package / "cpp").rglob("*.[ch]*")}
+    assert sources == wanted | {"ios/OnLoad.mm"}
+    assert "cpp/onnxruntime/onnxruntime_c_api.h" in sources
+
+
+def matches(folder: Path, patterns: list[str]) -> list[Path]:
+    """Ruby's patterns: Python's have no `{one,other}`."""
+    plain: list[str] = []
+    for pattern in patterns:
+        choice = re.search(r"\{([^}]*)\}", pattern)
+        words = choice[1].split(",") if choice else [""]
+        plain += [pattern.replace(choice[0], word) if choice else pattern for word in words]
+    return sorted(path for pattern in plain for path in folder.glob(pattern) if path.is_file())
+
+
+def test_an_own_framework_takes_the_place_of_the_pod(tmp_path: Path, built: Built) -> None:
+    fields = {
+        "module": "Acme",
+        "min_ios": "15.1",
+        "bundle": "AcmeModels",
+        "asset_folder": "mobpack/Acme",
+        "ios_framework": 'ios/Frameworks/ac"me#{1}.xcframework',
+        "ios_version": "",
+    }
+    text = environment().get_template("react_native/Module.podspec.j2").render(fields)
+    [pod] = evaluate([Pod(text, pod_of(built).description)], tmp_path)
+    assert pod["vendored_frameworks"] == ['ios/Frameworks/ac"me#{1}.xcframework']
+    assert pod["dependencies"] == [["React-Core"]]
+
+
+@pytest.fixture(scope="module")
+def for_apple(built: Built, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options that compile as for an app on a Mac: with React Native's headers, codegen's, and ours."""
+    folder = tmp_path_factory.mktemp("apple")
+    specs = codegen.for_ios(built.app(folder / "app"), folder / "codegen")
+    options = ["-target", "aarch64-macos", "-std=c++20", "-Wall", "-Wextra", "-Werror"]
+    return [*options, *jsc.includes(specs, APPLE), "-I", str(built.package / "cpp")]
+
+
+def test_the_file_that_registers_the_module_compiles(built: Built, for_apple: list[str], tmp_path: Path) -> None:
+    compile_for_apple(built.package / "ios" / "OnLoad.mm", for_apple, tmp_path)
+
+
+def compile_for_apple(source: Path, options: list[str], folder: Path) -> None:
+    jsc.compiler([*options, "-c", source, "-o", folder / "OnLoad.o"], what="compiling OnLoad.mm")
+
+
+def test_a_mistake_in_the_file_that_registers_the_module_is_found(
+    built: Built, for_apple: list[str], tmp_path: Path
+) -> None:
+    text = (built.package / "ios" / "OnLoad.mm").read_text(encoding="utf-8")
+    path = tmp_path / "OnLoad.mm"
+    path.write_text(text.replace("kModuleName", "kName"), encoding="utf-8")
+    with pytest.raises(ToolError, match=r"OnLoad.mm:\d+:\d+: error: no member named 'kName'"):
+        compile_for_apple(path, for_apple, tmp_path)

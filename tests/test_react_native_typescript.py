@@ -1,0 +1,249 @@
+"""TypeScript of npm packages: what ships as JavaScript is what the compiler makes of it, wrong programs do not compile,
+and models load, run and test themselves under Node on a real ONNX Runtime."""
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import onnx
+import pytest
+
+from packager.config import ParityTable
+from packager.console import Console
+from packager.golden import golden_vectors
+from packager.parity import ParitySettings
+from packager.render import write_sources
+from packager.store import Store
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
+from packager.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
+from packager.vectors import Recipe, generated
+from tests.golden.cases import REACT_NATIVE_CASES, Case, Wrapped, plan, specs
+from tests.onnx_text import compiled
+from tests.toolchain import models, node, typescript
+from tests.toolchain.node import Finished
+
+pytestmark = pytest.mark.react_native
+
+PROGRAMS = Path(__file__).parent / "toolchain" / "react_native" / "typescript"
+PACKAGE = Package(name="every-type", version="1.0.0", license="")
+HOSTILE = (
+    "__proto__",
+    "constructor",
+    "default",
+    "*/ throw 1; /*",
+    "`${process.exit()}`",
+    'it\'s "quoted" \\',
+    "line\nbreak\u2028separator",
+    "{@link Nothing} <b>日本 🙂</b>",
+    "$&",
+)
+CODE = ("src", "lib")
+HEAD = """\
+import { Classifier, ModelError } from './package/index.js';
+const model = await Classifier.load();
+const x = new Float32Array(4);
+const signal = new AbortController().signal;
+void [ModelError, model, x, signal];
+"""
+WRONG = {
+    "other numbers": ("await model.run({ x: new Int32Array(4) });", "TS2322"),
+    "an array of numbers": ("await model.run({ x: [1, 2] });", "TS2322"),
+    "an input that is missing": ("await model.run({});", "TS2345"),
+    "an input that there is not": ("await model.run({ x, more: x });", "TS2353"),
+    "another shape": ("await model.run({ x: { data: x, shape: [1, 3, 8] } });", "TS2322"),
+    "another constant size": (
+        "await model.run({ x: { data: x, shape: [1, 4, 224, 224] } });",
+        "TS2322",
+    ),
+    "memory of another type": (
+        "await model.run({ x }, { into: { logits: { data: new Uint8Array(4), shape: [1, 4] } } });",
+        "TS2322",
+    ),
+    "memory without the shape that is open": (
+        "await model.run({ x }, { into: { logits: new Float32Array(4) } });",
+        "TS2739",
+    ),
+    "an output that there is not": ("(await model.run({ x })).scores;", "TS2339"),
+    "an output as another type": (
+        "const found: Uint8Array = (await model.run({ x })).logits.data;",
+        "TS2322",
+    ),
+    "a dimension that there is not": ("(await model.run({ x })).logits.shape[4];", "TS2493"),
+    "a signal for a run that ends at once": ("model.runSync({ x }, { signal });", "TS2353"),
+    "a provider that there is not": ("await Classifier.load({ providers: ['gpu'] });", "TS2322"),
+    "a source that there is not": ("await Classifier.load({ source: { uri: 'https://x/' } });", "TS2353"),
+    "writing to what a model gave": ("model.info.name = 'other';", "TS2540"),
+    "a constant of a shape": ("const channels: 4 = Classifier.inputs.x.shape[1];", "TS2322"),
+    "a code that errors have not": (
+        "if (new ModelError('missing', '').code === 'gone') await model.selfTest();",
+        "TS2367",
+    ),
+}
+RIGHT = """\
+import { Classifier, useClassifier, ModelError } from './package/index.js';
+import type { ClassifierModel, ClassifierOutputs } from './package/index.js';
+
+const [, channels, height, width] = Classifier.inputs.x.shape;
+const area: 50176 | number = height * width;
+const x = new Float32Array(channels * area);
+export async function main(signal: AbortSignal): Promise<Float32Array> {
+  const model: ClassifierModel = await Classifier.load({ providers: ['nnapi', 'coreml', 'cpu'], signal, threads: 2 });
+  const outputs: ClassifierOutputs = await model.run({ x }, { signal });
+  model.runSync({ x: { data: x, shape: [1, 3, 224, 224] } }, { into: {} });
+  const { passed } = await model.selfTest();
+  if (!passed) throw new ModelError('runtime', String(await model.selfTest()));
+  model.dispose();
+  return outputs.logits.data;
+}
+export function Component(): string {
+  const { state, model, error } = useClassifier({ source: { url: 'https://models.example/' } });
+  if (state === 'ready') return model.info.name;
+  return state === 'error' ? error.code : state;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sources and lib/ of each golden package."""
+    folder = tmp_path_factory.mktemp("rendered")
+    for name, case in all_cases().items():
+        write_sources(code_of(case.sources()), folder / name)
+    return folder
+
+
+def all_cases() -> dict[str, Wrapped]:
+    return {**REACT_NATIVE_CASES, "hostile": hostile()}
+
+
+def hostile() -> Wrapped:
+    """Names that say something else in TypeScript, JavaScript, or a comment."""
+    tensors = [(name, ElementType.FLOAT, (1, None)) for name in HOSTILE]
+    signature = Signature(inputs=specs("input", *tensors), outputs=specs("output", *tensors))
+    known = REACT_NATIVE_CASES["cpu_alone"]
+    files = plan("default", signature, source="*/ `'\"\\.onnx")
+    return replace(
+        known, android=replace(known.android, plans=(files,)), ios=replace(known.ios, plans=(files,), golden={})
+    )
+
+
+def code_of(sources: Sources) -> Sources:
+    """The part of a package that is TypeScript, and what the compiler makes of it."""
+    return Sources(
+        texts={path: text for path, text in sources.texts.items() if path.parts[0] in CODE},
+        files={path: file for path, file in sources.files.items() if path.parts[0] in CODE},
+    )
+
+
+def test_javascript_and_types_that_all_packages_share_are_what_the_compiler_makes(tmp_path: Path) -> None:
+    made = typescript.compiled_runtime(tmp_path / "package")
+
+    kept = typescript.texts(typescript.COMPILED)
+    assert set(kept) == set(made)
+    stale = [path for path in made if made[path] != kept[path]]
+    assert not stale, f"{stale}: python -m tests.toolchain.typescript --write"
+
+
+def test_rendered_javascript_and_types_are_what_the_compiler_makes_of_the_sources(
+    rendered: Path, tmp_path: Path
+) -> None:
+    place = typescript.workplace({name: rendered / name / "src" for name in all_cases()}, tmp_path / "package")
+
+    done = place.compile()
+
+    assert done.returncode == 0, done.output
+    for name in all_cases():
+        shipped = typescript.texts(rendered / name / "lib")
+        made = typescript.texts(place.lib / name)
+        assert set(shipped) == set(made)
+        for path, text in made.items():
+            assert shipped[path] == text, f"{name}: {path}"
+
+
+def test_programs_that_misuse_a_model_do_not_compile(rendered: Path, tmp_path: Path) -> None:
+    place = typescript.workplace({"package": rendered / "image_classifier" / "src"}, tmp_path / "package")
+    for number, (program, _) in enumerate(WRONG.values()):
+        (place.src / f"wrong{number}.ts").write_text(f"{HEAD}{program}\n", encoding="utf-8")
+    (place.src / "right.ts").write_text(RIGHT, encoding="utf-8")
+
+    done = place.compile("--noEmit", "--isolatedDeclarations", "false", "--noUnusedLocals", "false")
+
+    lines = done.stdout.splitlines()
+    assert not [line for line in lines if line.startswith(("src/right.ts", "src/package"))], done.output
+    for number, (what, (program, code)) in enumerate(WRONG.items()):
+        errors = [line for line in lines if line.startswith(f"src/wrong{number}.ts")]
+        assert [line.partition(": error ")[2][:6] for line in errors] == [code], f"{what}: {program}\n{errors}"
+
+
+@pytest.fixture(scope="module")
+def every_type(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package of a model that transposes every type of element, with its files and golden vectors."""
+    folder = tmp_path_factory.mktemp("every_type")
+    file = compiled(folder, onnx.load(models.every_type(folder)), "every_type")
+    case = wrapped(file, folder)
+    place = folder / "package"
+    write_sources(case.sources(), place)
+    node.link(node.project("react_native"), place)
+    return place
+
+
+def wrapped(file: Compiled, folder: Path) -> Wrapped:
+    """Packages of one file, which is for XNNPACK or CoreML as well as for the CPU."""
+    plans = {
+        name: (Plan(model=file.variant.model, target=name, choices=(chosen(provider, file), chosen("cpu", file))),)
+        for name, provider in (("android", "xnnpack"), ("ios", "coreml"))
+    }
+    exact = ParitySettings(tolerance=1e-3)
+    golden = golden_vectors(plans["android"], ParityTable(), lambda _: exact, Store(folder / "store"), Console())
+    report = REACT_NATIVE_CASES["cpu_alone"].android.report
+    return Wrapped(
+        target=ReactNative(),
+        android=Case(package=PACKAGE, target=Android(), plans=plans["android"], report=report, golden=golden),
+        ios=Case(package=PACKAGE, target=Ios(), plans=plans["ios"], report=report, golden=golden),
+    )
+
+
+def chosen(provider: str, file: Compiled) -> Choice:
+    return Choice(provider=provider, compiled=file, reason="")
+
+
+@pytest.mark.parametrize("program", ["runs", "loading", "selftest"])
+def test_models_behave_under_node_on_a_real_onnxruntime(program: str, every_type: Path) -> None:
+    done = run_tests(PROGRAMS / f"{program}.test.mjs", every_type)
+
+    assert done.returncode == 0, done.output
+    assert "# fail 0" in done.stdout
+    assert "# pass 0" not in done.stdout
+
+
+def run_tests(program: Path, package: Path) -> Finished:
+    return node.run(
+        ["--test-reporter=tap", "--test", program],
+        cwd=package,
+        environment={"PACKAGE": str(package), "MODULE": "EveryType", "RECIPES": json.dumps(list(recipes()))},
+    )
+
+
+def recipes() -> Iterator[dict[str, object]]:
+    """Recipes, and the values that Python makes of them."""
+    for element in ElementType:
+        if element in (ElementType.STRING, ElementType.BFLOAT16, ElementType.OTHER):
+            continue
+        for low, high, row in ((-1, 1, 0), (0, 2, 3), (3, 100, 0)):
+            for seed in (0, 2**64 - 1, 0x0123456789ABCDEF):
+                yield recipe_case(Recipe(element=element, shape=(7, 5), seed=seed, low=max(low, 0), high=high, row=row))
+
+
+def recipe_case(recipe: Recipe) -> dict[str, object]:
+    values = generated.values(recipe)
+    names = {ElementType.FLOAT: "float32", ElementType.DOUBLE: "float64"}
+    return {
+        "type": names.get(recipe.element, str(recipe.element)),
+        "count": values.size,
+        "recipe": base64.b64encode(generated.stored(recipe).tobytes()).decode(),
+        "values": base64.b64encode(values.tobytes()).decode(),
+    }

@@ -1,0 +1,256 @@
+"""Packages for React Native in JavaScriptCore on Linux: their C++ compiled with React Native's own, run by a host.
+
+`python -m tests.toolchain.jsc --lock` locks the versions that Debian's mirror has now.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from packager import tools
+from packager.environments.bionic import builder
+from packager.errors import ToolError
+from packager.store import key_of
+from tests.toolchain import node
+from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.require import require
+
+SUITE = Suite("bookworm")
+LOCK = Path(__file__).with_name("jsc_debs.txt")
+REFRESH = "python -m tests.toolchain.jsc --lock"
+WANTED = ("libjavascriptcoregtk-4.1-dev",)
+NOT_NEEDED = re.compile(
+    r"(?!(libjavascriptcoregtk-4.1-(0|dev)|lib(atomic1|blkid1|cap2|ffi8|gcc-s1|gcrypt20|glib2.0-0|gpg-error0|icu72|"
+    r"lz4-1|lzma5|mount1|pcre2-8-0|selinux1|stdc\+\+6|systemd0|zstd1)|zlib1g)$)"
+)
+"""What its headers and libraries depend on, but for the C library: that of the machine starts the program."""
+NOT_UNPACKED = re.compile(r"usr/share/")
+HOST = Path(__file__).with_name("react_native") / "host"
+REACT_NATIVE = (
+    "jsi/jsi/jsi.cpp",
+    "jsi/jsi/jsilib-posix.cpp",
+    "jsc/JSCRuntime.cpp",
+    "react/bridging/LongLivedObject.cpp",
+    "react/nativemodule/core/ReactCommon/TurboModule.cpp",
+    "react/nativemodule/core/ReactCommon/TurboModuleBinding.cpp",
+    "react/nativemodule/core/ReactCommon/TurboModuleWithJSIBindings.cpp",
+    "react/utils/jsi-utils.cpp",
+)
+"""Below ReactCommon: what stands between JavaScript and a module."""
+FOLDERS = (".", "callinvoker", "jsc", "jsi", "react/nativemodule/core")
+FOLLY = "#pragma once\nnamespace folly {\nclass dynamic {};\n}\n"
+"""A header of React Native's names this type, which nothing here uses."""
+TARGET = "x86_64-linux-gnu.2.34"
+FLAGS = ("-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fno-sanitize=undefined")
+WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
+LIBRARIES = ("-l:libjavascriptcoregtk-4.1.so.0", "-Wl,--allow-shlib-undefined")
+TIMEOUT_S = 240
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that came to its end, or was ended."""
+
+    returncode: int
+    output: str
+    """what it printed, errors too"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A host with a package's C++ inside."""
+
+    path: Path
+
+    def run(
+        self,
+        script: Path,
+        *arguments: str | Path,
+        onnxruntime: Path,
+        environment: Mapping[str, str] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Finished:
+        """Runs a script in it; `onnxruntime` is a folder with libonnxruntime.so."""
+        libraries = os.pathsep.join(map(str, (onnxruntime, _debian() / "usr" / "lib" / "x86_64-linux-gnu")))
+        variables = {"PATH": os.environ.get("PATH", ""), "LD_LIBRARY_PATH": libraries, **(environment or {})}
+        command = [self.path, script, *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as late:
+            said = late.stdout.decode(errors="replace") if isinstance(late.stdout, bytes) else late.stdout or ""
+            return Finished(-9, f"{said}\nended after {timeout_s} s")
+        return Finished(done.returncode, done.stdout)
+
+
+def program(package: Path, specs: Path, module: str) -> Program:
+    """The C++ of an unpacked package, compiled with what codegen made of its specs; made once for the same sources."""
+    sources = sorted((package / "cpp").glob("*.cpp"))
+    content = [*sorted((package / "cpp").rglob("*.h")), *sources, *sorted(specs.glob("*.h"))]
+    folder = _cached("package", content, _key())
+
+    def make(made: Path) -> None:
+        (made / "Package.h").write_text(
+            f'#pragma once\n#include "{module}Cxx.h"\n#define HOST_MODULE facebook::react::{module}Cxx\n',
+            encoding="utf-8",
+        )
+        include = [*includes(specs), "-I", str(made), "-I", str(package / "cpp")]
+        objects = compile_all([*sources, HOST / "main.cpp"], made, [*WARNINGS, *include])
+        library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
+        link: list[str | Path] = [
+            *objects,
+            *sorted(host_objects().glob("*.o")),
+            "-L",
+            library,
+            *LIBRARIES,
+            "-o",
+            made / "host",
+        ]
+        compiler(["-target", TARGET, *FLAGS, *link], what="linking the host")
+
+    make_alone(folder, make)
+    return Program(folder / "host")
+
+
+def host_objects() -> Path:
+    """A folder with React Native's sources and the host's own, compiled."""
+    common = _react_common()
+    sources = [common / each for each in REACT_NATIVE]
+    own = [HOST / "Globals.cpp", HOST / "Loop.cpp"]
+    folder = _cached("react-native", [*sources, *own, *sorted(HOST.glob("*.h"))], _key())
+
+    def make(made: Path) -> None:
+        compile_all(sources, made, ["-w", *includes()])
+        compile_all(own, made, [*WARNINGS, *includes()])
+
+    make_alone(folder, make)
+    return folder
+
+
+def includes(*folders: Path) -> list[str]:
+    """Options that have the compiler find the headers of React Native, of JavaScriptCore, and those in `folders`."""
+    shim = tools.cache_folder() / "jsc" / f"shim-{key_of([FOLLY])[:16]}"
+
+    def make(made: Path) -> None:
+        (made / "folly").mkdir()
+        (made / "folly" / "dynamic.h").write_text(FOLLY, encoding="utf-8")
+
+    make_alone(shim, make)
+    javascript_core = _debian() / "usr" / "include" / "webkitgtk-4.1"
+    found = [shim, *(_react_common() / each for each in FOLDERS), javascript_core, *folders]
+    return [option for folder in found for option in ("-isystem", str(folder))]
+
+
+def compile_all(
+    sources: Iterable[Path], folder: Path, options: Sequence[str], target: Sequence[str] = ("-target", TARGET)
+) -> list[Path]:
+    """Compiles each source to an object in `folder`, two at a time."""
+
+    def compile_one(source: Path) -> Path:
+        made = folder / f"{source.stem}.o"
+        compiler([*target, *FLAGS, *options, "-c", source, "-o", made], what=f"compiling {source.name}")
+        return made
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(compile_one, sources))
+
+
+def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
+    """Runs the C++ compiler, which brings libc++ as phones have it. Raises ToolError with its words."""
+    cache = tools.cache_folder() / "zig"  # where it keeps libc++ once it has compiled it
+    variables = {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+    command = [str(builder.compiler()), "c++", *map(str, arguments)]
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ToolError(f"{what} failed:\n{done.stderr}")
+
+
+@cache
+def onnxruntime() -> Path:
+    """A folder with the ONNX Runtime that packages pin, as libonnxruntime.so."""
+    return _library(
+        node.project("react_native") / "node_modules" / "onnxruntime-node", "bin/*/linux/x64/libonnxruntime.so*"
+    )
+
+
+@cache
+def other_onnxruntime() -> Path:
+    """A folder with the ONNX Runtime of this Python, which is a newer one."""
+    from importlib.util import find_spec
+
+    spec = find_spec("onnxruntime")
+    assert spec
+    assert spec.origin
+    return _library(Path(spec.origin).parent, "capi/libonnxruntime.so.*")
+
+
+def _library(folder: Path, pattern: str) -> Path:
+    library = sorted(folder.glob(pattern))[0]
+    place = tools.cache_folder() / "jsc" / f"onnxruntime-{tools.sha256_of(library)[:16]}"
+
+    def copy(made: Path) -> None:
+        shutil.copy(library, made / "libonnxruntime.so")
+
+    make_alone(place, copy)
+    return place
+
+
+def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
+    texts = [f"{path.name} {tools.sha256_of(path)}" for path in content]
+    return tools.cache_folder() / "jsc" / f"{name}-{key_of([*texts, *keys])[:16]}"
+
+
+def _key() -> str:
+    """Of all that is the same for every package."""
+    this = Path(__file__).read_text(encoding="utf-8")
+    locks = [LOCK.read_text(encoding="utf-8"), tools.pin(builder.COMPILER).sha256, str(_react_common())]
+    return key_of([this, *locks, *(tools.sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
+
+
+def _react_common() -> Path:
+    return node.project("react_native") / "node_modules" / "react-native" / "ReactCommon"
+
+
+@cache
+def _debian() -> Path:
+    """The folder with JavaScriptCore and what it needs; ends the test where it cannot be had."""
+    require(sys.platform == "linux" and os.uname().machine == "x86_64", "JavaScriptCore is Debian's, for x86_64")
+    folder = tools.cache_folder() / "jsc" / f"debian-{key_of([LOCK.read_text(encoding='utf-8')])[:16]}"
+
+    def make(made: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            debs = SUITE.download(read_lock(LOCK), Path(scratch), refresh=REFRESH)
+            unpack(debs, made / "root", NOT_UNPACKED)
+
+    try:
+        make_alone(folder, make)
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+    return folder / "root"
+
+
+def main() -> None:
+    if sys.argv[1:] != ["--lock"]:
+        sys.exit(f"usage: {REFRESH}")
+    LOCK.write_text(SUITE.lock(WANTED, NOT_NEEDED), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

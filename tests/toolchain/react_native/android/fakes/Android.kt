@@ -1,0 +1,21 @@
+// What of Android's framework React Native's classes are made of.
+package android.content
+
+import android.content.res.AssetManager
+import java.io.File
+
+public open class ContextWrapper(private val base: Context) : Context() {
+    override fun getApplicationContext(): Context = base.getApplicationContext()
+
+    override fun getAssets(): AssetManager = base.getAssets()
+
+    override fun getNoBackupFilesDir(): File = base.getNoBackupFilesDir()
+
+    override fun getCacheDir(): File = base.getCacheDir()
+
+    override fun getFilesDir(): File = base.getFilesDir()
+
+    override fun getPackageCodePath(): String = base.getPackageCodePath()
+
+    override fun getPackageName(): String = base.getPackageName()
+}

@@ -1,0 +1,1 @@
+"""Downloads of React Native packages, under Node."""

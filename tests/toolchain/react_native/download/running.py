@@ -1,0 +1,88 @@
+"""Code of tests that runs in one Node after the other: starting it takes longer than most of them."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any
+
+from packager.render import templates_folder
+from tests.toolchain import node
+from tests.toolchain.react_native.download.server import Certificate
+
+SETTING = Path(__file__).with_name("setting.mjs")
+CERTIFICATE = Path(__file__).with_name("certificate.mjs")
+RUNTIME = templates_folder() / "react_native" / "lib" / "runtime"
+SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What code returned, and the numbers of bytes that it was told of."""
+
+    value: Any
+    progress: list[int]
+
+
+@dataclass(frozen=True)
+class Process:
+    """A Node that waits for code."""
+
+    popen: "subprocess.Popen[str]"
+    commands: IO[str]
+    answers: IO[str]
+
+    def run(self, code: str, **names: object) -> Seen:
+        """Runs the body of an asynchronous function; `names` are there in it."""
+        watch = Timer(SECONDS, self.popen.kill)
+        watch.start()
+        try:
+            self.commands.write(json.dumps({"code": code, **names}) + "\n")
+            self.commands.flush()
+            answer = self.answers.readline()
+        finally:
+            watch.cancel()
+        assert answer, f"Node ended, or was ended after {SECONDS} s"
+        found = json.loads(answer)
+        assert "value" in found, found
+        return Seen(**found)
+
+
+def certificate(folder: Path) -> Certificate:
+    """A new one, which nobody trusts who is not told to."""
+    made = Certificate(folder / "certificate.pem", folder / "key.pem")
+    done = node.run([CERTIFICATE, made.key, made.certificate], cwd=folder)
+    assert done.returncode == 0, done.output
+    return made
+
+
+@contextmanager
+def running(folder: Path, trusted: Path | None = None) -> Iterator[Process]:
+    """A Node that trusts a certificate beside those of the system. It must have written no warning in the end."""
+    project = node.project("react_native")
+    variables = {"NODE_EXTRA_CA_CERTS": str(trusted)} if trusted else {}
+    with (folder / "errors.txt").open("w") as errors:
+        process = subprocess.Popen(
+            [str(node.node().program), str(SETTING), str(project), str(RUNTIME)],
+            env={**os.environ, "NODE_OPTIONS": "", **variables},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    assert process.stdin
+    assert process.stdout
+    with process.stdin as commands, process.stdout as answers:
+        try:
+            yield Process(process, commands, answers)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            commands.close()
+            process.wait(SECONDS)
+    assert (folder / "errors.txt").read_text() == ""

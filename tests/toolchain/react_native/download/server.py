@@ -1,0 +1,217 @@
+"""A server of files that knows ranges, and has the faults that a test gives it."""
+
+import mimetypes
+import re
+import ssl
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a server was asked for."""
+
+    path: str
+    headers: dict[str, str]
+
+    @property
+    def range(self) -> str:
+        return self.headers.get("range", "")
+
+
+Fault = Callable[["Handler"], None]
+
+
+@dataclass
+class Files:
+    """What a server has, and what it did."""
+
+    by_path: dict[str, bytes] = field(default_factory=dict)
+    has_tags: bool = True
+    heeds_if_range: bool = True
+    faults: deque[Fault | None] = field(default_factory=deque)
+    """One for each request in turn: None for one that is answered as it should be."""
+    requests: list[Request] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+    cut_off: list[str] = field(default_factory=list)
+    """Paths whose client went away before it had all."""
+
+    @property
+    def ranges(self) -> list[str]:
+        return [request.range.removeprefix("bytes=") for request in self.requests]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    files: Files
+
+    def do_GET(self) -> None:
+        self.files.requests.append(Request(self.path, {name.lower(): value for name, value in self.headers.items()}))
+        fault = self.files.faults.popleft() if self.files.faults else None
+        try:
+            if fault:
+                fault(self)
+            else:
+                self.answer()
+        except OSError:
+            self.files.cut_off.append(self.path)
+            self.close_connection = True
+
+    @property
+    def content(self) -> bytes:
+        return self.files.by_path[self.path]
+
+    @property
+    def tag(self) -> str:
+        return f'"{sha256(self.content).hexdigest()[:12]}"'
+
+    def answer(self, *, knows_ranges: bool = True, sent: int | None = None, pause_s: float = 0.0) -> None:
+        """Sends what was asked for, or only `sent` bytes of it, in pieces of 2,000 bytes with pauses between."""
+        if self.path not in self.files.by_path:
+            self.refuse(HTTPStatus.NOT_FOUND)
+            return
+        asked = self._asked() if knows_ranges else None
+        content, total = self.content, len(self.content)
+        first, last = asked or (0, total - 1)
+        if asked and first >= total:
+            self.refuse(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
+            return
+        self.send_response(HTTPStatus.PARTIAL_CONTENT if asked else HTTPStatus.OK)
+        if asked:
+            self.send_header("Content-Range", f"bytes {first}-{min(last, total - 1)}/{total}")
+        if self.files.has_tags:
+            self.send_header("ETag", self.tag)
+        self.send_header("Content-Type", mimetypes.guess_type(self.path)[0] or "application/octet-stream")
+        self.send_header("Content-Length", str(len(content[first : last + 1])))
+        self.end_headers()
+        self._send(content[first : last + 1][:sent], pause_s)
+        if sent is not None:
+            self.close_connection = True
+
+    def _asked(self) -> tuple[int, int] | None:
+        """First and last byte of a piece; None when all of the file is to be sent."""
+        found = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
+        held = self.headers.get("If-Range", self.tag)
+        is_current = held == self.tag or not self.files.heeds_if_range
+        return (int(found[1]), int(found[2])) if found and is_current else None
+
+    def _send(self, body: bytes, pause_s: float) -> None:
+        for start in range(0, len(body), 2000):
+            self.wfile.write(body[start : start + 2000])
+            if pause_s:
+                self.files.ended.wait(pause_s)
+
+    def refuse(self, status: int, *headers: tuple[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Tests read `requests`."""
+
+
+def cut(after: int) -> Fault:
+    """The connection breaks after so many bytes."""
+    return lambda handler: handler.answer(sent=after)
+
+
+def stall(handler: Handler) -> None:
+    """Some bytes, then none."""
+    handler.answer(sent=4000)
+    handler.wfile.flush()
+    handler.files.ended.wait(10)
+
+
+def slow(pause_s: float) -> Fault:
+    return lambda handler: handler.answer(pause_s=pause_s)
+
+
+def status(code: int) -> Fault:
+    return lambda handler: handler.refuse(code)
+
+
+def whole(handler: Handler) -> None:
+    """As servers do that know no ranges."""
+    handler.answer(knows_ranges=False)
+
+
+def redirect(address: str) -> Fault:
+    return lambda handler: handler.refuse(HTTPStatus.FOUND, ("Location", address))
+
+
+def other_bytes(handler: Handler) -> None:
+    """The right number of bytes, from another place of the file."""
+    del handler.headers["Range"]
+    handler.headers["Range"] = "bytes=0-999"
+    handler.answer()
+
+
+def changed(content: bytes) -> Fault:
+    """The file is replaced, then sent."""
+
+    def replace(handler: Handler) -> None:
+        handler.files.by_path[handler.path] = content
+        handler.answer()
+
+    return replace
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Clients that go away, or do not trust the certificate, are what tests are about."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a server of https: addresses proves itself with; files in PEM."""
+
+    certificate: Path
+    key: Path
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is, and what it has."""
+
+    url: str
+    files: Files
+
+
+@contextmanager
+def serving(pair: Certificate | None = None) -> Iterator[Address]:
+    """A server on this machine, of https: addresses if there is a certificate."""
+    files = Files()
+    server = _Server(("127.0.0.1", 0), type("FilesHandler", (Handler,), {"files": files}))
+    if pair:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield Address(f"{'https' if pair else 'http'}://127.0.0.1:{server.server_address[1]}/", files)
+    finally:
+        files.ended.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 5) -> bool:
+    """Whether it holds in time."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()

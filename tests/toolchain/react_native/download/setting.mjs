@@ -1,0 +1,48 @@
+// Runs the code of tests, each a line of JSON, with the package's own downloads, XMLHttpRequest, and files of this machine.
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { files } from './store.mjs';
+
+const [project, runtime] = process.argv.slice(2);
+globalThis.XMLHttpRequest = createRequire(`${project}/`)('xhr2');
+// Browsers do not let it be set, React Native does.
+delete XMLHttpRequest.prototype._restrictedHeaders['accept-encoding'];
+
+const load = (name) => import(pathToFileURL(`${runtime}/${name}.js`).href);
+const { download } = await load('download');
+const { removeDownloads, sourceOf } = await load('sources');
+const { bytesInMemory } = await load('downloadMemory');
+
+/** Small and fast, for tests. */
+const PACE = { largestPieceBytes: 32768, smallestPieceBytes: 4096, stallMs: 400, firstPauseMs: 10, attempts: 4 };
+const AsyncFunction = (async () => undefined).constructor;
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What became of a promise, for a test in Python. */
+const outcome = (promise) =>
+  promise.then(
+    (value) => ({ value: value ?? null }),
+    (error) => ({ code: error.code ?? error.name, message: error.message }),
+  );
+
+/** What runs models on a platform, as far as files are concerned. */
+const backendOf = (platform, cache) => ({
+  ...files,
+  platform,
+  about: () => ({ runtimeVersion: '', bundle: '', cache, cores: 1 }),
+  locate: async (path) => ({ path: `/package/${path}`, offset: 4096 }),
+});
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { code, ...given } = JSON.parse(line);
+  const progress = [];
+  const watcher = { signal: undefined, onBytes: (loaded) => progress.push(loaded) };
+  const tools = { download, sourceOf, removeDownloads, bytesInMemory, backendOf, files, sleep, outcome, PACE };
+  const names = { ...given, ...tools, progress, watcher };
+  const value = await outcome(new AsyncFunction(...Object.keys(names), code)(...Object.values(names)));
+  process.stdout.write(`${JSON.stringify({ ...value, progress })}\n`);
+}
+// xhr2 leaves connections open after redirects, for which Node would wait.
+process.exit();

@@ -1,0 +1,61 @@
+"""An Expo app that depends on a built package: what `expo prebuild` makes of it, without network."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.toolchain import node
+from tests.toolchain.react_native.bare import read_json
+from tests.toolchain.react_native.packages import Built
+
+NAME = "Fixture"
+FIXTURE = Path(__file__).with_name("expo_app")
+
+
+@dataclass(frozen=True)
+class ExpoApp:
+    """A folder with an app; `android` and `ios` are there after `prebuild`."""
+
+    folder: Path
+    package: str
+
+    def prebuild(self, options: Mapping[str, object] | None, *, is_clean: bool = True) -> node.Finished:
+        """Makes the native projects with the package's plugin and its options, or changes those that are there."""
+        path = self.folder / "app.json"
+        app = json.loads((FIXTURE / "app.json").read_text(encoding="utf-8"))
+        app["expo"]["plugins"] = [self.package if options is None else [self.package, options]]
+        path.write_text(json.dumps(app), encoding="utf-8")
+        arguments = ["prebuild", "--no-install", "--platform", "all", *([] if is_clean else ["--no-clean"])]
+        return node.run([node.tool(node.project("expo"), "expo"), *arguments], cwd=self.folder)
+
+    def linked(self, system: str) -> dict[str, Any]:
+        """What Expo's autolinking says of the platform."""
+        program = node.tool(node.project("expo"), "expo-modules-autolinking")
+        return read_json(node.run([program, "react-native-config", "--platform", system, "--json"], cwd=self.folder))
+
+    def native_files(self) -> Mapping[str, bytes]:
+        """All files of both native projects, by path."""
+        paths = [path for name in ("android", "ios") for path in (self.folder / name).rglob("*") if path.is_file()]
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in sorted(paths)}
+
+
+def make(built: Built, folder: Path) -> ExpoApp:
+    """An app as Expo's command line makes it, with the package installed."""
+    project = node.project("expo")
+    modules = node.link(project, folder)
+    shutil.copytree(built.package, modules / built.name, copy_function=os.link)
+    shutil.copytree(FIXTURE, folder, dirs_exist_ok=True)
+    wanted = json.loads((project / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    description = {
+        "name": "fixture",
+        "version": "1.0.0",
+        "private": True,
+        "main": "index.js",
+        "dependencies": {**wanted, built.name: built.description["version"]},
+    }
+    (folder / "package.json").write_text(json.dumps(description), encoding="utf-8")
+    return ExpoApp(folder, built.name)

@@ -1,0 +1,3 @@
+import { registerRootComponent } from 'expo';
+
+registerRootComponent(() => null);

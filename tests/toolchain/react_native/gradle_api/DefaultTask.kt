@@ -1,0 +1,5 @@
+package org.gradle.api
+
+open class DefaultTask {
+    var group: String? = null
+}

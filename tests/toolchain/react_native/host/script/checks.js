@@ -1,0 +1,40 @@
+// How cases say what they expect.
+
+export function check(isRight, words) {
+  if (!isRight) throw new Error(`not so: ${words}`);
+}
+
+export function equal(found, expected, words) {
+  const [left, right] = [text(found), text(expected)];
+  if (left !== right) throw new Error(`${words}: found ${left}, expected ${right}`);
+}
+
+/** JSON, with arrays of numbers as lists, and integers of 64 bits as text. */
+export function text(value) {
+  return JSON.stringify(value, (_key, each) => {
+    if (typeof each === 'bigint') return each.toString();
+    return ArrayBuffer.isView(each) ? Array.from(each, (item) => (typeof item === 'bigint' ? item.toString() : item)) : each;
+  });
+}
+
+/** The error that something ends with. */
+export async function failure(action) {
+  try {
+    await action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('no error came');
+}
+
+/** Fails unless something ends with an error of this code and these words. */
+export async function fails(action, code, words = '') {
+  const error = await failure(action);
+  const found = error.code ?? /^\[([a-z-]+)\]/.exec(error.message)?.[1];
+  if (found !== code || !error.message.includes(words)) {
+    throw new Error(`expected [${code}] ${words}, found [${found}] ${error.message}`);
+  }
+  return error;
+}
+
+export const later = (milliseconds) => new Promise((resolve) => void setTimeout(resolve, milliseconds));

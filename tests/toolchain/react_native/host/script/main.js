@@ -1,0 +1,20 @@
+// Runs one case: `host main.js PLAN`, where the plan is a JSON file that names it.
+
+import './globals.js';
+import { text } from './checks.js';
+import * as files from './files.js';
+import * as models from './models.js';
+
+const cases = { ...files, ...models };
+
+Promise.resolve()
+  .then(() => cases[plan.case]())
+  .then((result) => {
+    console.log(`RESULT ${text(result) ?? 'null'}`);
+    if (plan.next === undefined) host.exit(0);
+    else host.reload(plan.next);
+  })
+  .catch((error) => {
+    console.log(`FAILED ${error.name}: ${error.message}\n${error.stack}`);
+    host.exit(1);
+  });

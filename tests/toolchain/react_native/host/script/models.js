@@ -1,0 +1,259 @@
+// Cases on the models of a package, through what an app imports.
+
+import * as models from '@example/models';
+
+import { check, equal, fails, later, text } from './checks.js';
+
+const { EveryType, Orientation, SileroVad } = models;
+
+const PIXELS = 3 * 224 * 224;
+const one = () => ({ threads: 1, ...plan.options });
+const pixels = () => Float32Array.from({ length: PIXELS }, (_, index) => Math.sin(index / 50));
+const speech = () => ({ input: new Float32Array(576).fill(0.1), state: new Float32Array(256), sr: new BigInt64Array([16000n]) });
+const close = (left, right) => left.every((value, index) => Math.abs(value - right[index]) <= 1e-6);
+
+/** Runs the model that the plan names on values from files. */
+export async function outputs() {
+  const model = await models[plan.model].load(one());
+  const inputs = {};
+  for (const [name, { path, array, shape }] of Object.entries(plan.inputs)) {
+    inputs[name] = { data: new globalThis[array](host.read(path)), shape };
+  }
+  const sync = model.runSync(inputs);
+  const found = await model.run(inputs);
+  equal(sync, found, 'run and runSync differ');
+  const { info, provider, fallbacks } = model;
+  model.dispose();
+  return { info, provider, fallbacks, outputs: found };
+}
+
+export async function readsPartsOfBuffers() {
+  const model = await Orientation.load(one());
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const [output] = Object.keys(Orientation.descriptor.outputs);
+  const whole = pixels();
+  const longer = new Float32Array(PIXELS + 20).fill(1e9);
+  longer.set(whole, 7);
+  const input = longer.subarray(7, 7 + PIXELS);
+  check(input.byteOffset === 28, 'the input begins inside its buffer');
+  const expected = (await model.run({ [name]: { data: whole, shape: [1, 3, 224, 224] } }))[output].data;
+  const target = new Float32Array(12).fill(-1);
+  const into = { [output]: { data: target.subarray(5, 9), shape: [1, 4] } };
+  const found = await model.run({ [name]: { data: input, shape: [1, 3, 224, 224] } }, { into });
+  equal(found[output].data, expected, 'values of a part of a buffer');
+  check(found[output].data.buffer === target.buffer, 'the result lies in the memory that was given');
+  equal(target, [-1, -1, -1, -1, -1, ...expected, -1, -1, -1], 'nothing else was written to');
+  model.runSync({ [name]: { data: input.map((value) => -value), shape: [1, 3, 224, 224] } }, { into });
+  check(text(target.subarray(5, 9)) !== text(expected), 'another input, another output');
+}
+
+export async function keepsOutputsApart() {
+  const model = await SileroVad.load(one());
+  const [first, second] = [await model.run(speech()), model.runSync({ ...speech(), input: new Float32Array(576).fill(0.4) })];
+  check(text(first) !== text(second), 'two runs have memory of their own');
+  model.dispose();
+  check(first[Object.keys(first)[0]].data.length > 0, 'outputs outlive the model');
+}
+
+export async function everyElementType() {
+  const model = await EveryType.load(one());
+  const inputs = {
+    f32: new Float32Array([1, 2, 3, 4, 5, 6]),
+    f64: new Float64Array([1.5, 2, 3, 4, 5, 1e300]),
+    f16: new Uint16Array([0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x7c00]),
+    i8: new Int8Array([-128, 2, 3, 4, 5, 127]),
+    i16: new Int16Array([-32768, 2, 3, 4, 5, 32767]),
+    i32: new Int32Array([-2147483648, 2, 3, 4, 5, 2147483647]),
+    i64: new BigInt64Array([-9223372036854775808n, 2n, 3n, 4n, 5n, 9223372036854775807n]),
+    u8: new Uint8Array([0, 2, 3, 4, 5, 255]),
+    flag: new Uint8Array([1, 0, 1, 0, 0, 1]),
+    word: ['', 'zwei', ' \t\n', '\u{1f600}', 'f\u00fcnf', 'x'.repeat(5000)],
+    scalar: new Float32Array([21]),
+    rows: { data: new Float32Array([1, 2, 3, 4, 5, 6]), shape: [3, 2] },
+  };
+  const sync = model.runSync(inputs);
+  const found = await model.run(inputs);
+  equal(sync, found, 'run and runSync differ');
+  model.dispose();
+  return found;
+}
+
+export async function refusesWrongTensors() {
+  const model = await Orientation.load(one());
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  await fails(() => model.run({ [name]: new Float32Array(5) }), 'bad-input');
+  await fails(() => model.run({ [name]: new Float64Array(PIXELS) }), 'bad-input', 'Float32Array');
+  await fails(() => model.run({}), 'bad-input', name);
+  await fails(() => model.run({ [name]: { data: pixels(), shape: [1, 3, 448, 112] } }), 'bad-input');
+}
+
+/** Loads and disposes, and how that ends. */
+export async function loadFails() {
+  const error = await fails(() => Orientation.load(one()), plan.code, plan.words);
+  return error.message;
+}
+
+export async function loads() {
+  const model = await Orientation.load(one());
+  const { provider, fallbacks, info } = model;
+  model.dispose();
+  return { provider, fallbacks, info };
+}
+
+export async function selfTests() {
+  const results = [];
+  for (const each of [Orientation, SileroVad, EveryType]) {
+    const model = await each.load(one());
+    const result = await model.selfTest();
+    results.push({ model: result.model, passed: result.passed, compared: result.outputs.length, words: result.toString() });
+    model.dispose();
+  }
+  return results;
+}
+
+export async function disposesWhileRunning() {
+  const model = await Orientation.load(one());
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const [output] = Object.keys(Orientation.descriptor.outputs);
+  const input = { [name]: { data: new Float32Array(8 * PIXELS).fill(0.5), shape: [8, 3, 224, 224] } };
+  const expected = (await model.run(input))[output].data;
+  const runs = Array.from({ length: 6 }, () => model.run(input));
+  await runs[0];
+  await later(5);
+  model.dispose();
+  const ends = await Promise.allSettled(runs);
+  const whole = ends.filter((each) => each.status === 'fulfilled');
+  const codes = ends.slice(whole.length).map((each) => each.reason?.code);
+  check(whole.length >= 2, 'the run that was under way ends by itself');
+  for (const each of whole) equal(each.value[output].data, expected, 'its output');
+  check(codes.length >= 1 && codes.every((code) => code === 'disposed'), `runs that had not begun: ${codes}`);
+  await fails(() => model.run(input), 'disposed');
+  await fails(() => model.runSync(input), 'disposed');
+  model.dispose();
+}
+
+export async function cancels() {
+  const model = await Orientation.load(one());
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const input = { [name]: { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] } };
+  const controllers = [new AbortController(), new AbortController()];
+  const runs = controllers.map(({ signal }) => model.run(input, { signal }));
+  const started = host.now();
+  await model.run({ [name]: { data: pixels(), shape: [1, 3, 224, 224] } }).catch(() => undefined);
+  const whole = host.now() - started;
+  equal((await Promise.allSettled(runs)).map((each) => each.status), ['fulfilled', 'fulfilled'], 'runs that nobody cancels');
+  const again = controllers.map(({ signal }) => model.run(input, { signal }));
+  await later(5);
+  const before = host.now();
+  controllers[1].abort();
+  const waiting = await fails(() => again[1], 'cancelled');
+  check(waiting.name === 'ModelError', 'a ModelError');
+  controllers[0].abort();
+  await fails(() => again[0], 'cancelled');
+  const took = host.now() - before;
+  check(took < whole / 2, `cancelled runs end early: ${took} ms of ${whole} ms`);
+  const next = await model.run({ [name]: { data: pixels(), shape: [1, 3, 224, 224] } });
+  check(next !== undefined, 'the model still runs');
+}
+
+export async function growsNot() {
+  const model = await SileroVad.load(one());
+  const words = await EveryType.load(one());
+  const inputs = everyInputs();
+  const round = async (count) => {
+    for (let index = 0; index < count; index += 1) {
+      await model.run(speech());
+      model.runSync(speech());
+      await words.run(inputs);
+      await model.run({ ...speech(), input: new Float32Array(575) }).catch(() => undefined);
+      if (index % 50 === 0) host.collectGarbage();
+    }
+    host.collectGarbage();
+    await later(20);
+    return host.residentBytes();
+  };
+  await round(300);
+  const before = await round(300);
+  const after = await round(1000);
+  return { grownBytes: after - before, threads: host.threads() };
+}
+
+function everyInputs() {
+  const six = (type) => new type(6);
+  return {
+    f32: six(Float32Array), f64: six(Float64Array), f16: six(Uint16Array), i8: six(Int8Array), i16: six(Int16Array),
+    i32: six(Int32Array), i64: six(BigInt64Array), u8: six(Uint8Array), flag: six(Uint8Array),
+    word: ['a', 'b', 'c', 'd', 'e', 'f'.repeat(50000)], scalar: new Float32Array(1),
+    rows: { data: new Float32Array(6), shape: [2, 3] },
+  };
+}
+
+/** Two models at once, and many of one: threads of their own, and none is left behind. */
+export async function runsSideBySide() {
+  const before = host.threads();
+  const [page, voice] = await Promise.all([Orientation.load(one()), SileroVad.load(one())]);
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const input = { [name]: { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] } };
+  const order = [];
+  const long = page.run(input).then(() => order.push('long'));
+  await later(2);
+  const short = voice.run(speech()).then(() => order.push('short'));
+  await Promise.all([long, short]);
+  equal(order, ['short', 'long'], 'a short run does not wait for another model');
+  const [many, alone] = [await Promise.all(Array.from({ length: 40 }, () => voice.run(speech()))), voice.runSync(speech())];
+  for (const each of many) equal(each, alone, 'runs that queue');
+  page.dispose();
+  voice.dispose();
+  for (let index = 0; index < 20; index += 1) {
+    const model = await SileroVad.load(one());
+    void model.run(speech()).catch(() => undefined);
+    model.dispose();
+  }
+  await later(100);
+  (await SileroVad.load(one())).dispose();
+  await later(50);
+  check(host.threads() <= before + 3, `threads: ${before} before, ${host.threads()} after`);
+}
+
+/** A file of the app's own, by path or in memory; `plan.own` is the same model, `plan.other` another one. */
+export async function ownFiles() {
+  const expected = (await run(await Orientation.load(one()))).map((value) => value);
+  const bytes = host.read(plan.own);
+  const padded = new Uint8Array(bytes.byteLength + 11);
+  padded.set(new Uint8Array(bytes), 9);
+  const view = padded.subarray(9, 9 + bytes.byteLength);
+  for (const source of [{ path: plan.own }, { path: `file://${plan.own}`, sha256: plan.sha256 }, { buffer: bytes }, { buffer: view, sha256: plan.sha256 }]) {
+    const model = await Orientation.load({ ...one(), source });
+    padded.fill(0);
+    check(close(await run(model), expected), `values of ${Object.keys(source)}`);
+    padded.set(new Uint8Array(bytes), 9);
+    model.dispose();
+  }
+  const wrong = '0'.repeat(64);
+  await fails(() => Orientation.load({ ...one(), source: { path: plan.own, sha256: wrong } }), 'corrupted');
+  await fails(() => Orientation.load({ ...one(), source: { buffer: bytes, sha256: wrong } }), 'corrupted');
+  await fails(() => Orientation.load({ ...one(), source: { path: plan.other } }), 'bad-model');
+  await fails(() => Orientation.load({ ...one(), source: { path: '/nowhere/model.ort' } }), 'missing');
+  await fails(() => Orientation.load({ ...one(), source: { buffer: new Uint8Array(100) } }), 'runtime');
+  const odd = { providers: ['xnnpack'], providerOptions: { xnnpack: { no_such_option: '1' } } };
+  return (await Orientation.load({ ...one(), source: { buffer: bytes }, ...odd }).catch((error) => error)).fallbacks;
+}
+
+async function run(model) {
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const [output] = Object.keys(Orientation.descriptor.outputs);
+  return (await model.run({ [name]: { data: pixels(), shape: [1, 3, 224, 224] } }))[output].data;
+}
+
+/** Ends JavaScript while models are loaded and run; then begins anew. */
+export async function endsAmidRuns() {
+  const model = await Orientation.load(one());
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  for (let index = 0; index < 4; index += 1) {
+    void model.run({ [name]: { data: new Float32Array(4 * PIXELS).fill(index), shape: [4, 3, 224, 224] } });
+  }
+  void SileroVad.load(one());
+  void (await SileroVad.load(one())).run(speech());
+  await later(plan.delay);
+  return null;
+}

@@ -1,0 +1,23 @@
+// What a package takes from `react-native`, of the host: its registry of modules, and which platform this is.
+
+/** Says where the files of an Android app lie, as the package's class in Kotlin does. */
+const android = {
+  device: () => ({ chip: '', apiLevel: 34, folder: globalThis.plan.cache }),
+  locate: (asset) => {
+    const place = globalThis.plan.places[asset];
+    return place === undefined ? Promise.reject(new Error(`[missing] no asset ${asset}`)) : Promise.resolve(place);
+  },
+};
+
+export const TurboModuleRegistry = {
+  get: (name) => {
+    if (name.endsWith('FilesAndroid')) return globalThis.plan.os === 'android' ? android : null;
+    return globalThis.__turboModuleProxy(name);
+  },
+};
+
+export const Platform = {
+  get OS() {
+    return globalThis.plan.os;
+  },
+};

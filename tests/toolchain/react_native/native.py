@@ -1,0 +1,137 @@
+"""A package for React Native whose JavaScript and C++ run together, as an app has them: its code, its files, a case."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.toolchain import jsc, node
+from tests.toolchain.react_native import codegen, packages
+
+SCRIPTS = jsc.HOST / "script"
+MODULE = "Models"
+ASSETS = f"mobpack/{MODULE}"
+RESULT = re.compile(r"^RESULT (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class App:
+    """A program with the package's C++, the package's JavaScript in one file, and a copy of its models beside them."""
+
+    program: jsc.Program
+    script: Path
+    scratch: Path
+    """where it may write: the app's cache, and what cases ask for"""
+
+    @property
+    def bundle(self) -> Path:
+        """The folder of the package's files. They are to be replaced, not written to."""
+        return self.program.path.parent / f"{MODULE}Models.bundle"
+
+    def run(
+        self,
+        case: str,
+        *,
+        os: str = "ios",
+        onnxruntime: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        **plan: Any,
+    ) -> Any:
+        """Runs a case of `script/`, and gives what it returned; one that fails ends the test."""
+        written = self.plan(case, os=os, **plan)
+        done = self.program.run(
+            self.script,
+            written,
+            onnxruntime=onnxruntime or jsc.onnxruntime(),
+            environment={"XDG_CACHE_HOME": str(self.scratch / "caches"), **(environment or {})},
+        )
+        results = RESULT.findall(done.output)
+        assert done.returncode == 0, done.output
+        assert results, done.output
+        return json.loads(results[-1])
+
+    def plan(self, case: str, *, os: str = "ios", **plan: Any) -> Path:
+        """The file that tells the script what to do."""
+        folders = {"scratch": str(self.scratch / case), "cache": str(self.scratch / "caches" / "android")}
+        (self.scratch / case).mkdir(parents=True, exist_ok=True)
+        path = self.scratch / f"{case}.json"
+        path.write_text(json.dumps({"case": case, "os": os, **folders, **plan}), encoding="utf-8")
+        return path
+
+    def replace(self, file: str, content: bytes) -> None:
+        """Other bytes for a file of the package."""
+        (self.bundle / file).unlink()
+        (self.bundle / file).write_bytes(content)
+
+
+@dataclass(frozen=True)
+class Code:
+    """What apps with the package share."""
+
+    program: jsc.Program
+    script: Path
+    models: Path
+    """the folder of the package's files for both platforms"""
+
+    def app(self, folder: Path) -> App:
+        """An app of its own in `folder`."""
+        installed = folder / "app"
+        installed.mkdir(parents=True)
+        shutil.copy(self.program.path, installed / "app")
+        for platform in ("both", "ios"):
+            source = self.models / platform / ASSETS
+            if source.is_dir():
+                shutil.copytree(source, installed / f"{MODULE}Models.bundle", copy_function=_link, dirs_exist_ok=True)
+        (folder / "scratch").mkdir()
+        return App(jsc.Program(installed / "app"), self.script, folder / "scratch")
+
+
+def build(built: packages.Built, folder: Path) -> Code:
+    """Compiles the C++ of a package, and packs its JavaScript and that of the cases into one file."""
+    app = built.app(folder / "project")
+    specs = codegen.for_ios(app, folder / "codegen")
+    program = jsc.program(built.package, specs, MODULE)
+    script = folder / "script.js"
+    _bundle(app, script)
+    return Code(program, script, built.package / "models")
+
+
+def _bundle(app: Path, script: Path) -> None:
+    project = node.project("react_native")
+    done = node.run(
+        [
+            node.tool(project, "esbuild"),
+            SCRIPTS / "main.js",
+            "--bundle",
+            "--platform=neutral",  # not the browser's half of the package
+            "--main-fields=main",
+            '--define:process.env.NODE_ENV="production"',
+            "--format=iife",
+            "--target=es2022",
+            "--log-level=warning",
+            f"--alias:react-native={SCRIPTS / 'react-native.js'}",
+            f"--outfile={script}",
+        ],
+        cwd=app,
+        environment={"NODE_PATH": str(app / "node_modules")},
+    )
+    assert done.returncode == 0, done.output
+    assert not done.output, done.output
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # on another disk
+        shutil.copy(source, target)
+
+
+def code(factory: pytest.TempPathFactory) -> Code:
+    """Of the package with several models."""
+    return build(packages.several(factory), factory.mktemp("native"))

@@ -1,0 +1,2 @@
+# The target that fbjni's .aar brings.
+add_library(fbjni::fbjni INTERFACE IMPORTED GLOBAL)

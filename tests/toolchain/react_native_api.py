@@ -1,0 +1,131 @@
+"""React Native's Android API: what its list of binary signatures holds, and classes to compile and run against.
+
+npm's package brings `ReactAndroid.api`, the list that React Native itself checks its compatibility with, and all its
+Kotlin sources. Its classes are on Maven alone, so those that a package of ours uses are made here: some are compiled
+from its own sources, others are stand-ins (`react_native/android/fakes`) that a test compares with the list.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.archives import read_zip
+from tests.toolchain import class_files, jvm, node
+from tests.toolchain.class_files import ClassFile, Member
+
+FAKES = Path(__file__).with_name("react_native") / "android" / "fakes"
+ANDROID = Path("node_modules", "react-native", "ReactAndroid")
+PREFIX = "com/facebook/"
+OWN_SOURCES = (
+    "bridge/Promise.kt",
+    "bridge/ReactMethod.kt",
+    "bridge/Dynamic.kt",
+    "bridge/DynamicFromArray.kt",
+    "bridge/DynamicFromMap.kt",
+    "bridge/JavaOnlyArray.kt",
+    "bridge/JavaOnlyMap.kt",
+    "bridge/ReadableArray.kt",
+    "bridge/ReadableMap.kt",
+    "bridge/ReadableMapKeySetIterator.kt",
+    "bridge/ReadableType.kt",
+    "bridge/WritableArray.kt",
+    "bridge/WritableMap.kt",
+    "module/model/ReactModuleInfo.kt",
+    "module/model/ReactModuleInfoProvider.kt",
+    "turbomodule/core/interfaces/TurboModule.kt",
+)
+"""Files of React Native that need nothing else of it."""
+CLASS = re.compile(r"(?P<flags>[a-z ]*?) (?:annotation )?(?:class|interface) (?P<name>\S+)(?: : (?P<above>.*))? \{")
+MEMBER = re.compile(r"\t(?P<flags>[a-z ]*?) ?(?:fun|field) (?P<name>\S+) (?P<descriptor>\S+)")
+
+
+@dataclass(frozen=True)
+class Api:
+    """The public and protected part of React Native's classes."""
+
+    members: frozenset[Member]
+    abstract: frozenset[Member]
+    above: Mapping[str, tuple[str, ...]]
+    """class -> its superclass and interfaces; names as class files have them"""
+
+    def has(self, member: Member) -> bool:
+        """Whether a class that refers to `member` finds it when it is linked: there or in a class above."""
+        if member in self.members:
+            return True
+        owners = self.above.get(member.owner, ())
+        return any(self.has(Member(owner, member.name, member.descriptor)) for owner in owners)
+
+
+def api() -> Api:
+    """What `ReactAndroid.api` of the locked React Native says."""
+    text = (node.project("react_native") / ANDROID / "api" / "ReactAndroid.api").read_text(encoding="utf-8")
+    return read(text)
+
+
+def read(text: str) -> Api:
+    """The format is that of Kotlin's binary-compatibility-validator."""
+    members: dict[Member, bool] = {}
+    above: dict[str, tuple[str, ...]] = {}
+    name = ""
+    for line in text.splitlines():
+        if found := CLASS.fullmatch(line):
+            name = found["name"]
+            above[name] = tuple((found["above"] or "").split(", ")) if found["above"] else ()
+        elif found := MEMBER.fullmatch(line):
+            members[Member(name, found["name"], found["descriptor"])] = "abstract" in found["flags"].split()
+        elif line.strip(" }"):
+            raise AssertionError(f"ReactAndroid.api has a line of an unknown kind: {line}")
+    return Api(frozenset(members), frozenset(each for each in members if members[each]), above)
+
+
+def classes() -> Path:
+    """A jar with the classes of React Native that are here, for compiling and for running."""
+    root = node.project("react_native") / ANDROID / "src" / "main" / "java" / "com" / "facebook" / "react"
+    sources = [*sorted(FAKES.glob("*.kt")), *(root / name for name in OWN_SOURCES)]
+    return jvm.compile_kotlin(sources, classpath=[jvm.fakes()])
+
+
+def references(jar: Path) -> frozenset[Member]:
+    """Everything of React Native that the classes of `jar` call or read."""
+    used: frozenset[Member] = frozenset().union(*(each.referred for each in class_files_of(jar)))
+    return frozenset(member for member in used if member.owner.startswith(PREFIX))
+
+
+def class_files_of(jar: Path) -> list[ClassFile]:
+    return [class_files.read(content) for name, content in read_zip(jar).items() if name.suffix == ".class"]
+
+
+def spec_in_kotlin(java: str) -> str:
+    """The class that codegen wrote in Java, for a machine without a Java compiler. Raises AssertionError."""
+    package = re.search(r"^package (\S+);", java, re.MULTILINE)
+    imports = re.findall(r"^import (com\.facebook\.\S+);", java, re.MULTILINE)
+    name = re.search(r"abstract class (\w+) extends ReactContextBaseJavaModule implements TurboModule", java)
+    constant = re.search(r'public static final String NAME = ("\w+");', java)
+    methods = re.findall(r"public abstract (\w+) (\w+)\((.*)\);", java)
+    assert package, java
+    assert name, java
+    assert constant, java
+    assert len(methods) == java.count("public abstract ") - 1, "it has a method of another kind"
+    return "\n".join(
+        [
+            f"package {package[1]}",
+            *(f"import {each}" for each in imports),
+            f"public abstract class {name[1]}(context: ReactApplicationContext) :",
+            "    ReactContextBaseJavaModule(context), TurboModule {",
+            "    override fun getName(): String = NAME",
+            *(_method(*each) for each in methods),
+            f"    public companion object {{ public const val NAME: String = {constant[1]} }}",
+            "}\n",
+        ]
+    )
+
+
+def _method(kind: str, name: str, parameters: str) -> str:
+    pairs = [each.split() for each in parameters.split(", ") if each]
+    listed = ", ".join(f"{parameter}: {_kotlin(type_name)}" for type_name, parameter in pairs)
+    return f"    public abstract fun {name}({listed}): {_kotlin(kind)}"
+
+
+def _kotlin(kind: str) -> str:
+    return {"void": "Unit", "double": "Double", "boolean": "Boolean"}.get(kind, kind)

@@ -1,0 +1,109 @@
+"""Compiles the TypeScript of npm packages with the pinned compiler, and keeps what it makes of the shared part.
+
+`python -m tests.toolchain.typescript --write` renews templates/react_native/lib/runtime: apps get JavaScript and types
+without a toolchain of their own.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.render import templates_folder
+from tests.toolchain import node
+from tests.toolchain.node import Finished
+
+PROJECT = "react_native"
+SOURCES = templates_folder() / "react_native" / "src" / "runtime"
+COMPILED = templates_folder() / "react_native" / "lib" / "runtime"
+OPTIONS = {
+    "target": "ES2022",
+    "lib": ["ES2022", "DOM"],
+    "types": [],
+    "module": "ESNext",
+    "moduleResolution": "Bundler",
+    "strict": True,
+    "noUncheckedIndexedAccess": True,
+    "exactOptionalPropertyTypes": True,
+    "noFallthroughCasesInSwitch": True,
+    "noImplicitOverride": True,
+    "noImplicitReturns": True,
+    "noUnusedLocals": True,
+    "noUnusedParameters": True,
+    "verbatimModuleSyntax": True,
+    "isolatedDeclarations": True,
+    "erasableSyntaxOnly": True,
+    "declaration": True,
+    "newLine": "lf",
+    "skipLibCheck": True,
+    "rootDir": "src",
+    "outDir": "lib",
+}
+"""The strictest there are: the package is read by the compilers of apps, whatever they ask for."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A folder with sources in `src`, npm packages beside them, and what becomes of them in `lib`."""
+
+    folder: Path
+
+    @property
+    def src(self) -> Path:
+        return self.folder / "src"
+
+    @property
+    def lib(self) -> Path:
+        return self.folder / "lib"
+
+    def compile(self, *options: str) -> Finished:
+        """Runs the compiler on all of `src`; errors are in its output."""
+        return node.run([node.tool(node.project(PROJECT), "tsc"), "-p", ".", *options], cwd=self.folder)
+
+
+def workplace(sources: Mapping[str, Path], folder: Path) -> Workplace:
+    """Copies of folders with TypeScript, by their names in `folder`/src, ready to be compiled."""
+    for name, source in sources.items():
+        shutil.copytree(source, folder / "src" / name)
+    node.link(node.project(PROJECT), folder)
+    (folder / "package.json").write_text('{"type": "module"}\n', encoding="utf-8")
+    (folder / "tsconfig.json").write_text(
+        json.dumps({"compilerOptions": OPTIONS, "include": ["src"]}, indent=2), encoding="utf-8"
+    )
+    return Workplace(folder)
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """Every file of JavaScript and types below `folder`, by its path there."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".js", ".ts")
+    }
+
+
+def compiled_runtime(folder: Path) -> dict[str, str]:
+    """What the compiler makes of the part that all packages share. `folder` is empty, or not there."""
+    place = workplace({"runtime": SOURCES}, folder)
+    done = place.compile()
+    if done.returncode != 0:
+        sys.exit(done.output)
+    return texts(place.lib / "runtime")
+
+
+def main() -> None:
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python -m tests.toolchain.typescript --write")
+    with tempfile.TemporaryDirectory() as scratch:
+        made = compiled_runtime(Path(scratch, "package"))
+    shutil.rmtree(COMPILED, ignore_errors=True)
+    COMPILED.mkdir(parents=True)
+    for path, text in made.items():
+        (COMPILED / path).write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
