@@ -11,7 +11,7 @@ import { useModel } from './node_modules/react-native-page-orientation/lib/runti
 
 const { folders, pixels, expected } = require('./given.json');
 const input = Float32Array.from(pixels);
-configure({ asyncUtilTimeout: 30_000 });
+configure({ asyncUtilTimeout: Number(process.env.PATIENCE_MS) });
 
 /** Sessions that are open. */
 const open = new Set();
