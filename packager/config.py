@@ -332,7 +332,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         apply_setting(document, setting)
     for target in targets:
         if target not in KNOWN_TARGETS:
-            raise ConfigError(f"unknown target '{target}'", hint=f"known: {', '.join(KNOWN_TARGETS)}")
+            raise ConfigError(f"unknown target '{target}'", hint=nearest(target, KNOWN_TARGETS, cutoff=0.7))
         tables = document.setdefault("target", {})
         if isinstance(tables, dict):  # what else it may be is refused below
             tables.setdefault(target, {})

@@ -63,6 +63,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
     store = Store(tools.cache_folder() / "store")
     targets, wrappers = targets_of(config, request.targets), wrappers_of(config, request.targets)
     runtimes = choose_runtimes(config, request.targets, store, console)
+    refuse_unwrappable(config, request.targets, runtimes, console)
     with release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
         plans = planned.plans
@@ -129,6 +130,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     """
     store = Store(tools.cache_folder() / "store")
     runtimes = choose_runtimes(config, request.targets, store, console)
+    refuse_unwrappable(config, request.targets, runtimes, console)
     planned = plan_all(config, request.targets, store, console, runtimes)
     report = examine(planned.plans, config, request, store, console, runtimes)
     if page:
@@ -153,10 +155,17 @@ def choose_runtimes(config: Config, targets: Sequence[str], store: Store, consol
             console.say('  reduced: it reads ORT format alone, so everything is planned as with format = "ort"')
         for note in chosen[name].notes:
             console.warn(note)
+    return chosen
+
+
+def refuse_unwrappable(
+    config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen], console: Console
+) -> None:
+    """Says what each wrapper takes in; raises ConfigError for a package, or a runtime, that it cannot take in."""
+    own = {target: chosen.packaged for target, chosen in runtimes.items()}
     for name, wrapper in wrappers_of(config, targets).items():
         console.say(f"  {name} takes in what is made for {' and '.join(wrapper.NEEDS)}")
-        wrapper.refuse(package_of(config), {target: each.packaged for target, each in chosen.items()})
-    return chosen
+        wrapper.refuse(package_of(config), own)
 
 
 def choose_runtime(config: Config, target: str, store: Store) -> Chosen:

@@ -72,6 +72,7 @@ def environment() -> "Environment":
         swift_integer=swift_integer,
         ts_string=ts_string,
         ts_doc=ts_doc,
+        markdown_text=markdown_text,
         ruby_string=ruby_string,
         groovy_string=groovy_string,
         cpp_string=cpp_string,
@@ -121,6 +122,13 @@ def ts_string(text: str) -> str:
 def ts_doc(text: str) -> str:
     """Text safe between backticks in a `/** */` comment: one line, no backtick, no end of the comment."""
     return re.sub(rf"[\s{UNSEEN}]+", " ", text).replace("`", "'").replace("*/", "* /")
+
+
+def markdown_text(text: str) -> str:
+    """Text as a paragraph of Markdown: one line, in which no HTML, code, emphasis, link, list or heading begins."""
+    line = re.sub(rf"[\s{UNSEEN}]+", " ", text).strip().replace("&", "&amp;").replace("<", "&lt;")
+    line = re.sub(r"[\\`*\[]|(?<![A-Za-z0-9])_|^[#>+=|~-]", lambda found: f"\\{found[0]}", line)
+    return re.sub(r"^([0-9]+)([.)])", r"\1\\\2", line)
 
 
 def ruby_string(text: str) -> str:

@@ -281,6 +281,11 @@ def test_an_unknown_target_is_refused_with_the_known_ones(tmp_path: Path) -> Non
     assert refused(tmp_path, targets=("windows",)) == ("unknown target 'windows'", "known: android, ios, react_native")
 
 
+@pytest.mark.parametrize("name", ["react-native", "ReactNative", "react_natve"])
+def test_a_misspelt_target_is_refused_with_the_nearest(name: str, tmp_path: Path) -> None:
+    assert refused(tmp_path, targets=(name,)) == (f"unknown target '{name}'", "did you mean 'react_native'?")
+
+
 def test_a_target_where_the_file_has_no_table_for_targets_is_a_config_error(tmp_path: Path) -> None:
     assert refused(tmp_path, "target = 'android'\n" + MINIMAL, targets=("android",))[0].startswith("target")
 

@@ -1,11 +1,13 @@
 """Values on their way into source code: whatever they hold, the code stays the code that was written."""
 
+import html
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jinja2
+import markdown_it
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from packager.render import (
     kdoc,
     kdoc_code,
     kotlin_string,
+    markdown_text,
     render,
     ruby_string,
     swift_doc,
@@ -27,6 +30,7 @@ from packager.render import (
     ts_string,
 )
 
+QUOTE = '"'
 few = settings(max_examples=150, deadline=None)
 texts = st.text(
     st.one_of(st.characters(codec="utf-8"), st.sampled_from("\\\"'$fnu{}*/[]`\n\r\t\f\b\0\u2028")), max_size=12
@@ -242,3 +246,15 @@ def test_text_in_a_typescript_comment_neither_ends_it_nor_turns_it_round(text: s
     assert "`" not in written
     assert not re.search("[\u200b\u202a-\u202e\u2066-\u2069]", written)
     assert len(written.splitlines()) <= 1
+
+
+@few
+@given(text=texts)
+@example(text="# 1. <!-- *b* _i_ `c` [l](m) ![n] &lt; ~~~ \\")
+@example(text="12) three\n\n    four\u202e <b>")
+@example(text="- - -")
+@example(text="a_b and mobilenet_v2, __c__")
+def test_text_in_markdown_is_a_paragraph_and_nothing_else(text: str) -> None:
+    shown = re.sub("[\\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+", " ", text).strip()
+    page = markdown_it.MarkdownIt("commonmark").render(markdown_text(text))
+    assert page == (f"<p>{html.escape(shown, quote=False).replace(QUOTE, '&quot;')}</p>\n" if shown else "")

@@ -11,6 +11,8 @@ PREFIX = "react-native-"
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
 """validate-npm-package-name, names of new packages: what an address takes as it is, in lower case"""
 MAX_NPM_NAME = 214
+MAX_VERSION, MAX_NUMBER = 256, 2**53 - 1
+"""node-semver, internal/constants.js"""
 SEMVER = re.compile(
     r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?"
 )
@@ -23,32 +25,24 @@ TAKEN_NAMES = frozenset(
     assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events
     expo favicon.ico fs http http2 https inspector metro module net node_modules onnxruntime-common onnxruntime-node
     onnxruntime-react-native onnxruntime-web os path perf_hooks process punycode querystring react react-dom
-    react-native react-native-web readline repl stream string_decoder sys timers tls trace_events tty url util v8 vm
-    wasi worker_threads zlib
+    react-native react-native-macos react-native-web react-native-windows readline repl stream string_decoder sys timers
+    tls trace_events tty url util v8 vm wasi worker_threads zlib
     """.split()
 )
 
-# Pods of React Native, of Expo and of ONNX Runtime: an app has one pod of a name.
+# Pods of React Native, of Expo and of ONNX Runtime: an app has one pod of a name. BaseReact, MainReact and
+# FBReactNative stand for BaseReactPackage, MainReactPackage and FBReactNativeSpec, which React Native has.
 TAKEN_PODS = frozenset(
     """
-    boost Codegen DoubleConversion EXConstants Expo ExpoModulesCore FBLazyVector fmt Folly glog hermes Hermes Jsi
-    JsiNative NitroModules Objc Onnxruntime RCT RCTDeprecation RCTRequired RCTTypeSafety React ReactCodegen ReactCommon
-    ReactNative SocketRocket Yoga
+    BaseReact boost Codegen DoubleConversion EXConstants Expo ExpoAsset ExpoDomWebView ExpoFileSystem ExpoFont
+    ExpoKeepAwake ExpoLogBox ExpoModulesCore ExpoModulesJSI ExpoModulesWorklets ExpoModulesWorkletsAdapter FBLazyVector
+    FBReactNative fmt Folly glog hermes Jsi JsiNative MainReact NitroModules Objc Onnxruntime RCT RCTDeprecation
+    RCTRequired RCTSwiftUI RCTSwiftUIWrapper RCTTypeSafety React ReactAppDependencyProvider ReactCodegen ReactCommon
+    ReactNative ReactNativeDependencies SocketRocket Yoga
     """.split()
 )
 UNUSABLE_MODULES = frozenset(name.lower() for name in (*SYSTEM_MODULES, *TAKEN_PODS))
 """In lower case: file systems of Macs do not tell capitals from others."""
-
-# C++'s keywords that a name in lower case can be, and namespaces that its code has already.
-CPP_RESERVED = frozenset(
-    """
-    alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr
-    constinit continue decltype default delete do double else enum explicit export extern facebook false float for
-    friend goto if inline int long mutable namespace new noexcept not nullptr operator or private protected public
-    register requires return short signed sizeof static std struct switch template this throw true try typedef typeid
-    typename union unsigned using virtual void volatile while xor
-    """.split()
-)
 
 # What generated modules use or export beside the models' own names, and JavaScript's globals that they need.
 RESERVED_CLASSES = frozenset(
@@ -59,12 +53,12 @@ RESERVED_CLASSES = frozenset(
     Extract Fallback File FinalizationRegistry Float16Array Float32Array Float64Array FormData Function Generator Global
     Golden Headers HookOptions Image Infinity Info Input Inputs InstanceType Int16Array Int32Array Int8Array Intl
     Iterable Iterator JSON LoadOptions Lowercase Map Math Model ModelDefinition ModelDescriptor ModelError
-    ModelErrorCode ModelFile ModelSource ModelState Name NamedTensor NaN Native Node NonNullable Number Object Omit
-    Opened Option Options Output Outputs OutputSpec OutputTest PackageDescriptor PackagedFile Parameters Partial Pick
-    PlacedFile Platform PlatformFiles PlatformSetup Progress Promise Promised Provider ProviderName Proxy Range
-    RangeError React Readonly ReadonlyArray ReadonlyMap Record ReferenceError Reflect RegExp Request Required Response
-    Result ReturnType RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source Spec Storage
-    String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder ThisType
+    ModelErrorCode ModelFile ModelSource ModelState Name NamedTensor NaN Native Node NonNullable Number NumberType
+    Object Omit Opened Option Options Output Outputs OutputSpec OutputTest PackageDescriptor PackagedFile Parameters
+    Partial Pick PlacedFile Platform PlatformFiles PlatformSetup Progress Promise Promised Provider ProviderName Proxy
+    Range RangeError React Readonly ReadonlyArray ReadonlyMap Record ReferenceError Reflect RegExp Request Required
+    Response Result ReturnType RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source Spec
+    Storage String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder ThisType
     TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL WeakMap WeakRef
     WeakSet WebAssembly Window Worker XMLHttpRequest
     """.split()
@@ -76,9 +70,14 @@ BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")
 def npm_name(package: str, given: str = "") -> str:
     """`page-orientation` -> `react-native-page-orientation`, or the name that was `given`.
 
-    Raises ValueError for a name that npm refuses: what is wrong, `|`, what to do.
+    `web` -> `react-native-web-models`, for another package has the plain name.
     """
-    name = given or f"{PREFIX}{package}"
+    made = f"{PREFIX}{package}"
+    return given or (f"{made}-models" if made in TAKEN_NAMES else made)
+
+
+def refuse_npm_name(name: str) -> None:
+    """Raises ValueError for a name that npm refuses: what is wrong, `|`, what to do."""
     if len(name) > MAX_NPM_NAME:
         raise ValueError(f"package has {len(name)} letters|npm takes {MAX_NPM_NAME}")
     if not NPM_NAME.fullmatch(name):
@@ -86,8 +85,8 @@ def npm_name(package: str, given: str = "") -> str:
         hint = f"try {example}" if NPM_NAME.fullmatch(example) else "write it as in @example/vision"
         raise ValueError(f"package '{name}' is not allowed: npm takes lower-case letters, digits, '-', '.', '_'|{hint}")
     if name in TAKEN_NAMES:
-        raise ValueError(f"package '{name}' is the name of something else|try {PREFIX}{name} or @example/{name}")
-    return name
+        other = f"{name}-models" if name.startswith(PREFIX) else f"{PREFIX}{name}"
+        raise ValueError(f"package '{name}' is the name of something else|try {other} or @example/{name}")
 
 
 def module_name(package: str, given: str = "") -> str:
@@ -98,12 +97,24 @@ def module_name(package: str, given: str = "") -> str:
     """
     if not given:
         made = names.pascal_case(package)
-        return f"{made}Models" if made.lower() in UNUSABLE_MODULES else made
+        while made.lower() in UNUSABLE_MODULES:
+            made += "Models"
+        return made
     if not MODULE.fullmatch(given):
         raise ValueError(f"module '{given}' is no name of a class|use capitalized words: PageOrientation")
     if given.lower() in UNUSABLE_MODULES:
         raise ValueError(f"module '{given}' has the name of a framework or pod that apps have|try {given}Models")
     return given
+
+
+def refuse_length(npm_name: str) -> None:
+    """Raises ConfigError for a name that is too long for npm."""
+    too_long = len(npm_name) - MAX_NPM_NAME
+    if too_long > 0:
+        raise ConfigError(
+            f"package.name: '{npm_name}' has {len(npm_name)} letters, and npm takes {MAX_NPM_NAME}",
+            hint=f"take {too_long} away, or say in target.react_native.package what npm is to call it",
+        )
 
 
 def refuse_version(version: str) -> None:
@@ -113,6 +124,12 @@ def refuse_version(version: str) -> None:
             f"package.version: npm takes three numbers, not '{version}'",
             hint='write it as in version = "1.0.0" or "1.0.0-beta.1"',
         )
+    numbers = version.partition("-")[0].split(".")
+    if len(version) > MAX_VERSION or max(int(number) for number in numbers) > MAX_NUMBER:
+        raise ConfigError(
+            f"package.version: '{version}' is too long for npm",
+            hint=f"npm takes numbers up to {MAX_NUMBER}, and {MAX_VERSION} letters in all",
+        )
 
 
 def tarball_name(npm_name: str, version: str) -> str:
@@ -121,9 +138,8 @@ def tarball_name(npm_name: str, version: str) -> str:
 
 
 def cpp_namespace(module: str) -> str:
-    """`PageOrientation` -> `pageorientation`"""
-    name = module.lower()
-    return f"{name}model" if name in CPP_RESERVED else name
+    """`PageOrientation` -> `pageorientationcxx`: no keyword (`new`), macro (`linux`) or function (`close`) ends so."""
+    return f"{module.lower()}cxx"
 
 
 def cmake_target(module: str) -> str:

@@ -41,11 +41,12 @@ class ReactNative:
     def __post_init__(self) -> None:
         """Raises ValueError for names that no package can have: what is wrong, `|`, what to do."""
         if self.package:
-            naming.npm_name("", self.package)
+            naming.refuse_npm_name(self.package)
         if self.module:
             naming.module_name("", self.module)
 
     def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
+        naming.refuse_length(naming.npm_name(package.name, self.package))
         naming.refuse_version(package.version)
         runtime.refuse_address(runtimes)
 
