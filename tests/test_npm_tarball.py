@@ -7,8 +7,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.errors import ConfigError, ModelError
+from packager.errors import ConfigError, ModelError, ToolError
 from packager.targets.react_native import tarball
+from tests.disks import tiny_disk
 from tests.test_react_native_target import ROOT, unpacked
 
 LONG = PurePosixPath("f" * 60, "g" * 60, "h" * 90)
@@ -65,3 +66,10 @@ def test_a_file_that_the_format_cannot_hold_is_refused_in_words(tmp_path: Path) 
         huge.truncate(8 * 2**30)  # a hole: it takes no room
     with pytest.raises(ModelError, match="less than 8 GiB"):
         tarball.write_tarball(tmp_path / "a.tgz", {PurePosixPath("huge"): tmp_path / "huge"})
+
+
+def test_a_full_disk_is_said_and_nothing_is_left_on_it(tmp_path: Path) -> None:
+    with tiny_disk(tmp_path):
+        with pytest.raises(ToolError, match=r"cannot write .*a\.tgz: No space left on device"):
+            tarball.write_tarball(tmp_path / "a.tgz", {PurePosixPath("model.ort"): bytes(200_000)})
+        assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.react_native
 
 UNIT = jsc.HOST / "unit" / "unit.cpp"
 PARTS = ("Failure", "ProtocolBuffers", "Sha256", "Weights")
-NAMESPACE = "pageorientation"
+NAMESPACE = "pageorientationcxx"
 REFUSED = 3
 CHECKED = (
     "-fsanitize=undefined",

@@ -9,6 +9,7 @@ from packager.errors import ConfigError
 from packager.render import templates_folder
 from packager.targets.react_native import ReactNative, naming, texts
 from tests.test_react_native_target import VISION
+from tests.toolchain import node
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,7 @@ from tests.test_react_native_target import VISION
         ("page-orientation", "", "react-native-page-orientation"),
         ("vision", "@example/vision", "@example/vision"),
         ("vision", "vision.v2_small", "vision.v2_small"),
+        ("web", "", "react-native-web-models"),
     ],
 )
 def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str, given: str, name: str) -> None:
@@ -35,6 +37,7 @@ def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str,
         ("a/b", "|write it as in @example/vision"),
         ("http", "package 'http' is the name of something else|try react-native-http or @example/http"),
         ("react-native", "is the name of something else|"),
+        ("react-native-web", "is the name of something else|try react-native-web-models or"),
         ("node_modules", "is the name of something else|"),
         ("vision\n", "is not allowed"),
         ("v" * 215, "package has 215 letters|npm takes 214"),
@@ -52,6 +55,8 @@ def test_a_name_that_npm_refuses_is_refused_with_one_that_it_takes(given: str, m
         ("page-orientation", "", "PageOrientation"),
         ("vision", "", "VisionModels"),
         ("react", "", "ReactModels"),
+        ("foundation", "", "FoundationModelsModels"),
+        ("main-react", "", "MainReactModels"),
         ("ocr", "TextReader2", "TextReader2"),
     ],
 )
@@ -79,20 +84,43 @@ def test_versions_of_npm_are_taken(version: str) -> None:
     ReactNative().refuse(replace(VISION.package, version=version), {})
 
 
-@pytest.mark.parametrize("version", ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0"])
+@pytest.mark.parametrize("version", ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0", "1.0.0\n"])
 def test_versions_that_npm_does_not_take_are_refused_with_an_example(version: str) -> None:
     with pytest.raises(ConfigError, match=f"npm takes three numbers, not '{re.escape(version)}'") as refused:
         ReactNative().refuse(replace(VISION.package, version=version), {})
     assert '"1.0.0"' in refused.value.hint
 
 
+@pytest.mark.parametrize("version", [f"1.0.{2**53}", "1.0.0-" + "a" * 251])
+def test_versions_that_are_too_long_for_npm_are_refused(version: str) -> None:
+    ReactNative().refuse(replace(VISION.package, version=version[:-1]), {})
+    with pytest.raises(ConfigError, match="is too long for npm"):
+        ReactNative().refuse(replace(VISION.package, version=version), {})
+
+
+def test_a_packages_name_that_is_too_long_for_npm_is_refused_unless_another_is_given() -> None:
+    package = replace(VISION.package, name="v" * 202)
+    with pytest.raises(ConfigError, match="has 215 letters, and npm takes 214") as refused:
+        ReactNative().refuse(package, {})
+    assert refused.value.hint.startswith("take 1 away")
+    ReactNative(package="vision").refuse(package, {})
+
+
 def test_names_in_other_languages_follow_from_the_module() -> None:
     names = replace(VISION, target=ReactNative(module="PageOrientation2")).view().names
-    assert (names.cpp_namespace, names.cmake_target) == ("pageorientation2", "page_orientation2_mobpack")
+    assert (names.cpp_namespace, names.cmake_target) == ("pageorientation2cxx", "page_orientation2_mobpack")
     assert (names.bundle, names.spec) == ("PageOrientation2Models", "PageOrientation2Spec")
     assert names.asset_folder == "mobpack/PageOrientation2"
     assert names.kotlin_package == "com.example.vision.reactnative"
-    assert naming.cpp_namespace("Template") == "templatemodel", "a keyword of C++"
+
+
+@pytest.mark.react_native
+@pytest.mark.parametrize("app", ["react_native", "expo"])
+def test_no_module_is_called_like_a_pod_of_react_native_or_expo(app: str) -> None:
+    stems = {path.stem[:1].upper() + path.stem[1:] for path in node.project(app).rglob("*.podspec")}
+    pods = {stem for stem in stems if naming.MODULE.fullmatch(stem)}
+    assert {"Yoga", "Boost"} <= pods
+    assert {pod for pod in pods if pod.lower() not in naming.UNUSABLE_MODULES} == set()
 
 
 def test_no_two_models_share_a_name_of_a_class_or_of_what_belongs_to_it() -> None:

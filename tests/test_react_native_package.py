@@ -252,5 +252,30 @@ def test_what_is_exported_is_there(each: Built, tmp_path: Path) -> None:
     assert [path for path in found if not path.is_file()] == []
 
 
+SERVER = """\
+import { readFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import * as ort from 'onnxruntime-node';
+const [name, models] = process.argv.slice(2);
+const { setOnnxRuntime } = await import(`${name}/onnxruntime`);
+const files = await readdir(models, { recursive: true });
+const locate = (name) => files.find((file) => path.basename(file) === name);
+setOnnxRuntime(ort, { read: (name) => readFile(path.join(models, locate(name))) });
+const definition = Object.values(await import(name)).find((each) => 'load' in each);
+const model = await definition.load();
+console.log((await model.selfTest()).passed);
+"""
+
+
+def test_a_server_that_renders_pages_takes_it_without_react_native(each: Built, tmp_path: Path) -> None:
+    """Expo's server and others look for the condition `node`: React Native itself is nothing that Node can read."""
+    app = each.app(tmp_path / "app")
+    (app / "server.mjs").write_text(SERVER, encoding="utf-8")
+
+    done = node.run(["server.mjs", each.name, each.package / "models"], cwd=app)
+
+    assert (done.returncode, done.stdout) == (0, "true\n"), done.output
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

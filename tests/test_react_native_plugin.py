@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from packager import tools
 from packager.errors import ToolError
 from packager.render import environment
+from packager.xcframework.privacy import FILE_NAME, TIMES, declared
 from tests.toolchain import jsc, node
 from tests.toolchain.react_native import codegen, expo, packages
 from tests.toolchain.react_native.expo import ExpoApp
@@ -185,7 +187,10 @@ def test_the_podspec_gives_cocoapods_what_it_needs(built: Built, tmp_path: Path)
     assert ["onnxruntime-c", "1.29.0"] in pod["dependencies"]
     assert ["React-Core"] in pod["dependencies"], "install_modules_dependencies was called"
     assert found[1] == found[2] == pod
-    assert found[3] == found[4] == {name: value for name, value in pod.items() if name != "resource_bundles"}
+    [bundles] = pod["resource_bundles"]
+    assert bundles.keys() == {"PageOrientationModels", "PageOrientationPrivacy"}
+    without_models = [{name: bundles[name] for name in bundles if name != "PageOrientationModels"}]
+    assert found[3] == found[4] == {**pod, "resource_bundles": without_models}
     assert "must be package, app or none, not nowhere" in found[5]["told"]
 
 
@@ -199,6 +204,21 @@ def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp
     wanted = {path.relative_to(built.package).as_posix() for path in (built.package / "cpp").rglob("*.[ch]*")}
     assert sources == wanted | {"ios/OnLoad.mm"}
     assert "cpp/onnxruntime/onnxruntime_c_api.h" in sources
+
+
+def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(built: Built, tmp_path: Path) -> None:
+    """By the name that React Native looks for when it gathers the answers of all pods."""
+    [pod] = evaluate([pod_of(built, {PROPERTY: "none"})], tmp_path)
+    [bundles] = pod["resource_bundles"]
+    [path] = matches(built.package, bundles["PageOrientationPrivacy"])
+    assert path.name == FILE_NAME
+    found = plistlib.loads(path.read_bytes())
+    assert found["NSPrivacyTracking"] is False
+    # The pod's own code looks at the time of files of the app.
+    needed: dict[str, set[str]] = {TIMES: {"C617.1"}}
+    for each in tools.pins()["ios"]["privacy"]:
+        needed[each["category"]] = needed.get(each["category"], set()) | set(each["reasons"])
+    assert {access.category: set(access.reasons) for access in declared(found)} == needed
 
 
 def matches(folder: Path, patterns: list[str]) -> list[Path]:

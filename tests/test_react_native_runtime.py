@@ -2,12 +2,14 @@
 
 import hashlib
 import plistlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from packager import pipeline, tools
+from packager.config import Config
 from packager.console import Console
 from packager.errors import ConfigError
 from packager.store import Store
@@ -123,10 +125,28 @@ def test_the_part_of_an_ios_runtime_that_is_for_macs_stays_behind(tmp_path: Path
 def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
     address = "https://example.com/onnxruntime.xcframework.zip"
     config = configured({}, runtime={"ios": address, "ios-checksum": "c" * 64})
+    runtimes = pipeline.choose_runtimes(
+        config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True)
+    )
+    assert list(runtimes) == ["ios"]
+    pipeline.refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
     with pytest.raises(ConfigError, match=r"\[runtime\] ios names an address") as refused:
-        pipeline.choose_runtimes(config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True))
+        pipeline.refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
     assert refused.value.hint.startswith("download the .zip and name the file")
-    assert list(pipeline.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))) == ["ios"]
+
+
+@pytest.mark.parametrize("step", [pipeline.build, pipeline.check])
+def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
+    step: Callable[[Config, pipeline.Request, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    config = configured({})
+    package = config.package.model_copy(update={"version": "1.0"})
+    config = config.model_copy(update={"package": package})
+    request = pipeline.Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
+    with pytest.raises(ConfigError, match=r"npm takes three numbers, not '1\.0'"):
+        step(config, request, Console(quiet=True))
+    assert not (tmp_path / "dist").exists()
 
 
 def test_the_c_headers_and_their_licence_are_those_of_the_pinned_runtime(tmp_path: Path) -> None:

@@ -116,6 +116,29 @@ def test_files_from_a_server_are_kept_by_their_content(setting: Setting) -> None
     assert setting.server.files.requests == []
 
 
+OPEN = "return outcome(openModel(model, backend, { source }).then(({ file }) => file.path));"
+
+
+def test_a_download_that_storage_has_changed_is_fetched_again(setting: Setting) -> None:
+    setting.run("return place({ url }, needed);")
+    names = {name: f"{DIGESTS[name]}-{name}" for name in ("net.onnx", "net.weights")}
+    (setting.folder / "cache/downloads" / names["net.weights"]).write_bytes(bytes(len(FILES["net.weights"])))
+    setting.server.files.requests.clear()
+
+    assert setting.run(OPEN, source={"url": setting.server.url}).value == {"value": "net.onnx"}
+    assert {request.path for request in setting.server.files.requests} == {"/net.weights"}
+    assert setting.kept == {path: FILES[name] for name, path in names.items()}
+
+
+def test_a_file_of_the_apps_own_that_is_another_one_is_left_alone(setting: Setting) -> None:
+    own = setting.folder / "own.onnx"
+    own.write_bytes(b"another")
+    found = setting.run(OPEN, source={"path": str(own), "sha256": DIGESTS["net.onnx"]}).value
+
+    assert found["code"] == "corrupted"
+    assert own.read_bytes() == b"another"
+
+
 def test_samples_come_from_the_server_when_the_load_is_long_over(setting: Setting) -> None:
     found = setting.run("""
         const controller = new AbortController();

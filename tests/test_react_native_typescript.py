@@ -72,6 +72,11 @@ WRONG = {
         "const found: Uint8Array = (await model.run({ x })).logits.data;",
         "TS2322",
     ),
+    "memory of strings": ("import('./package/index.js').then(({ allocate }) => allocate('string', 3));", "TS2345"),
+    "memory as another array": (
+        "const bytes: Uint8Array = (await import('./package/index.js')).allocate('float32', 3);",
+        "TS2322",
+    ),
     "a dimension that there is not": ("(await model.run({ x })).logits.shape[4];", "TS2493"),
     "a signal for a run that ends at once": ("model.runSync({ x }, { signal });", "TS2353"),
     "a provider that there is not": ("await Classifier.load({ providers: ['gpu'] });", "TS2322"),
@@ -84,12 +89,12 @@ WRONG = {
     ),
 }
 RIGHT = """\
-import { Classifier, useClassifier, ModelError } from './package/index.js';
+import { allocate, Classifier, useClassifier, ModelError } from './package/index.js';
 import type { ClassifierModel, ClassifierOutputs } from './package/index.js';
 
 const [, channels, height, width] = Classifier.inputs.x.shape;
 const area: 50176 | number = height * width;
-const x = new Float32Array(channels * area);
+const x: Float32Array = allocate('float32', channels * area);
 export async function main(signal: AbortSignal): Promise<Float32Array> {
   const model: ClassifierModel = await Classifier.load({ providers: ['nnapi', 'coreml', 'cpu'], signal, threads: 2 });
   const outputs: ClassifierOutputs = await model.run({ x }, { signal });

@@ -37,14 +37,13 @@ HOST = Path(__file__).with_name("react_native") / "host"
 REACT_NATIVE = (
     "jsi/jsi/jsi.cpp",
     "jsi/jsi/jsilib-posix.cpp",
-    "jsc/JSCRuntime.cpp",
     "react/bridging/LongLivedObject.cpp",
     "react/nativemodule/core/ReactCommon/TurboModule.cpp",
     "react/nativemodule/core/ReactCommon/TurboModuleBinding.cpp",
     "react/nativemodule/core/ReactCommon/TurboModuleWithJSIBindings.cpp",
     "react/utils/jsi-utils.cpp",
 )
-"""Below ReactCommon: what stands between JavaScript and a module."""
+"""Below ReactCommon: what stands between JavaScript and a module. The host's Engine.cpp has JSCRuntime.cpp inside."""
 FOLDERS = (".", "callinvoker", "jsc", "jsi", "react/nativemodule/core")
 FOLLY = "#pragma once\nnamespace folly {\nclass dynamic {};\n}\n"
 """A header of React Native's names this type, which nothing here uses."""
@@ -133,7 +132,7 @@ def host_objects() -> Path:
     """A folder with React Native's sources and the host's own, compiled."""
     common = _react_common()
     sources = [common / each for each in REACT_NATIVE]
-    own = [HOST / "Globals.cpp", HOST / "Loop.cpp"]
+    own = [HOST / "Engine.cpp", HOST / "Globals.cpp", HOST / "Loop.cpp"]
     folder = _cached("react-native", [*sources, *own, *sorted(HOST.glob("*.h"))], _key())
 
     def make(made: Path) -> None:

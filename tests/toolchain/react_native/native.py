@@ -39,17 +39,22 @@ class App:
         case: str,
         *,
         os: str = "ios",
+        engine: str = "plain",
         onnxruntime: Path | None = None,
         environment: Mapping[str, str] | None = None,
         **plan: Any,
     ) -> Any:
-        """Runs a case of `script/`, and gives what it returned; one that fails ends the test."""
+        """Runs a case of `script/` in an engine of host/Engine.h, and gives what it returned, or ends the test."""
         written = self.plan(case, os=os, **plan)
         done = self.program.run(
             self.script,
             written,
             onnxruntime=onnxruntime or jsc.onnxruntime(),
-            environment={"XDG_CACHE_HOME": str(self.scratch / "caches"), **(environment or {})},
+            environment={
+                "XDG_CACHE_HOME": str(self.scratch / "caches"),
+                "HOST_ENGINE": engine,
+                **(environment or {}),
+            },
         )
         results = RESULT.findall(done.output)
         assert done.returncode == 0, done.output

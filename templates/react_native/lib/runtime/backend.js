@@ -24,7 +24,7 @@ export function currentBackend() {
         return made;
     const make = makeChosen ?? makeDefault;
     if (make === undefined) {
-        throw new ModelError('unsupported', 'nothing here runs models: in a browser, import onnxruntime-web and hand it to setOnnxRuntime() of this ' +
+        throw new ModelError('unsupported', 'nothing here runs models: hand onnxruntime-web, or under Node onnxruntime-node, to setOnnxRuntime() of this ' +
             "package's /onnxruntime first");
     }
     made = make();

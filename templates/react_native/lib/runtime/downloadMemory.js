@@ -71,7 +71,7 @@ export async function checkBytes(bytes, sizeBytes, sha256, name) {
         return;
     const found = await sha256Of(bytes);
     if (found !== sha256) {
-        throw new ModelError('corrupted', `${name} has sha256 ${found}, the package was built with ${sha256}`);
+        throw new ModelError('corrupted', `${name} has sha256 ${found}, expected ${sha256}`);
     }
 }
 function wrongSize(name, found, expected) {

@@ -22,7 +22,7 @@ export declare function numbersOf(what: string, spec: TensorSpec<NumberType>, va
 /** The strings that `value`, an array or an array and its shape, is for a tensor. */
 export declare function textsOf(what: string, spec: TensorSpec, value: unknown): Texts;
 /** The names of tensors that a caller left out, or made up, are errors. */
-export declare function checkKeys(what: string, known: readonly string[], given: object, isAllNeeded: boolean): void;
+export declare function checkKeys(what: string, known: readonly string[], given: unknown, isAllNeeded: boolean): void;
 /** Sizes for people: `[?, 3, 224, 224]`. */
 export declare function inWords(sizes: Sizes): string;
 export {};

@@ -31,6 +31,9 @@ export function textsOf(what, spec, value) {
 /** The names of tensors that a caller left out, or made up, are errors. */
 export function checkKeys(what, known, given, isAllNeeded) {
     const takes = known.length > 0 ? known.join(', ') : 'none';
+    if (typeof given !== 'object' || given === null || ArrayBuffer.isView(given) || Array.isArray(given)) {
+        throw refused(`${what}s come in an object with their names, found ${nameOf(given)}: the model has ${takes}`);
+    }
     const keys = Object.keys(given);
     for (const key of keys) {
         if (!known.includes(key))

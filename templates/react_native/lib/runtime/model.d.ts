@@ -23,14 +23,19 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     /** Models are made by `load` of a generated file. */
     constructor(outcome: Outcome);
     /**
-     * Runs the model on `inputs`, away from the JavaScript thread. They are read where they lie and must stay as they are
-     * until the promise is settled; memory given as `into` must not be read or written until then.
+     * Runs the model on `inputs`, away from the JavaScript thread.
+     *
+     * Arrays of JavaScript are copied before this returns, and may be changed right after it; results are copied to those
+     * given as `into` when the run ends. Arrays over native memory, as `allocate` makes them, are read and written where
+     * they lie, with whatever offset and length: until the promise is settled inputs must stay as they are, and memory
+     * given as `into` must not be used.
      *
      * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
      */
     run(inputs: Inputs, options?: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
     /**
-     * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame.
+     * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
+     * read and written where it lies.
      *
      * @throws ModelError what `run` throws, and `unsupported` in a browser
      */

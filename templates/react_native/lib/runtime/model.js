@@ -1,6 +1,8 @@
 // A loaded model.
 import { currentBackend } from './backend.js';
+import { newArray } from './elements.js';
 import { ModelError, toModelError } from './errors.js';
+import { sharedArray } from './memory.js';
 import { openModel } from './opening.js';
 import { throwIfAborted } from './permitting.js';
 import { Runs } from './running.js';
@@ -41,25 +43,30 @@ export class Model {
         this.runs = new Runs(model, opened);
     }
     /**
-     * Runs the model on `inputs`, away from the JavaScript thread. They are read where they lie and must stay as they are
-     * until the promise is settled; memory given as `into` must not be read or written until then.
+     * Runs the model on `inputs`, away from the JavaScript thread.
+     *
+     * Arrays of JavaScript are copied before this returns, and may be changed right after it; results are copied to those
+     * given as `into` when the run ends. Arrays over native memory, as `allocate` makes them, are read and written where
+     * they lie, with whatever offset and length: until the promise is settled inputs must stay as they are, and memory
+     * given as `into` must not be used.
      *
      * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
      */
     async run(inputs, options = {}) {
         const { signal, into = {} } = options;
-        const prepared = this.prepare(inputs, into);
+        const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
         throwIfAborted(signal);
         const ran = await this.callNative(prepared, signal);
         return this.read(prepared, ran);
     }
     /**
-     * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame.
+     * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
+     * read and written where it lies.
      *
      * @throws ModelError what `run` throws, and `unsupported` in a browser
      */
     runSync(inputs, options = {}) {
-        const prepared = this.prepare(inputs, options.into ?? {});
+        const prepared = this.prepare(inputs, options.into ?? {}, newArray);
         try {
             const { buffers, layout, texts } = prepared;
             return this.read(prepared, this.backend.runSync(this.session, buffers, layout, texts));
@@ -91,9 +98,9 @@ export class Model {
         this.isDisposed = true;
         this.backend.close(this.session);
     }
-    prepare(inputs, into) {
+    prepare(inputs, into, makeArray) {
         this.checkAlive();
-        return this.runs.prepare(inputs, into);
+        return this.runs.prepare(inputs, into, makeArray);
     }
     checkAlive() {
         if (!this.isDisposed)

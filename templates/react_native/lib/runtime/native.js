@@ -42,6 +42,7 @@ function backendOf(platform, device, engine, locate) {
         cancel: (call) => {
             engine.cancel(call);
         },
+        allocate: (sizeBytes) => engine.allocate(sizeBytes),
         take: (kept, output, into) => {
             engine.take(kept, output, into);
         },

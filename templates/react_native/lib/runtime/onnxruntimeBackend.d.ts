@@ -19,6 +19,7 @@ export declare class OnnxRuntimeBackend implements Backend {
     run(session: number, call: number, buffers: readonly ArrayBuffer[], layout: readonly number[], texts: ReadonlyArray<readonly string[]>): Promise<Ran>;
     runSync(): Ran;
     cancel(call: number): void;
+    allocate(sizeBytes: number): ArrayBuffer;
     take(kept: number, output: number, into: ArrayBuffer): void;
     drop(kept: number): void;
     fileSize(): number;

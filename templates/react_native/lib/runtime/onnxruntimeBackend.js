@@ -70,6 +70,9 @@ export class OnnxRuntimeBackend {
     cancel(call) {
         this.calls.get(call)?.abort();
     }
+    allocate(sizeBytes) {
+        return new ArrayBuffer(sizeBytes);
+    }
     take(kept, output, into) {
         const bytes = this.kept.get(kept)?.[output]?.bytes;
         if (bytes?.byteLength !== into.byteLength)

@@ -65,10 +65,23 @@ async function tryToOpen(provider, file, attempt) {
     }
 }
 async function open(provider, file, attempt) {
-    const { backend, source, options } = attempt;
+    const { source } = attempt;
     // First, because a provider that cannot start needs no file to be read or downloaded.
     const start = await startOf(provider, file, attempt);
-    const [placed, ...weights] = await source.place([file, ...file.weights]);
+    const placed = await source.place([file, ...file.weights]);
+    try {
+        return await openPlaced(provider, file, start, placed, attempt);
+    }
+    catch (thrown) {
+        const error = toModelError(thrown);
+        if (error.code !== 'corrupted' || !(await source.discard(placed, error)))
+            throw error;
+        // Storage lost what it had: what is downloaded anew was checked a moment ago.
+        return openPlaced(provider, file, start, await source.place([file, ...file.weights]), attempt);
+    }
+}
+async function openPlaced(provider, file, start, [placed, ...weights], attempt) {
+    const { backend, source, options } = attempt;
     if (placed === undefined)
         throw new ModelError('missing', `${file.path} is missing`);
     throwIfAborted(options.signal);

@@ -1,5 +1,6 @@
 import type { ModelFile, PackagedFile, Provider, Settings } from './descriptor.js';
 import type { Part } from './backend.js';
+import type { ModelError } from './errors.js';
 /**
  * Where the files of a model come from.
  *
@@ -95,4 +96,9 @@ export interface ModelSource {
      * @throws ModelError `missing`, `corrupted`, `network`, `no-space`, `cancelled`
      */
     place(files: readonly PackagedFile[]): Promise<readonly PlacedFile[]>;
+    /**
+     * Removes those downloads among `placed` that `error` says are not what was downloaded, so that `place` fetches them
+     * again. False when there are none.
+     */
+    discard(placed: readonly PlacedFile[], error: ModelError): Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import type { Platform } from './backend.js';
 import { type ModelDescriptor } from './descriptor.js';
 import type { LoadOptions } from './options.js';
 /** @throws ModelError `bad-options` */
-export declare function checkOptions({ threads, providers, providerOptions }: LoadOptions): void;
+export declare function checkOptions(options: unknown): asserts options is LoadOptions;
 /**
  * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the
  * app's own choice.

@@ -3,16 +3,45 @@ import { platformFiles } from './descriptor.js';
 import { ModelError } from './errors.js';
 const MOST_THREADS = 256;
 const PROVIDERS = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+/** A type that says of each option that there is one: none is forgotten. */
+const OPTIONS = {
+    source: true,
+    providers: true,
+    providerOptions: true,
+    threads: true,
+    signal: true,
+    onProgress: true,
+    allowOtherRuntime: true,
+};
 /** @throws ModelError `bad-options` */
-export function checkOptions({ threads = 0, providers = [], providerOptions = {} }) {
-    if (!Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
-        throw new ModelError('bad-options', `threads is ${String(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
+export function checkOptions(options) {
+    if (typeof options !== 'object' || options === null)
+        throw bad(`options are ${String(options)}, not an object`);
+    for (const name of Object.keys(options)) {
+        if (Object.keys(OPTIONS).includes(name))
+            continue;
+        throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
+    }
+    const { threads = 0, providers = [], providerOptions = {} } = { ...options };
+    if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
+        throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
+    }
+    if (!Array.isArray(providers))
+        throw bad(`providers is ${shown(providers)}, which is not an array`);
+    if (typeof providerOptions !== 'object' || providerOptions === null) {
+        throw bad(`providerOptions is ${shown(providerOptions)}, which is not an object`);
     }
     for (const name of [...providers, ...Object.keys(providerOptions)]) {
-        if (PROVIDERS.has(name))
+        if (typeof name === 'string' && PROVIDERS.has(name))
             continue;
-        throw new ModelError('bad-options', `unknown provider '${name}': there are ${[...PROVIDERS].join(', ')}`);
+        throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
     }
+}
+function shown(value) {
+    return typeof value === 'string' ? `'${value}'` : String(value);
+}
+function bad(message) {
+    return new ModelError('bad-options', message);
 }
 /**
  * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the

@@ -14,13 +14,13 @@ export class Runs {
         this.outputs = inOrder('output', opened.outputs, model.outputs, model.pinned);
     }
     /** @throws ModelError `bad-input`, saying what is expected and what was found */
-    prepare(inputs, into) {
+    prepare(inputs, into, makeArray) {
         checkKeys('input', keysOf(this.inputs), inputs, true);
         checkKeys('output', keysOf(this.outputs), into, false);
         const given = new Map(Object.entries(inputs));
         const wanted = new Map(Object.entries(into));
         const fed = this.inputs.map((slot) => feed(slot, given.get(slot.key)));
-        const targets = this.outputs.map((slot) => target(slot, wanted.get(slot.key)));
+        const targets = this.outputs.map((slot) => target(slot, wanted.get(slot.key), makeArray));
         const bound = targets.map((numbers) => (numbers === null ? UNBOUND : bind(numbers)));
         return {
             buffers: [...fed, ...bound].map((tensor) => tensor.buffer),
@@ -62,13 +62,13 @@ function feed({ key, spec }, value) {
     const { values, shape } = textsOf(what, spec, value);
     return { buffer: NOTHING, layout: [0, 0, shape.length, ...shape], texts: values };
 }
-function target({ key, spec, isPinned }, value) {
+function target({ key, spec, isPinned }, value, makeArray) {
     const what = `output \`${key}\``;
     if (value === undefined) {
         if (!isPinned || !isNumberSpec(spec))
             return null;
         const shape = spec.shape.map((size) => size ?? 0);
-        return { type: spec.type, array: newArray(spec.type, countOf(shape)), shape };
+        return { type: spec.type, array: makeArray(spec.type, countOf(shape)), shape };
     }
     if (!isNumberSpec(spec))
         throw new ModelError('bad-input', `${what} has strings, which no memory can be lent to`);

@@ -26,6 +26,7 @@ export function sourceOf(model, backend, options) {
             isOwn: false,
             notes: cache === '' ? '' : `${cache}/checked`,
             place: (files) => placer.place(files),
+            discard: (placed, error) => placer.discard(placed, error),
         };
     });
 }
@@ -36,6 +37,7 @@ function own(source, placer) {
         isOwn: true,
         notes: '',
         place: (files) => Promise.all(files.map((file) => (file === given ? placeGiven() : placer.placeOne(file)))),
+        discard: () => Promise.resolve(false),
     };
 }
 function fileAt(path, sha256, placer) {
@@ -95,6 +97,15 @@ class Placer {
             return this.placeAt(addressOf(file, this.url), file, true);
         const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
         return this.placeAt(path, file, false, offset);
+    }
+    /** Words name the file whose bytes they are about. */
+    async discard(placed, { message }) {
+        if (this.url === null || this.backend.platform === 'web')
+            return false;
+        const wrong = placed.filter(({ part }) => message.includes(part.path));
+        for (const { part } of wrong)
+            await this.backend.removeFile(part.path);
+        return wrong.length > 0;
     }
     /** In a browser, a file is an address, and is fetched to memory. */
     async placeAt(path, file, mustBeSecure = false, offset = 0) {

@@ -16,6 +16,8 @@ export async function startOf(provider, file, attempt) {
         return withThreads(plain, attempt);
     if (provider === 'nnapi')
         checkApiLevel(attempt.backend.device.apiLevel);
+    if (provider === 'nnapi')
+        return { ...plain, options: flagsOf(plain.options) };
     if (provider !== 'coreml')
         return plain;
     const options = { ...packaged, ...(await coreMLSettings(file, attempt)), ...given };
@@ -46,4 +48,13 @@ function checkApiLevel(found) {
     if (found >= NNAPI_API_LEVEL)
         return;
     throw new ModelError('runtime', `NNAPI needs API level ${String(NNAPI_API_LEVEL)}, this device has ${String(found)}`);
+}
+/** ONNX Runtime knows of NNAPI's flags only that they are set: one that the app unsets is left out. */
+function flagsOf(options) {
+    for (const [name, value] of Object.entries(options)) {
+        if (value === '0' || value === '1')
+            continue;
+        throw new ModelError('bad-options', `providerOptions.nnapi.${name} is '${value}', which is neither '0' nor '1'`);
+    }
+    return Object.fromEntries(Object.entries(options).filter(([, value]) => value === '1'));
 }

@@ -104,7 +104,8 @@ export interface Engine {
   /** Runs that are under way end by themselves; memory is freed after the last. */
   close(session: number): void;
   /**
-   * Runs a session; `call` names the run for `cancel`.
+   * Runs a session; `call` names the run for `cancel`. Buffers over native memory are read and written where they lie;
+   * of others inputs are copied when this is called, and outputs before the promise is resolved.
    *
    * `buffers` has one for each input, then one for each output: an empty one for strings, and for outputs that ONNX
    * Runtime is to make. `layout` has for each of them byteOffset, byteLength, rank and sizes; byteLength -1 and rank 0
@@ -117,7 +118,7 @@ export interface Engine {
     layout: readonly number[],
     texts: readonly (readonly string[])[],
   ): Promise<Ran>;
-  /** `run` on the caller's thread. */
+  /** `run` on the caller's thread, which reads and writes every buffer where it lies. */
   runSync(
     session: number,
     buffers: readonly ArrayBuffer[],
@@ -126,6 +127,8 @@ export interface Engine {
   ): Ran;
   /** Ends a run, which is rejected with `[cancelled]`. Does nothing when it has ended. */
   cancel(call: number): void;
+  /** A new buffer, all zero: over native memory, or over the engine's own where JavaScript has no other. */
+  allocate(sizeBytes: number): ArrayBuffer;
   /** Copies an output that ONNX Runtime made. */
   take(kept: number, output: number, into: ArrayBuffer): void;
   /** Frees the outputs of a run. */
@@ -180,7 +183,7 @@ export function currentBackend(): Backend {
   if (make === undefined) {
     throw new ModelError(
       'unsupported',
-      'nothing here runs models: in a browser, import onnxruntime-web and hand it to setOnnxRuntime() of this ' +
+      'nothing here runs models: hand onnxruntime-web, or under Node onnxruntime-node, to setOnnxRuntime() of this ' +
         "package's /onnxruntime first",
     );
   }

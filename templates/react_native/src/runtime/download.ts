@@ -38,8 +38,9 @@ export interface Pace {
 }
 
 const PACE: Pace = {
-  largestPieceBytes: 4 << 20,
-  smallestPieceBytes: 256 << 10,
+  // React Native has Base64 read by JavaScript, a piece at once: four times as much would keep apps from drawing.
+  largestPieceBytes: 1 << 20,
+  smallestPieceBytes: 128 << 10,
   stallMs: 30_000,
   firstPauseMs: 500,
   attempts: 6,

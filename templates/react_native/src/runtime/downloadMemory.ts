@@ -98,7 +98,7 @@ export async function checkBytes(
   if (sha256 === '') return;
   const found = await sha256Of(bytes);
   if (found !== sha256) {
-    throw new ModelError('corrupted', `${name} has sha256 ${found}, the package was built with ${sha256}`);
+    throw new ModelError('corrupted', `${name} has sha256 ${found}, expected ${sha256}`);
   }
 }
 

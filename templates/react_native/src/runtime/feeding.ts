@@ -49,8 +49,11 @@ export function textsOf(what: string, spec: TensorSpec, value: unknown): Texts {
 }
 
 /** The names of tensors that a caller left out, or made up, are errors. */
-export function checkKeys(what: string, known: readonly string[], given: object, isAllNeeded: boolean): void {
+export function checkKeys(what: string, known: readonly string[], given: unknown, isAllNeeded: boolean): void {
   const takes = known.length > 0 ? known.join(', ') : 'none';
+  if (typeof given !== 'object' || given === null || ArrayBuffer.isView(given) || Array.isArray(given)) {
+    throw refused(`${what}s come in an object with their names, found ${nameOf(given)}: the model has ${takes}`);
+  }
   const keys = Object.keys(given);
   for (const key of keys) {
     if (!known.includes(key)) throw refused(`unknown ${what} \`${key}\`: the model has ${takes}`);

@@ -2,11 +2,13 @@
 
 import { currentBackend, type Backend, type Ran } from './backend.js';
 import type { ModelDescriptor, Provider } from './descriptor.js';
+import { newArray } from './elements.js';
 import { ModelError, toModelError } from './errors.js';
+import { sharedArray } from './memory.js';
 import { openModel, type Outcome } from './opening.js';
 import type { AsyncRunOptions, Fallback, Info, LoadOptions, RunOptions } from './options.js';
 import { throwIfAborted } from './permitting.js';
-import { Runs, type Prepared } from './running.js';
+import { Runs, type MakeArray, type Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
 
@@ -49,26 +51,31 @@ export class Model<Inputs extends object, Outputs extends object> {
   }
 
   /**
-   * Runs the model on `inputs`, away from the JavaScript thread. They are read where they lie and must stay as they are
-   * until the promise is settled; memory given as `into` must not be read or written until then.
+   * Runs the model on `inputs`, away from the JavaScript thread.
+   *
+   * Arrays of JavaScript are copied before this returns, and may be changed right after it; results are copied to those
+   * given as `into` when the run ends. Arrays over native memory, as `allocate` makes them, are read and written where
+   * they lie, with whatever offset and length: until the promise is settled inputs must stay as they are, and memory
+   * given as `into` must not be used.
    *
    * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
    */
   async run(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>> = {}): Promise<Outputs> {
     const { signal, into = {} } = options;
-    const prepared = this.prepare(inputs, into);
+    const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
     throwIfAborted(signal);
     const ran = await this.callNative(prepared, signal);
     return this.read(prepared, ran);
   }
 
   /**
-   * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame.
+   * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
+   * read and written where it lies.
    *
    * @throws ModelError what `run` throws, and `unsupported` in a browser
    */
   runSync(inputs: Inputs, options: RunOptions<Targets<Outputs>> = {}): Outputs {
-    const prepared = this.prepare(inputs, options.into ?? {});
+    const prepared = this.prepare(inputs, options.into ?? {}, newArray);
     try {
       const { buffers, layout, texts } = prepared;
       return this.read(prepared, this.backend.runSync(this.session, buffers, layout, texts));
@@ -100,9 +107,9 @@ export class Model<Inputs extends object, Outputs extends object> {
     this.backend.close(this.session);
   }
 
-  private prepare(inputs: object, into: object): Prepared {
+  private prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
     this.checkAlive();
-    return this.runs.prepare(inputs, into);
+    return this.runs.prepare(inputs, into, makeArray);
   }
 
   private checkAlive(): void {

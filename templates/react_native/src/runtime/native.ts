@@ -70,6 +70,7 @@ function backendOf(platform: Platform, device: Device, engine: Engine, locate: B
     cancel: (call) => {
       engine.cancel(call);
     },
+    allocate: (sizeBytes) => engine.allocate(sizeBytes),
     take: (kept, output, into) => {
       engine.take(kept, output, into);
     },

@@ -88,6 +88,10 @@ export class OnnxRuntimeBackend implements Backend {
     this.calls.get(call)?.abort();
   }
 
+  allocate(sizeBytes: number): ArrayBuffer {
+    return new ArrayBuffer(sizeBytes);
+  }
+
   take(kept: number, output: number, into: ArrayBuffer): void {
     const bytes = this.kept.get(kept)?.[output]?.bytes;
     if (bytes?.byteLength !== into.byteLength) throw new ModelError('bad-input', `no output ${String(output)} is kept`);

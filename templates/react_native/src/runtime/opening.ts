@@ -3,11 +3,11 @@
 import type { About, Backend, Opened } from './backend.js';
 import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
 import { ModelError, toModelError } from './errors.js';
-import type { Fallback, LoadOptions, ModelSource } from './options.js';
+import type { Fallback, LoadOptions, ModelSource, PlacedFile } from './options.js';
 import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
-import { startOf } from './starting.js';
+import { startOf, type Start } from './starting.js';
 
 /** A model that has started. */
 export interface OpenModel {
@@ -91,10 +91,28 @@ async function tryToOpen(provider: Provider, file: ModelFile, attempt: Attempt):
 }
 
 async function open(provider: Provider, file: ModelFile, attempt: Attempt): Promise<OpenModel> {
-  const { backend, source, options } = attempt;
+  const { source } = attempt;
   // First, because a provider that cannot start needs no file to be read or downloaded.
   const start = await startOf(provider, file, attempt);
-  const [placed, ...weights] = await source.place([file, ...file.weights]);
+  const placed = await source.place([file, ...file.weights]);
+  try {
+    return await openPlaced(provider, file, start, placed, attempt);
+  } catch (thrown) {
+    const error = toModelError(thrown);
+    if (error.code !== 'corrupted' || !(await source.discard(placed, error))) throw error;
+    // Storage lost what it had: what is downloaded anew was checked a moment ago.
+    return openPlaced(provider, file, start, await source.place([file, ...file.weights]), attempt);
+  }
+}
+
+async function openPlaced(
+  provider: Provider,
+  file: ModelFile,
+  start: Start,
+  [placed, ...weights]: readonly PlacedFile[],
+  attempt: Attempt,
+): Promise<OpenModel> {
+  const { backend, source, options } = attempt;
   if (placed === undefined) throw new ModelError('missing', `${file.path} is missing`);
   throwIfAborted(options.signal);
   const settings = { ...file.settings, ...start.settings };

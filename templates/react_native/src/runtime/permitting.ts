@@ -9,18 +9,44 @@ const MOST_THREADS = 256;
 
 const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
 
+/** A type that says of each option that there is one: none is forgotten. */
+const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
+  source: true,
+  providers: true,
+  providerOptions: true,
+  threads: true,
+  signal: true,
+  onProgress: true,
+  allowOtherRuntime: true,
+};
+
 /** @throws ModelError `bad-options` */
-export function checkOptions({ threads = 0, providers = [], providerOptions = {} }: LoadOptions): void {
-  if (!Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
-    throw new ModelError(
-      'bad-options',
-      `threads is ${String(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`,
-    );
+export function checkOptions(options: unknown): asserts options is LoadOptions {
+  if (typeof options !== 'object' || options === null) throw bad(`options are ${String(options)}, not an object`);
+  for (const name of Object.keys(options)) {
+    if (Object.keys(OPTIONS).includes(name)) continue;
+    throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
   }
-  for (const name of [...providers, ...Object.keys(providerOptions)]) {
-    if (PROVIDERS.has(name)) continue;
-    throw new ModelError('bad-options', `unknown provider '${name}': there are ${[...PROVIDERS].join(', ')}`);
+  const { threads = 0, providers = [], providerOptions = {} }: Readonly<Record<string, unknown>> = { ...options };
+  if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
+    throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
   }
+  if (!Array.isArray(providers)) throw bad(`providers is ${shown(providers)}, which is not an array`);
+  if (typeof providerOptions !== 'object' || providerOptions === null) {
+    throw bad(`providerOptions is ${shown(providerOptions)}, which is not an object`);
+  }
+  for (const name of [...(providers as readonly unknown[]), ...Object.keys(providerOptions)]) {
+    if (typeof name === 'string' && PROVIDERS.has(name)) continue;
+    throw bad(`unknown provider ${shown(name)}: there are ${[...PROVIDERS].join(', ')}`);
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
+}
+
+function bad(message: string): ModelError {
+  return new ModelError('bad-options', message);
 }
 
 /**

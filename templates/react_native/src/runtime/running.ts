@@ -5,7 +5,7 @@ import type { ModelDescriptor, TensorSpec, TensorSpecs } from './descriptor.js';
 import { countOf, isNumberType, newArray } from './elements.js';
 import { ModelError } from './errors.js';
 import { checkKeys, numbersOf, textsOf, type Numbers } from './feeding.js';
-import type { AnyTensor, NumberType } from './tensor.js';
+import type { AnyTensor, NumberArray, NumberType } from './tensor.js';
 
 /** What native code gets, and where it writes. */
 export interface Prepared {
@@ -15,6 +15,9 @@ export interface Prepared {
   /** For each output memory of the app; null for one that ONNX Runtime makes. */
   readonly targets: readonly (Numbers<NumberType> | null)[];
 }
+
+/** Makes memory for outputs that the app gives none for, all zero. */
+export type MakeArray = (type: NumberType, count: number) => NumberArray;
 
 /** A tensor, what app code calls it, and whether it is written straight to memory of the app. */
 interface Slot {
@@ -38,13 +41,13 @@ export class Runs {
   }
 
   /** @throws ModelError `bad-input`, saying what is expected and what was found */
-  prepare(inputs: object, into: object): Prepared {
+  prepare(inputs: object, into: object, makeArray: MakeArray): Prepared {
     checkKeys('input', keysOf(this.inputs), inputs, true);
     checkKeys('output', keysOf(this.outputs), into, false);
     const given = new Map<string, unknown>(Object.entries(inputs));
     const wanted = new Map<string, unknown>(Object.entries(into));
     const fed = this.inputs.map((slot) => feed(slot, given.get(slot.key)));
-    const targets = this.outputs.map((slot) => target(slot, wanted.get(slot.key)));
+    const targets = this.outputs.map((slot) => target(slot, wanted.get(slot.key), makeArray));
     const bound = targets.map((numbers) => (numbers === null ? UNBOUND : bind(numbers)));
     return {
       buffers: [...fed, ...bound].map((tensor) => tensor.buffer),
@@ -102,12 +105,12 @@ function feed({ key, spec }: Slot, value: unknown): Fed {
   return { buffer: NOTHING, layout: [0, 0, shape.length, ...shape], texts: values };
 }
 
-function target({ key, spec, isPinned }: Slot, value: unknown): Numbers<NumberType> | null {
+function target({ key, spec, isPinned }: Slot, value: unknown, makeArray: MakeArray): Numbers<NumberType> | null {
   const what = `output \`${key}\``;
   if (value === undefined) {
     if (!isPinned || !isNumberSpec(spec)) return null;
     const shape = spec.shape.map((size) => size ?? 0);
-    return { type: spec.type, array: newArray(spec.type, countOf(shape)), shape };
+    return { type: spec.type, array: makeArray(spec.type, countOf(shape)), shape };
   }
   if (!isNumberSpec(spec)) throw new ModelError('bad-input', `${what} has strings, which no memory can be lent to`);
   return numbersOf(what, spec, value);

@@ -33,6 +33,7 @@ export function sourceOf(model: ModelDescriptor, backend: Backend, options: Load
       isOwn: false,
       notes: cache === '' ? '' : `${cache}/checked`,
       place: (files) => placer.place(files),
+      discard: (placed, error) => placer.discard(placed, error),
     };
   });
 }
@@ -44,6 +45,7 @@ function own(source: Own, placer: Placer): ModelSource {
     isOwn: true,
     notes: '',
     place: (files) => Promise.all(files.map((file) => (file === given ? placeGiven() : placer.placeOne(file)))),
+    discard: () => Promise.resolve(false),
   };
 }
 
@@ -107,6 +109,14 @@ class Placer {
     if (this.url !== null) return this.placeAt(addressOf(file, this.url), file, true);
     const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
     return this.placeAt(path, file, false, offset);
+  }
+
+  /** Words name the file whose bytes they are about. */
+  async discard(placed: readonly PlacedFile[], { message }: ModelError): Promise<boolean> {
+    if (this.url === null || this.backend.platform === 'web') return false;
+    const wrong = placed.filter(({ part }) => message.includes(part.path));
+    for (const { part } of wrong) await this.backend.removeFile(part.path);
+    return wrong.length > 0;
   }
 
   /** In a browser, a file is an address, and is fetched to memory. */

@@ -5,7 +5,7 @@
 //
 // models  where the package's models come from:
 //         "package" (default): Gradle and CocoaPods take them from this package, so that they always fit its code,
-//         "app": copies in android/ and ios/, for apps that choose or change them there,
+//         "app": copies in android/ and ios/, for projects that must hold all files of the app,
 //         "none": left out of the app; load them with `source: { url }`
 
 const fs = require('fs');
@@ -152,7 +152,7 @@ function bundleInfo() {
 <plist version="1.0">
 <dict>
   <key>CFBundleIdentifier</key>
-  <string>org.mobpack.models.cpualone</string>
+  <string>org.mobpack.models.cpualonecxx</string>
   <key>CFBundleInfoDictionaryVersion</key>
   <string>6.0</string>
   <key>CFBundleName</key>

@@ -27,7 +27,10 @@ Pod::Spec.new do |s|
   s.source_files = "ios/*.mm", "cpp/**/*.{h,cpp}"
   # Other pods have files of the same names.
   s.private_header_files = "cpp/**/*.h"
-  s.resource_bundles = { "EverythingModels" => ["models/{both,ios}/mobpack/Everything/*"] } if models == "package"
+  # The App Store asks why code looks at times of files: `pod install` of React Native tells it for the app.
+  bundles = { "EverythingPrivacy" => ["ios/PrivacyInfo.xcprivacy"] }
+  bundles["EverythingModels"] = ["models/{both,ios}/mobpack/Everything/*"] if models == "package"
+  s.resource_bundles = bundles
 
   # One app holds one ONNX Runtime: another version asked for by another pod is an error of `pod install`.
   s.dependency "onnxruntime-c", "1.29.0"

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { files } from './store.mjs';
+import { files, openParts } from './store.mjs';
 
 const [project, runtime] = process.argv.slice(2);
 globalThis.XMLHttpRequest = createRequire(`${project}/`)('xhr2');
@@ -12,6 +12,7 @@ delete XMLHttpRequest.prototype._restrictedHeaders['accept-encoding'];
 const load = (name) => import(pathToFileURL(`${runtime}/${name}.js`).href);
 const { download } = await load('download');
 const { removeDownloads, sourceOf } = await load('sources');
+const { openModel } = await load('opening');
 const { bytesInMemory } = await load('downloadMemory');
 
 /** Small and fast, for tests. */
@@ -31,6 +32,8 @@ const outcome = (promise) =>
 const backendOf = (platform, cache) => ({
   ...files,
   platform,
+  device: { chip: '', apiLevel: 34 },
+  open: openParts,
   about: () => ({ runtimeVersion: '', bundle: '', cache, cores: 1 }),
   locate: async (path) => ({ path: `/package/${path}`, offset: 4096 }),
 });
@@ -39,7 +42,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { code, ...given } = JSON.parse(line);
   const progress = [];
   const watcher = { signal: undefined, onBytes: (loaded) => progress.push(loaded) };
-  const tools = { download, sourceOf, removeDownloads, bytesInMemory, backendOf, files, sleep, outcome, PACE };
+  const tools = { download, sourceOf, openModel, removeDownloads, bytesInMemory, backendOf, files, sleep, outcome, PACE };
   const names = { ...given, ...tools, progress, watcher };
   const value = await outcome(new AsyncFunction(...Object.keys(names), code)(...Object.values(names)));
   process.stdout.write(`${JSON.stringify({ ...value, progress })}\n`);

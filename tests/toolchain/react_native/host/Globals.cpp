@@ -5,6 +5,7 @@
 #include <jsi/instrumentation.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -86,6 +87,14 @@ void addFiles(jsi::Runtime& runtime, jsi::Object& host) {
 }
 
 void addMachine(jsi::Runtime& runtime, jsi::Object& host) {
+  add(runtime, host, "isNative", [](jsi::Runtime& inner, Arguments arguments) {
+    const auto buffer = arguments[0].asObject(inner).getArrayBuffer(inner);
+    return jsi::Value(buffer.tryGetMutableBuffer(inner) != nullptr);
+  });
+  add(runtime, host, "address", [](jsi::Runtime& inner, Arguments arguments) {
+    const auto buffer = arguments[0].asObject(inner).getArrayBuffer(inner);
+    return jsi::Value(static_cast<double>(reinterpret_cast<std::uintptr_t>(buffer.data(inner))));
+  });
   add(runtime, host, "collectGarbage", [](jsi::Runtime& inner, Arguments) {
     inner.instrumentation().collectGarbage("a test");
     return jsi::Value();

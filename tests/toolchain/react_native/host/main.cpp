@@ -1,14 +1,16 @@
 // Runs the JavaScript of a package with its C++, in JavaScriptCore, as a React Native app does.
 //
 // `host SCRIPT ARGUMENTS...` ends when the script calls host.exit(code). The package's TurboModule is found as in an app:
-// by React Native's own registry of modules.
+// by React Native's own registry of modules. HOST_ENGINE=lending asks for an engine that has native memory, as Hermes.
 
-#include <JSCRuntime.h>
 #include <ReactCommon/TurboModuleBinding.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <iostream>
+#include <string_view>
 
+#include "Engine.h"
 #include "Globals.h"
 #include "Loop.h"
 #include "Package.h"
@@ -30,11 +32,18 @@ void installModules(jsi::Runtime& runtime, const std::shared_ptr<host::Loop>& lo
   react::TurboModuleBinding::install(runtime, std::move(provide), std::move(none));
 }
 
+std::unique_ptr<jsi::Runtime> makeEngine() {
+  const auto* name = std::getenv("HOST_ENGINE");
+  if (name == nullptr || name == std::string_view("plain")) return host::makePlainEngine();
+  if (name == std::string_view("lending")) return host::makeLendingEngine();
+  throw std::runtime_error(std::string("no engine is called ") + name);
+}
+
 /// One JavaScript, from its beginning to its end.
 host::Ending runScript(const std::string& script, const std::vector<std::string>& arguments) {
   host::Ending ending;
   const auto loop = std::make_shared<host::Loop>();
-  auto runtime = facebook::jsc::makeJSCRuntime();
+  auto runtime = makeEngine();
   try {
     host::addGlobals(*runtime, loop, arguments, ending);
     installModules(*runtime, loop);

@@ -9,6 +9,7 @@ const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;
 const SESSIONS = [];
+const OPTIONS = 'source, providers, providerOptions, threads, signal, onProgress, allowOtherRuntime';
 
 /**
  * A phone with these properties. It runs models with the real ONNX Runtime, which has the CPU alone: its JavaScript
@@ -163,6 +164,20 @@ test('NNAPI is not started on an Android that has none', async () => {
   assert.deepEqual([provider, providerKeys, threads], ['NNAPI', ['CPU_DISABLED', 'USE_FP16'], 0]);
 });
 
+test("an app unsets the package's flags of NNAPI with '0'", async () => {
+  const nnapi = { provider: 'nnapi', registeredName: 'NNAPI', options: { CPU_DISABLED: '1', USE_FP16: '1' } };
+  const files = descriptor.platforms.android.files.map((file) => ({ ...file, providers: ['nnapi', 'cpu'] }));
+  const model = withPlatform('android', { providers: [nnapi], files: files.slice(-1) });
+  const { requests } = await onPhone({ device: { chip: '', apiLevel: 27 } });
+  await loaded(model, { providerOptions: { nnapi: { CPU_DISABLED: '0' } } });
+  const [{ providerKeys, providerValues }] = requests;
+  assert.deepEqual([providerKeys, providerValues], [['USE_FP16'], ['1']]);
+  await assert.rejects(loaded(model, { providerOptions: { nnapi: { CPU_DISABLED: 'false' } } }), {
+    code: 'bad-options',
+    message: "providerOptions.nnapi.CPU_DISABLED is 'false', which is neither '0' nor '1'",
+  });
+});
+
 test('CoreML has a folder for what it compiles, and those of other files are removed', async () => {
   const made = [];
   const about = () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '/caches', cores: 2 });
@@ -296,6 +311,13 @@ for (const [options, message] of [
   [{ threads: 257 }, 'threads is 257, which is not one of 0 to 256'],
   [{ threads: -1 }, 'threads is -1, which is not one of 0 to 256'],
   [{ threads: 1.5 }, 'threads is 1.5, which is not one of 0 to 256'],
+  [{ threads: '2' }, "threads is '2', which is not one of 0 to 256"],
+  [null, 'options are null, not an object'],
+  [{ provider: 'cpu' }, `unknown option 'provider': there are ${OPTIONS}`],
+  [{ toString: 'cpu' }, `unknown option 'toString': there are ${OPTIONS}`],
+  [{ providers: 'cpu' }, "providers is 'cpu', which is not an array"],
+  [{ providers: [null] }, 'unknown provider null: there are coreml, xnnpack, nnapi, qnn, webgpu, cpu'],
+  [{ providerOptions: 'cpu' }, "providerOptions is 'cpu', which is not an object"],
   [{ providers: ['CoreML'] }, "unknown provider 'CoreML': there are coreml, xnnpack, nnapi, qnn, webgpu, cpu"],
 ]) {
   test(`refused: ${message}`, async () => {

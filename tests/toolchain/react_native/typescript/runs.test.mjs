@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { backend, load, ort, bytesOf, samples, transposed } from './package.mjs';
 
-const { EveryType, ModelError } = await load('index.web.js');
+const { allocate, EveryType, ModelError } = await load('index.web.js');
 const { setOnnxRuntime } = await load('runtime/onnxruntime.js');
 const { chooseBackend } = await load('runtime/backend.js');
 setOnnxRuntime(ort, { read: bytesOf });
@@ -62,6 +62,29 @@ test('an output of open shape is written to memory that has its shape', () =>
     assert.deepEqual([...data], [1, 4, 2, 5, 3, 6]);
   }));
 
+test('memory to be filled again and again is an array of its type', () =>
+  withModel(async (model) => {
+    const f32 = allocate('float32', 8).subarray(2);
+    const target = allocate('float32', 6);
+    for (const first of [0.5, 7]) {
+      f32.set([first, 2, 3, 4, 5, 6]);
+      const { f32T } = await model.run({ ...samples(), f32 }, { into: { f32T: target } });
+      assert.equal(f32T.data, target);
+      assert.deepEqual([...target], [first, 4, 2, 5, 3, 6]);
+    }
+    assert.deepEqual(allocate('int64', 2), new BigInt64Array(2));
+    assert.deepEqual(allocate('float16', 0), new Uint16Array(0));
+    assert.throws(() => allocate('string', 1), refusal('bad-input', 'memory is of numbers such as float32, found string'));
+    const counts = 'memory is for a whole number of elements from 0 on, found';
+    for (const count of [-1, 0.5, NaN, '4']) {
+      assert.throws(() => allocate('int8', count), refusal('bad-input', `${counts} ${count}`));
+    }
+    assert.throws(
+      () => allocate('float64', 2 ** 50),
+      (error) => error instanceof ModelError && error.code === 'runtime',
+    );
+  }));
+
 const REFUSED = [
   [{ f32: new Int32Array(6) }, {}, 'input `f32` takes a Float32Array (float32), found Int32Array'],
   [{ f32: [1, 2, 3, 4, 5, 6] }, {}, 'input `f32` takes a Float32Array (float32), found Array'],
@@ -101,6 +124,20 @@ test('inputs that are left out or made up are errors that name those of the mode
     const more = { f32, ...others, toString: f32 };
     await assert.rejects(model.run(more), refusal('bad-input', `unknown input \`toString\`: the model has ${all}`));
   }));
+
+for (const [inputs, found] of [
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [new Float32Array(6), 'Float32Array'],
+  [[new Float32Array(6)], 'Array'],
+]) {
+  test(`refused: inputs without names, ${found}`, () =>
+    withModel(async (model) => {
+      const words = `inputs come in an object with their names, found ${found}: the model has f32, f64`;
+      const isRefusal = (error) => error.code === 'bad-input' && error.message.startsWith(words);
+      await assert.rejects(model.run(inputs), isRefusal);
+    }));
+}
 
 test('a detached buffer holds nothing', () =>
   withModel(async (model) => {
@@ -222,6 +259,7 @@ function wrapped(real) {
     'run',
     'runSync',
     'cancel',
+    'allocate',
     'take',
     'drop',
     'fileSize',

@@ -10,7 +10,7 @@
 #include "Files.h"
 #include "Sha256.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 namespace {
 
@@ -62,4 +62,4 @@ MappedFile mapChecked(const Part& part, const std::string& notes) {
   return file;
 }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -9,7 +9,7 @@
 #include "MappedFile.h"
 #include "Part.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 /// Throws Failure unless `bytes` have the digest that is expected; an empty one is that of anything.
 void check(std::span<const std::byte> bytes, const std::string& sha256, const std::string& path);
@@ -20,4 +20,4 @@ void check(std::span<const std::byte> bytes, const std::string& sha256, const st
 /// one or has changed since. Without a folder it is always read.
 MappedFile mapChecked(const Part& part, const std::string& notes);
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -9,13 +9,13 @@
 
 #include "Types.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 class Promises;
 class Sessions;
 class Worker;
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx
 
 namespace facebook::react {
 
@@ -40,6 +40,7 @@ class CpuAloneCxx : public NativeCpuAloneCxxCxxSpec<CpuAloneCxx> {
   CpuAloneRan runSync(
       jsi::Runtime& runtime, double session, const Buffers& buffers, const Numbers& layout, const Texts& texts);
   void cancel(jsi::Runtime& runtime, double call);
+  jsi::ArrayBuffer allocate(jsi::Runtime& runtime, double sizeBytes);
   void take(jsi::Runtime& runtime, double kept, double output, jsi::ArrayBuffer into);
   void drop(jsi::Runtime& runtime, double kept);
   double fileSize(jsi::Runtime& runtime, const std::string& path);
@@ -53,9 +54,9 @@ class CpuAloneCxx : public NativeCpuAloneCxxCxxSpec<CpuAloneCxx> {
 
  private:
   // In this order: threads end before what they report to goes.
-  std::unique_ptr<mobpack::cpualone::Promises> promises_;
-  std::shared_ptr<mobpack::cpualone::Sessions> sessions_;
-  std::unique_ptr<mobpack::cpualone::Worker> files_;
+  std::unique_ptr<mobpack::cpualonecxx::Promises> promises_;
+  std::shared_ptr<mobpack::cpualonecxx::Sessions> sessions_;
+  std::unique_ptr<mobpack::cpualonecxx::Worker> files_;
 };
 
 }  // namespace facebook::react

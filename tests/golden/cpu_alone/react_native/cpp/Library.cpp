@@ -8,7 +8,7 @@
 
 #include "Failure.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 const OnnxRuntimeLibrary& onnxRuntimeLibrary() {
   static const OnnxRuntimeLibrary& library = *new OnnxRuntimeLibrary();
@@ -34,4 +34,4 @@ OnnxRuntimeLibrary::OnnxRuntimeLibrary() {
 
 #endif
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -6,7 +6,7 @@
 
 #include "onnxruntime/onnxruntime_c_api.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 /// ONNX Runtime's library in this process.
 class OnnxRuntimeLibrary {
@@ -28,4 +28,4 @@ class OnnxRuntimeLibrary {
 /// Opened at the first use, and never closed. Throws Failure where there is none.
 const OnnxRuntimeLibrary& onnxRuntimeLibrary();
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -12,7 +12,7 @@
 #include "Failure.h"
 #include "OpenFile.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 namespace {
 
@@ -73,4 +73,4 @@ MappedFile::MappedFile(const Part& part) {
 
 void Unmap::operator()(void* start) const noexcept { munmap(start, sizeBytes); }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

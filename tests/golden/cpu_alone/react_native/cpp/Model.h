@@ -12,7 +12,7 @@
 #include "OnnxRuntime.h"
 #include "Part.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 using Bytes = std::vector<std::byte>;
 
@@ -53,4 +53,4 @@ class Model {
   std::optional<Session> session_;  // last, so that it goes before the bytes that it reads
 };
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -8,7 +8,7 @@
 
 #include "Failure.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 /// A number of JavaScript's that counts something. Throws Failure for fractions, for what is too large to be exact, and
 /// for what is less than `least`.
@@ -20,4 +20,4 @@ inline std::int64_t wholeNumber(double number, const std::string& what, std::int
   return static_cast<std::int64_t>(number);
 }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

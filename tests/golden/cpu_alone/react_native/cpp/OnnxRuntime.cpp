@@ -10,7 +10,7 @@
 #include "Failure.h"
 #include "Library.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 namespace {
 
@@ -254,4 +254,4 @@ std::vector<std::string> Session::texts(const OrtValue* value, std::size_t count
   return result;
 }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -13,7 +13,7 @@
 
 #include "onnxruntime/onnxruntime_c_api.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 template <typename Thing>
 using Handle = std::unique_ptr<Thing, void (*)(Thing*)>;
@@ -86,6 +86,8 @@ struct LentTensor {
   /// Nothing for an output that ONNX Runtime is to make.
   bool isMade = false;
   std::span<std::byte> bytes;
+  /// Where they begin in the buffer that JavaScript gave.
+  std::size_t offset = 0;
   std::vector<std::int64_t> shape;
   /// The values of an input of strings, which ONNX Runtime copies.
   std::vector<std::string> texts;
@@ -139,4 +141,4 @@ class Session {
   std::vector<TensorInfo> outputs_;
 };
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

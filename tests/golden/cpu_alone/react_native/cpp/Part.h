@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 /// Bytes of a file, and what they must be.
 struct Part {
@@ -20,4 +20,4 @@ struct Part {
   std::string sha256;
 };
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

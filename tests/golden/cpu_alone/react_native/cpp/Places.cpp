@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 namespace fs = std::filesystem;
 
@@ -46,16 +46,16 @@ std::string bundleFolder() {
 
 std::string cacheFolder() { return systemCaches() + "/mobpack/" + "CpuAlone"; }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx
 
 #else
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 std::string bundleFolder() { return ""; }
 
 std::string cacheFolder() { return ""; }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx
 
 #endif

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 namespace {
 
@@ -101,4 +101,4 @@ void Sha256::absorb(const std::byte* block) {
   for (std::size_t index = 0; index < 8; ++index) state_[index] += mixed[index];
 }
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 /// SHA-256 of FIPS 180-4.
 class Sha256 {
@@ -32,4 +32,4 @@ class Sha256 {
   std::uint64_t sizeBytes_ = 0;
 };
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

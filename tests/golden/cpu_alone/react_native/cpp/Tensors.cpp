@@ -10,7 +10,7 @@
 #include "Failure.h"
 #include "Numbers.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 namespace {
 
@@ -58,6 +58,7 @@ class Reader {
     for (auto& size : tensor.shape) size = number(info, "size");
     if (tensor.isMade || info.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) return tensor;
     tensor.bytes = place(info, buffer, offset, static_cast<std::uint64_t>(length));
+    tensor.offset = static_cast<std::size_t>(offset);
     checkSize(info, tensor);
     return tensor;
   }
@@ -131,4 +132,23 @@ RunTensors layOut(const Session& session, RunArguments arguments) {
   return tensors;
 }
 
-}  // namespace mobpack::cpualone
+StagedRun::StagedRun(RunTensors given, std::vector<Owner> owners)
+    : tensors(std::move(given)), owners_(std::move(owners)) {
+  auto owner = owners_.begin();
+  for (auto& tensor : tensors.inputs) {
+    if (*owner++) continue;
+    memory_.emplace_back(tensor.bytes.begin(), tensor.bytes.end());
+    tensor.bytes = memory_.back();
+  }
+  for (auto& tensor : tensors.outputs) {
+    if (*owner++) continue;
+    memory_.emplace_back(tensor.bytes.size());
+    tensor.bytes = memory_.back();
+  }
+}
+
+bool StagedRun::isForCopy(std::size_t output) const {
+  return !tensors.outputs[output].isMade && !owners_[tensors.inputs.size() + output];
+}
+
+}  // namespace mobpack::cpualonecxx

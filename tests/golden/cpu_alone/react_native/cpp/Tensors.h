@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "OnnxRuntime.h"
 
-namespace mobpack::cpualone {
+namespace mobpack::cpualonecxx {
 
 /// The tensors of a run, in the order of the session's.
 struct RunTensors {
@@ -27,8 +28,31 @@ struct RunArguments {
   std::vector<std::vector<std::string>> texts;
 };
 
+/// What keeps the bytes of a buffer where they are; null for those of JavaScript's own.
+using Owner = std::shared_ptr<void>;
+
+/// A run for another thread, which never touches JavaScript's own memory: when JavaScript ends, as it does for a reload
+/// of the app, that goes at once, and in no order that anybody could wait for.
+class StagedRun {
+ public:
+  /// Keeps tensors where they lie if their buffers have owners, of which there is one for each buffer; copies all other
+  /// inputs, and makes memory for all other outputs.
+  StagedRun(RunTensors given, std::vector<Owner> owners);
+  StagedRun(const StagedRun&) = delete;
+  StagedRun& operator=(const StagedRun&) = delete;
+
+  RunTensors tensors;
+
+  /// Whether an output that JavaScript gave memory for is still to be copied there.
+  bool isForCopy(std::size_t output) const;
+
+ private:
+  std::vector<Owner> owners_;
+  std::vector<std::vector<std::byte>> memory_;
+};
+
 /// Where the tensors of a run lie. Throws Failure unless all of them lie within their buffers, have whole elements, and
 /// as many as their sizes say.
 RunTensors layOut(const Session& session, RunArguments arguments);
 
-}  // namespace mobpack::cpualone
+}  // namespace mobpack::cpualonecxx

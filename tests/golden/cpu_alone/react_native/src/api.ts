@@ -15,10 +15,11 @@ export type {
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
+export { allocate } from './runtime/memory.js';
 export type { Model, ModelDefinition } from './runtime/model.js';
 export type { AsyncRunOptions, Fallback, Info, LoadOptions, Progress, RunOptions, Source } from './runtime/options.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
-export type { DataOf, ElementType, Input, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
+export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 
 const MODELS: readonly ModelDescriptor[] = [
   Classifier.descriptor,

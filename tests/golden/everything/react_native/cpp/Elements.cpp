@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace {
 
@@ -45,4 +45,4 @@ const char* nameOfElement(ONNXTensorElementDataType type) noexcept { return find
 
 std::size_t sizeOfElement(ONNXTensorElementDataType type) noexcept { return find(type).sizeBytes; }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -2,12 +2,15 @@
 
 #include "EverythingCxx.h"
 
+#include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "Elements.h"
 #include "Failure.h"
 #include "Files.h"
+#include "Memory.h"
 #include "Numbers.h"
 #include "Places.h"
 #include "Promises.h"
@@ -16,10 +19,11 @@
 
 namespace facebook::react {
 
-namespace own = mobpack::everything;
+namespace own = mobpack::everythingcxx;
 
 namespace {
 
+using own::bytesOf;
 using own::wholeNumber;
 
 /// Does something, and tells JavaScript what goes wrong with it.
@@ -32,10 +36,6 @@ auto guarded(jsi::Runtime& runtime, const Task& task) -> decltype(task()) {
   } catch (const std::exception& error) {
     throw jsi::JSError(runtime, own::errorValue(runtime, own::describe(error)));
   }
-}
-
-std::span<std::byte> bytesOf(jsi::Runtime& runtime, const jsi::ArrayBuffer& buffer) {
-  return std::as_writable_bytes(std::span(buffer.data(runtime), buffer.size(runtime)));
 }
 
 std::uint64_t count(double number, const std::string& what) {
@@ -95,6 +95,12 @@ own::RunTensors layOut(
   return own::layOut(session, std::move(arguments));
 }
 
+std::vector<own::Owner> ownersOf(jsi::Runtime& runtime, const EverythingCxx::Buffers& buffers) {
+  std::vector<own::Owner> owners;
+  for (const auto& buffer : buffers) owners.push_back(own::ownerOf(runtime, buffer));
+  return owners;
+}
+
 /// What JavaScript gets of a run. Outputs that ONNX Runtime made stay in memory until they are dropped.
 EverythingRan ran(own::Sessions& sessions, std::vector<own::Result> results) {
   EverythingRan ran;
@@ -108,13 +114,22 @@ EverythingRan ran(own::Sessions& sessions, std::vector<own::Result> results) {
   return ran;
 }
 
+/// The outputs of a run to the buffers that JavaScript gave for them, unless they were written there.
+void giveBack(jsi::Runtime& runtime, const own::StagedRun& run, const own::Buffers& buffers) {
+  const auto& [inputs, outputs] = run.tensors;
+  for (std::size_t index = 0; index < outputs.size(); ++index) {
+    const auto& tensor = outputs[index];
+    if (run.isForCopy(index)) own::give(runtime, tensor.bytes, buffers[inputs.size() + index], tensor.offset);
+  }
+}
+
 /// Work of files, which answers nothing.
 template <typename Task>
 own::Work fileWork(Task task) {
   own::Work work;
   work.task = [task = std::move(task)]() -> own::Answer {
     task();
-    return [](jsi::Runtime&) { return jsi::Value::undefined(); };
+    return [](jsi::Runtime&, const own::Buffers&) { return jsi::Value::undefined(); };
   };
   return work;
 }
@@ -145,7 +160,7 @@ jsi::Value EverythingCxx::open(
     own::Work work;
     work.task = [native, bytes, session, weak = std::weak_ptr(sessions_), invoker = jsInvoker_]() -> own::Answer {
       auto opened = std::make_shared<own::Model>(*native, std::exchange(*bytes, std::nullopt));
-      return [opened, session, weak, invoker](jsi::Runtime& inner) -> jsi::Value {
+      return [opened, session, weak, invoker](jsi::Runtime& inner, const own::Buffers&) -> jsi::Value {
         if (const auto sessions = weak.lock()) sessions->add(session, opened);
         const EverythingOpened result{
             static_cast<double>(session), infos(opened->session().inputs()), infos(opened->session().outputs()),
@@ -175,15 +190,17 @@ jsi::Value EverythingCxx::run(
     work.session = wholeNumber(session, "the session");
     work.number = wholeNumber(call, "the call");
     const auto& open = sessions_->at(*work.session);
-    auto tensors = std::make_shared<own::RunTensors>(layOut(runtime, open.model->session(), buffers, layout, texts));
+    auto run = std::make_shared<own::StagedRun>(
+        layOut(runtime, open.model->session(), buffers, layout, texts), ownersOf(runtime, buffers));
     work.call = std::make_shared<own::Call>(own::RunOptions(own::Runtime::shared()));
     work.buffers = std::move(buffers);
-    work.task = [tensors, model = open.model, own_call = work.call, weak = std::weak_ptr(sessions_),
+    work.task = [run, model = open.model, own_call = work.call, weak = std::weak_ptr(sessions_),
                  invoker = jsInvoker_]() -> own::Answer {
       auto results = std::make_shared<std::vector<own::Result>>(
-          model->session().run(tensors->inputs, tensors->outputs, own_call->options()));
-      return [results, weak, invoker](jsi::Runtime& inner) -> jsi::Value {
+          model->session().run(run->tensors.inputs, run->tensors.outputs, own_call->options()));
+      return [run, results, weak, invoker](jsi::Runtime& inner, const own::Buffers& lent) -> jsi::Value {
         const auto sessions = weak.lock();
+        giveBack(inner, *run, lent);
         return sessions ? jsi::Value(bridging::toJs(inner, ran(*sessions, std::move(*results)), invoker)) : jsi::Value();
       };
     };
@@ -202,6 +219,14 @@ EverythingRan EverythingCxx::runSync(
 
 void EverythingCxx::cancel(jsi::Runtime& runtime, double call) {
   guarded(runtime, [&] { promises_->cancel(runtime, wholeNumber(call, "the call")); });
+}
+
+jsi::ArrayBuffer EverythingCxx::allocate(jsi::Runtime& runtime, double sizeBytes) {
+  return guarded(runtime, [&] {
+    const auto size = count(sizeBytes, "the size");
+    if (!std::in_range<std::size_t>(size)) throw std::bad_alloc();
+    return own::allocate(runtime, static_cast<std::size_t>(size));
+  });
 }
 
 void EverythingCxx::take(jsi::Runtime& runtime, double kept, double output, jsi::ArrayBuffer into) {
@@ -228,9 +253,15 @@ double EverythingCxx::fileSize(jsi::Runtime&, const std::string& path) {
 jsi::Value EverythingCxx::readFile(
     jsi::Runtime& runtime, const std::string& path, double offset, jsi::ArrayBuffer into, const std::string& sha256) {
   return guarded(runtime, [&] {
-    auto work = fileWork([path, start = count(offset, "the offset"), bytes = bytesOf(runtime, into), sha256] {
-      own::readFile(path, start, bytes, sha256);
-    });
+    own::Work work;
+    auto target = std::make_shared<own::SharedBytes>(runtime, into);
+    work.task = [path, start = count(offset, "the offset"), target, sha256]() -> own::Answer {
+      own::readFile(path, start, target->bytes(), sha256);
+      return [target](jsi::Runtime& inner, const own::Buffers& buffers) {
+        target->giveBack(inner, buffers.front());
+        return jsi::Value::undefined();
+      };
+    };
     work.buffers.push_back(std::move(into));
     return promises_->start(runtime, *files_, std::move(work));
   });
@@ -239,10 +270,9 @@ jsi::Value EverythingCxx::readFile(
 jsi::Value EverythingCxx::writePart(
     jsi::Runtime& runtime, const std::string& path, double offset, jsi::ArrayBuffer bytes) {
   return guarded(runtime, [&] {
-    auto work = fileWork([path, start = count(offset, "the offset"), content = bytesOf(runtime, bytes)] {
-      own::writePart(path, start, content);
-    });
-    work.buffers.push_back(std::move(bytes));
+    const auto content = std::make_shared<own::SharedBytes>(runtime, bytes);
+    auto work =
+        fileWork([path, start = count(offset, "the offset"), content] { own::writePart(path, start, content->bytes()); });
     return promises_->start(runtime, *files_, std::move(work));
   });
 }

@@ -9,13 +9,13 @@
 
 #include "Types.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 class Promises;
 class Sessions;
 class Worker;
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx
 
 namespace facebook::react {
 
@@ -40,6 +40,7 @@ class EverythingCxx : public NativeEverythingCxxCxxSpec<EverythingCxx> {
   EverythingRan runSync(
       jsi::Runtime& runtime, double session, const Buffers& buffers, const Numbers& layout, const Texts& texts);
   void cancel(jsi::Runtime& runtime, double call);
+  jsi::ArrayBuffer allocate(jsi::Runtime& runtime, double sizeBytes);
   void take(jsi::Runtime& runtime, double kept, double output, jsi::ArrayBuffer into);
   void drop(jsi::Runtime& runtime, double kept);
   double fileSize(jsi::Runtime& runtime, const std::string& path);
@@ -53,9 +54,9 @@ class EverythingCxx : public NativeEverythingCxxCxxSpec<EverythingCxx> {
 
  private:
   // In this order: threads end before what they report to goes.
-  std::unique_ptr<mobpack::everything::Promises> promises_;
-  std::shared_ptr<mobpack::everything::Sessions> sessions_;
-  std::unique_ptr<mobpack::everything::Worker> files_;
+  std::unique_ptr<mobpack::everythingcxx::Promises> promises_;
+  std::shared_ptr<mobpack::everythingcxx::Sessions> sessions_;
+  std::unique_ptr<mobpack::everythingcxx::Worker> files_;
 };
 
 }  // namespace facebook::react

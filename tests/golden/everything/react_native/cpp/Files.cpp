@@ -13,7 +13,7 @@
 #include "Failure.h"
 #include "OpenFile.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace fs = std::filesystem;
 
@@ -119,4 +119,4 @@ void makeFolder(const std::string& path, const std::vector<std::string>& keep) {
   removeSiblings(folder, keep);
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

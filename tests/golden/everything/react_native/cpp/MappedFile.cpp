@@ -12,7 +12,7 @@
 #include "Failure.h"
 #include "OpenFile.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace {
 
@@ -73,4 +73,4 @@ MappedFile::MappedFile(const Part& part) {
 
 void Unmap::operator()(void* start) const noexcept { munmap(start, sizeBytes); }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

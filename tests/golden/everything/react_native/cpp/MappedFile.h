@@ -9,7 +9,7 @@
 
 #include "Part.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 /// Gives memory that a file is mapped to back to the system.
 struct Unmap {
@@ -34,4 +34,4 @@ class MappedFile {
   std::string identity_;
 };
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

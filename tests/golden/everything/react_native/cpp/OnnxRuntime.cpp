@@ -10,7 +10,7 @@
 #include "Failure.h"
 #include "Library.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace {
 
@@ -254,4 +254,4 @@ std::vector<std::string> Session::texts(const OrtValue* value, std::size_t count
   return result;
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -11,7 +11,7 @@
 
 #include "Failure.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace {
 
@@ -75,4 +75,4 @@ void OpenFile::synchronize() const {
   if (fsync(descriptor_) != 0) throwSystem(errno, "cannot write to", path_);
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 /// A file that is open, until this goes.
 class OpenFile {
@@ -39,4 +39,4 @@ class OpenFile {
   int descriptor_;
 };
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

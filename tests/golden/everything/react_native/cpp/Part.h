@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 /// Bytes of a file, and what they must be.
 struct Part {
@@ -20,4 +20,4 @@ struct Part {
   std::string sha256;
 };
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

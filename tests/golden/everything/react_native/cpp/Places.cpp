@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace fs = std::filesystem;
 
@@ -46,16 +46,16 @@ std::string bundleFolder() {
 
 std::string cacheFolder() { return systemCaches() + "/mobpack/" + "Everything"; }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx
 
 #else
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 std::string bundleFolder() { return ""; }
 
 std::string cacheFolder() { return ""; }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 /// The folder of the package's files in the app; empty on Android, where they are assets.
 std::string bundleFolder();
@@ -12,4 +12,4 @@ std::string bundleFolder();
 /// A folder for what can be made again; empty on Android, which tells it to Java only.
 std::string cacheFolder();
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace jsi = facebook::jsi;
 namespace react = facebook::react;
@@ -45,10 +45,7 @@ class Pending : public react::LongLivedObject {
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
 
-  ~Pending() override {
-    work_.call->cancel();
-    work_.call->wait();
-  }
+  ~Pending() override { work_.call->cancel(); }
 
   const Work& work() const noexcept { return work_; }
 
@@ -65,7 +62,7 @@ class Pending : public react::LongLivedObject {
   }
 
   void resolve(jsi::Runtime& runtime, const Answer& answer) {
-    if (auto function = std::exchange(resolve_, std::nullopt)) function->call(runtime, answer(runtime));
+    if (auto function = std::exchange(resolve_, std::nullopt)) function->call(runtime, answer(runtime, work_.buffers));
     allowRelease();
   }
 
@@ -155,4 +152,4 @@ std::string describe(const std::exception& error) {
   return Failure(Code::runtime, isMemory ? "not enough memory" : error.what()).what();
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

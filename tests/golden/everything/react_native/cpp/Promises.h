@@ -17,12 +17,14 @@
 #include "Failure.h"
 #include "Worker.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 class Pending;
 
-/// Makes what a promise resolves to, on JavaScript's thread.
-using Answer = std::function<facebook::jsi::Value(facebook::jsi::Runtime&)>;
+using Buffers = std::vector<facebook::jsi::ArrayBuffer>;
+
+/// Makes what a promise resolves to, on JavaScript's thread; it gets the buffers of the work.
+using Answer = std::function<facebook::jsi::Value(facebook::jsi::Runtime&, const Buffers&)>;
 
 /// Something that JavaScript waits for.
 struct Work {
@@ -30,9 +32,9 @@ struct Work {
   std::optional<std::int64_t> session;
   std::optional<std::int64_t> number;
   std::shared_ptr<Call> call = std::make_shared<Call>();
-  /// Whose memory the work touches: kept until it has ended.
-  std::vector<facebook::jsi::ArrayBuffer> buffers;
-  /// Done on a worker's thread; throws Failure.
+  /// Kept for the answer, which writes to them.
+  Buffers buffers;
+  /// Done on a worker's thread, which touches nothing of JavaScript's; throws Failure.
   std::function<Answer()> task;
   /// Done on JavaScript's thread when the promise is rejected, where there is something to do.
   std::function<void()> rejected;
@@ -40,8 +42,8 @@ struct Work {
 
 /// The promises of a module that are not settled. All of it belongs to JavaScript's thread.
 ///
-/// When JavaScript ends, as it does for a reload of the app, React Native drops what waits for an answer. Until a worker
-/// has taken its hands off a buffer, that waits.
+/// When JavaScript ends, as it does for a reload of the app, React Native drops what waits for an answer: answers that
+/// come later find nobody.
 class Promises {
  public:
   explicit Promises(std::shared_ptr<facebook::react::CallInvoker> invoker) : invoker_(std::move(invoker)) {}
@@ -72,4 +74,4 @@ facebook::jsi::Value errorValue(facebook::jsi::Runtime& runtime, const std::stri
 /// What an exception says, as "[code] words".
 std::string describe(const std::exception& error);
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

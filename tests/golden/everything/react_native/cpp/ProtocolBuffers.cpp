@@ -4,7 +4,7 @@
 
 #include "Failure.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 namespace {
 
@@ -71,4 +71,4 @@ void writeField(std::string& message, std::uint64_t number, std::string_view con
   message += content;
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

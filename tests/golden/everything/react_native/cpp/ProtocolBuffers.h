@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 /// A field of a message in Protocol Buffers' wire format.
 struct Field {
@@ -38,4 +38,4 @@ class FieldReader {
 /// Adds a field with a content of any length to a message.
 void writeField(std::string& message, std::uint64_t number, std::string_view content);
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -7,7 +7,7 @@
 
 #include "Failure.h"
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
 Worker& Sessions::begin(std::int64_t session) {
   sweep();
@@ -59,4 +59,4 @@ void Sessions::sweep() {
   std::erase_if(closing_, [](const auto& worker) { return worker->isDone(); });
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -8,18 +8,17 @@
 #include <pthread.h>
 #endif
 
-namespace mobpack::everything {
-
-Worker::Worker() : thread_([this] { work(); }) {}
+namespace mobpack::everythingcxx {
 
 Worker::~Worker() {
   close();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Worker::post(std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
     tasks_.push_back(std::move(task));
   }
   hasChanged_.notify_one();
@@ -29,6 +28,7 @@ void Worker::close() {
   {
     const std::lock_guard lock(mutex_);
     isClosed_ = true;
+    if (!thread_.joinable()) isDone_ = true;
   }
   hasChanged_.notify_one();
 }
@@ -61,4 +61,4 @@ std::function<void()> Worker::next() {
   return task;
 }
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -8,12 +8,12 @@
 #include <mutex>
 #include <thread>
 
-namespace mobpack::everything {
+namespace mobpack::everythingcxx {
 
-/// A thread that does one task after the other.
+/// A thread that does one task after the other. There is none before the first.
 class Worker {
  public:
-  Worker();
+  Worker() = default;
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   /// Waits for all tasks.
@@ -37,7 +37,7 @@ class Worker {
   std::deque<std::function<void()>> tasks_;
   bool isClosed_ = false;
   bool isDone_ = false;
-  std::thread thread_;  // last, so that all else is there when it starts
+  std::thread thread_;
 };
 
-}  // namespace mobpack::everything
+}  // namespace mobpack::everythingcxx

@@ -8,6 +8,7 @@ export { EveryThingV2, useEveryThingV2 } from './models/every-thing_v2.js';
 export { OptionsModel, useOptionsModel } from './models/options.js';
 export { Dice, useDice } from './models/dice.js';
 export { ModelError } from './runtime/errors.js';
+export { allocate } from './runtime/memory.js';
 const MODELS = [
     EveryThingV2.descriptor,
     OptionsModel.descriptor,

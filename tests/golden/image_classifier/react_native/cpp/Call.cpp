@@ -4,7 +4,7 @@
 
 #include "Failure.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 bool Call::begin() {
   const std::lock_guard lock(mutex_);
@@ -16,7 +16,6 @@ bool Call::begin() {
 void Call::end() {
   const std::lock_guard lock(mutex_);
   state_ = State::ended;
-  hasEnded_.notify_all();  // under the lock: who waits may free this as soon as it has it
 }
 
 bool Call::withdraw() {
@@ -44,9 +43,4 @@ bool Call::isCancelled() const {
   return isCancelled_;
 }
 
-void Call::wait() {
-  std::unique_lock lock(mutex_);
-  hasEnded_.wait(lock, [this] { return state_ != State::running; });
-}
-
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -2,14 +2,13 @@
 
 #pragma once
 
-#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "OnnxRuntime.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// Work that JavaScript waits for: where the two threads that know of it meet.
 class Call {
@@ -23,7 +22,6 @@ class Call {
 
   /// Whether the work is still wanted. The worker asks before it begins.
   bool begin();
-  /// The worker touches nothing that is JavaScript's any more.
   void end();
 
   /// Sees to it that work which has not begun does not begin. Whether it will not.
@@ -33,17 +31,13 @@ class Call {
   bool cancel();
   bool isCancelled() const;
 
-  /// Until the worker touches nothing that is JavaScript's any more.
-  void wait();
-
  private:
   enum class State { waiting, running, ended };
 
   const std::optional<RunOptions> options_;
   mutable std::mutex mutex_;
-  std::condition_variable hasEnded_;
   State state_ = State::waiting;
   bool isCancelled_ = false;
 };
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

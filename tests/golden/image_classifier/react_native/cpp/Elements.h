@@ -6,7 +6,7 @@
 
 #include "onnxruntime/onnxruntime_c_api.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// As JavaScript knows the type: "float32"; "unknown" for one that it has no array for.
 const char* nameOfElement(ONNXTensorElementDataType type) noexcept;
@@ -14,4 +14,4 @@ const char* nameOfElement(ONNXTensorElementDataType type) noexcept;
 /// In bytes; 0 for strings and for types that JavaScript has no array for.
 std::size_t sizeOfElement(ONNXTensorElementDataType type) noexcept;
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

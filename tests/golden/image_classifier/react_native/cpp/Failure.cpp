@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 namespace {
 
@@ -46,4 +46,4 @@ void throwSystem(int error, const std::string& what, const std::string& path) {
   throw Failure(codeOf(error), what + " " + path + ": " + std::generic_category().message(error));
 }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// What went wrong, as the package's JavaScript tells the cases apart.
 enum class Code { missing, corrupted, unreadable, noSpace, runtime, disposed, cancelled, badInput };
@@ -24,4 +24,4 @@ class Failure : public std::runtime_error {
 /// Why the system did not do `what` with a file; `error` is its errno.
 [[noreturn]] void throwSystem(int error, const std::string& what, const std::string& path);
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -13,7 +13,7 @@
 #include "Failure.h"
 #include "OpenFile.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 namespace fs = std::filesystem;
 
@@ -119,4 +119,4 @@ void makeFolder(const std::string& path, const std::vector<std::string>& keep) {
   removeSiblings(folder, keep);
 }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// -1 when there is no such file.
 std::int64_t sizeOfFile(const std::string& path) noexcept;
@@ -31,4 +31,4 @@ void removeFile(const std::string& path);
 /// Makes a folder, and removes those beside it that are named `<sha256>-...` but for it and those in `keep`.
 void makeFolder(const std::string& path, const std::vector<std::string>& keep);
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -9,7 +9,7 @@
 
 #include "Part.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// Gives memory that a file is mapped to back to the system.
 struct Unmap {
@@ -34,4 +34,4 @@ class MappedFile {
   std::string identity_;
 };
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

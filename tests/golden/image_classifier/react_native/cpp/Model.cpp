@@ -9,7 +9,7 @@
 #include "Failure.h"
 #include "Weights.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::span<const std::byte> Model::locate(const ModelRequest& request, std::span<
   return std::as_bytes(std::span(located_));
 }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -10,7 +10,7 @@
 #include "Failure.h"
 #include "Library.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 namespace {
 
@@ -254,4 +254,4 @@ std::vector<std::string> Session::texts(const OrtValue* value, std::size_t count
   return result;
 }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// Bytes of a file, and what they must be.
 struct Part {
@@ -20,4 +20,4 @@ struct Part {
   std::string sha256;
 };
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

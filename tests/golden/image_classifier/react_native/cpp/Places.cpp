@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 namespace fs = std::filesystem;
 
@@ -46,16 +46,16 @@ std::string bundleFolder() {
 
 std::string cacheFolder() { return systemCaches() + "/mobpack/" + "VisionModels"; }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx
 
 #else
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 std::string bundleFolder() { return ""; }
 
 std::string cacheFolder() { return ""; }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx
 
 #endif

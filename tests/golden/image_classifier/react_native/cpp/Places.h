@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// The folder of the package's files in the app; empty on Android, where they are assets.
 std::string bundleFolder();
@@ -12,4 +12,4 @@ std::string bundleFolder();
 /// A folder for what can be made again; empty on Android, which tells it to Java only.
 std::string cacheFolder();
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

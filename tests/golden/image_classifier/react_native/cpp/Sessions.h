@@ -10,7 +10,7 @@
 #include "Model.h"
 #include "Worker.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// The models that JavaScript has open, each with a thread of its own, and outputs that it has not fetched. All of it
 /// belongs to JavaScript's thread.
@@ -49,4 +49,4 @@ class Sessions {
   std::map<std::int64_t, std::vector<Result>> kept_;
 };
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

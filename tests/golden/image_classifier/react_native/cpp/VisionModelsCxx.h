@@ -9,13 +9,13 @@
 
 #include "Types.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 class Promises;
 class Sessions;
 class Worker;
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx
 
 namespace facebook::react {
 
@@ -40,6 +40,7 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
   VisionModelsRan runSync(
       jsi::Runtime& runtime, double session, const Buffers& buffers, const Numbers& layout, const Texts& texts);
   void cancel(jsi::Runtime& runtime, double call);
+  jsi::ArrayBuffer allocate(jsi::Runtime& runtime, double sizeBytes);
   void take(jsi::Runtime& runtime, double kept, double output, jsi::ArrayBuffer into);
   void drop(jsi::Runtime& runtime, double kept);
   double fileSize(jsi::Runtime& runtime, const std::string& path);
@@ -53,9 +54,9 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
 
  private:
   // In this order: threads end before what they report to goes.
-  std::unique_ptr<mobpack::visionmodels::Promises> promises_;
-  std::shared_ptr<mobpack::visionmodels::Sessions> sessions_;
-  std::unique_ptr<mobpack::visionmodels::Worker> files_;
+  std::unique_ptr<mobpack::visionmodelscxx::Promises> promises_;
+  std::shared_ptr<mobpack::visionmodelscxx::Sessions> sessions_;
+  std::unique_ptr<mobpack::visionmodelscxx::Worker> files_;
 };
 
 }  // namespace facebook::react

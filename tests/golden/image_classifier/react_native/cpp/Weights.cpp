@@ -9,7 +9,7 @@
 #include "Failure.h"
 #include "ProtocolBuffers.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 namespace {
 
@@ -130,4 +130,4 @@ std::string locateWeights(std::span<const std::byte> model, const std::map<std::
   return Locator(parts).located(Message::model, bytes, 0);
 }
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

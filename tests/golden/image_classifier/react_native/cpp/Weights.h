@@ -9,7 +9,7 @@
 
 #include "Part.h"
 
-namespace mobpack::visionmodels {
+namespace mobpack::visionmodelscxx {
 
 /// What locations are relative to: ONNX Runtime follows none that leaves a folder it is given.
 inline constexpr const char* rootOfWeights = "/";
@@ -21,4 +21,4 @@ inline constexpr const char* rootOfWeights = "/";
 /// them or too short.
 std::string locateWeights(std::span<const std::byte> model, const std::map<std::string, Part>& parts);
 
-}  // namespace mobpack::visionmodels
+}  // namespace mobpack::visionmodelscxx

@@ -47,6 +47,7 @@ export interface Spec extends TurboModule {
     run(session: number, call: number, buffers: ReadonlyArray<ArrayBuffer>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<Ran>;
     runSync(session: number, buffers: ReadonlyArray<ArrayBuffer>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Ran;
     cancel(call: number): void;
+    allocate(sizeBytes: number): ArrayBuffer;
     take(kept: number, output: number, into: ArrayBuffer): void;
     drop(kept: number): void;
     fileSize(path: string): number;

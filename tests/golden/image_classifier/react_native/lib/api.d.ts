@@ -3,10 +3,11 @@ export type { ClassifierInputs, ClassifierModel, ClassifierOutputs, ClassifierTe
 export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
 export { ModelError, type ModelErrorCode } from './runtime/errors.js';
 export type { HookOptions, ModelState } from './runtime/hook.js';
+export { allocate } from './runtime/memory.js';
 export type { Model, ModelDefinition } from './runtime/model.js';
 export type { AsyncRunOptions, Fallback, Info, LoadOptions, Progress, RunOptions, Source } from './runtime/options.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
-export type { DataOf, ElementType, Input, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
+export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 /**
  * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
  * app. Models that are open stay open.

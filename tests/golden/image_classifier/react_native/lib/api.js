@@ -4,6 +4,7 @@ import { currentBackend } from './runtime/backend.js';
 import { removeDownloads as removeAllBut } from './runtime/sources.js';
 export { Classifier, useClassifier } from './models/classifier.js';
 export { ModelError } from './runtime/errors.js';
+export { allocate } from './runtime/memory.js';
 const MODELS = [
     Classifier.descriptor,
 ];

@@ -67,6 +67,7 @@ export interface Spec extends TurboModule {
     texts: ReadonlyArray<ReadonlyArray<string>>,
   ): Ran;
   cancel(call: number): void;
+  allocate(sizeBytes: number): ArrayBuffer;
   take(kept: number, output: number, into: ArrayBuffer): void;
   drop(kept: number): void;
   fileSize(path: string): number;

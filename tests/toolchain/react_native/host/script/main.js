@@ -3,9 +3,10 @@
 import './globals.js';
 import { text } from './checks.js';
 import * as files from './files.js';
+import * as memory from './memory.js';
 import * as models from './models.js';
 
-const cases = { ...files, ...models };
+const cases = { ...files, ...memory, ...models };
 
 Promise.resolve()
   .then(() => cases[plan.case]())

@@ -1,0 +1,36 @@
+// Memory that an app and native code share.
+import { currentBackend } from './backend.js';
+import { ELEMENTS } from './elements.js';
+import { ModelError, toModelError } from './errors.js';
+/**
+ * An array of `count` elements of a type, all zero, that `run` of every model works on where it lies, whole or as a
+ * `subarray`: fill it, run, and fill it again. It is for inputs, and for outputs as `into`.
+ *
+ * Its memory is native. Of arrays that JavaScript makes, inputs are copied when `run` is called, and outputs when it
+ * ends; so are these where JavaScript has no native memory, which is in browsers and in JavaScriptCore. Arrays over
+ * native memory of other libraries, such as frames of a camera, are worked on where they lie too.
+ *
+ * From the call of `run` until its promise is settled, inputs over native memory must not be changed, and outputs over
+ * it must not be used. `runSync` works on all arrays where they lie.
+ *
+ * @throws ModelError `bad-input` for what is no type of numbers or no count, `runtime` when there is not enough memory
+ */
+export function allocate(type, count) {
+    if (!Object.keys(ELEMENTS).includes(type)) {
+        throw new ModelError('bad-input', `memory is of numbers such as float32, found ${String(type)}`);
+    }
+    if (!Number.isSafeInteger(count) || count < 0) {
+        throw new ModelError('bad-input', `memory is for a whole number of elements from 0 on, found ${String(count)}`);
+    }
+    return sharedArray(currentBackend(), type, count);
+}
+/** New memory of an engine for `count` elements, all zero. */
+export function sharedArray(engine, type, count) {
+    const { over, sizeBytes } = ELEMENTS[type];
+    try {
+        return over(engine.allocate(count * sizeBytes));
+    }
+    catch (thrown) {
+        throw toModelError(thrown);
+    }
+}

@@ -1,0 +1,85 @@
+"""Memory that an app lends to models of React Native: worked on where it lies if the engine has native memory."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.toolchain.react_native import native
+
+pytestmark = pytest.mark.react_native
+
+ENGINES = ("plain", "lending")
+MODEL = "orientation.ort"
+MIB = 1 << 20
+PAGE_BYTES = 4 * 3 * 224 * 224
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory: pytest.TempPathFactory) -> native.Code:
+    return native.code(tmp_path_factory)
+
+
+@pytest.fixture
+def app(code: native.Code, tmp_path: Path) -> native.App:
+    return code.app(tmp_path / "installed")
+
+
+def run(app: native.App, case: str, engine: str, **plan: Any) -> Any:
+    return app.run(case, engine=engine, isLending=engine == "lending", **plan)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        "allocatesMemory",
+        "readsWhereInputsLie",
+        "writesWhereOutputsLie",
+        "makesOutputsWhereTheyAreWritten",
+        "lendsEveryType",
+        "filesInNativeMemory",
+        "refusesWrongPlacesInNativeMemory",
+    ],
+)
+def test_native_memory_is_worked_on_where_it_lies_and_other_memory_is_copied(
+    app: native.App, case: str, engine: str
+) -> None:
+    assert run(app, case, engine) is None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_memory_of_a_run_lives_as_long_as_the_run_whatever_is_collected(app: native.App, engine: str) -> None:
+    found = run(app, "keepsMemoryOfRuns", engine)
+    assert found["grownBytes"] < 12 * 4 * PAGE_BYTES / 3
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "readsPartsOfBuffers",
+        "keepsOutputsApart",
+        "refusesWrongTensors",
+        "disposesWhileRunning",
+        "cancels",
+        "runsSideBySide",
+        "partsOfFiles",
+        "readsFiles",
+    ],
+)
+def test_cases_pass_in_an_engine_with_native_memory_too(app: native.App, case: str) -> None:
+    assert run(app, case, "lending") is None
+
+
+def test_a_thousand_runs_do_not_take_more_native_memory(app: native.App) -> None:
+    assert run(app, "growsNot", "lending")["grownBytes"] < 8 * MIB
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("delay", [0, 4, 40])
+def test_javascript_may_end_while_its_native_memory_is_worked_on(app: native.App, delay: int, engine: str) -> None:
+    following = app.plan("loads")
+    found = run(
+        app, "endsAmidRunsInNativeMemory", engine, delay=delay, file=str(app.bundle / MODEL), next=str(following)
+    )
+    assert found["provider"] == "cpu"
