@@ -17,7 +17,7 @@ import { ModelError, toModelError } from './errors.js';
  */
 export function allocate(type, count) {
     if (!Object.keys(ELEMENTS).includes(type)) {
-        throw new ModelError('bad-input', `memory is of numbers such as float32, found ${String(type)}`);
+        throw new ModelError('bad-input', `memory is of numbers such as float32, found ${type}`);
     }
     if (!Number.isSafeInteger(count) || count < 0) {
         throw new ModelError('bad-input', `memory is for a whole number of elements from 0 on, found ${String(count)}`);

@@ -20,7 +20,7 @@ import type { DataOf, NumberArray, NumberType } from './tensor.js';
  */
 export function allocate<Type extends NumberType>(type: Type, count: number): DataOf<Type> {
   if (!Object.keys(ELEMENTS).includes(type)) {
-    throw new ModelError('bad-input', `memory is of numbers such as float32, found ${String(type)}`);
+    throw new ModelError('bad-input', `memory is of numbers such as float32, found ${type}`);
   }
   if (!Number.isSafeInteger(count) || count < 0) {
     throw new ModelError('bad-input', `memory is for a whole number of elements from 0 on, found ${String(count)}`);

@@ -139,7 +139,7 @@ export async function keepsMemoryOfRuns() {
   };
   for (let index = 0; index < 4; index += 1) await round();
   const before = await round();
-  for (let index = 0; index < 12; index += 1) await round();
+  for (let index = 0; index < 30; index += 1) await round();
   const after = await round();
   model.dispose();
   return { grownBytes: after - before };
