@@ -5,64 +5,35 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from packager.specs import LENGTH_WORDS, Dimension, ElementType, Signature, TensorSpec
+from packager.typed import Contract
 
-class ElementType(StrEnum):
-    """Element type of a tensor, named as in the ONNX specification."""
-
-    FLOAT = "float"
-    DOUBLE = "double"
-    FLOAT16 = "float16"
-    BFLOAT16 = "bfloat16"
-    INT8 = "int8"
-    INT16 = "int16"
-    INT32 = "int32"
-    INT64 = "int64"
-    UINT8 = "uint8"
-    UINT16 = "uint16"
-    UINT32 = "uint32"
-    UINT64 = "uint64"
-    BOOL = "bool"
-    STRING = "string"
-    OTHER = "other"
-    """complex, 8-bit floats and sub-byte integers: no mobile API carries them"""
-
-
-Dimension = int | str | None
-"""A fixed size, a symbolic name, or `None` for an unknown size without a name."""
-
-
-LENGTH_WORDS = ("seq", "len", "time", "frame", "sample", "token", "step")
-"""In the name of a dimension: it counts along one input, not inputs."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TensorSpec:
-    """One input or output of a model."""
-
-    name: str
-    """as the ONNX graph says it, for example `serving_default_input_2:0`"""
-    identifier: str
-    """camelCase, legal in Kotlin, Swift and TypeScript and unique within the model"""
-    element: ElementType
-    shape: tuple[Dimension, ...]
-
-    @property
-    def is_static(self) -> bool:
-        return all(isinstance(dimension, int) for dimension in self.shape)
-
-    def is_batch(self, axis: int) -> bool:
-        """Whether the dynamic dimension at `axis` counts samples: its name says so, or it comes first and its name
-        does not say that it counts something else."""
-        name = str(self.shape[axis] or "").lower()
-        if "batch" in name or name in ("b", "n", "bs"):
-            return True
-        return axis == 0 and len(self.shape) > 1 and not any(word in name for word in LENGTH_WORDS)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signature:
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
+__all__ = [
+    "LENGTH_WORDS",
+    "Artifact",
+    "Choice",
+    "Compiled",
+    "Contract",
+    "Dimension",
+    "ElementType",
+    "FloatLayer",
+    "Format",
+    "Model",
+    "Numbers",
+    "Package",
+    "Plan",
+    "Range",
+    "Signature",
+    "Sources",
+    "Style",
+    "TensorSpec",
+    "Traits",
+    "Variant",
+    "Wish",
+    "data_folder",
+    "distinct_files",
+    "own_numbers",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +61,8 @@ class Model:
     notes: tuple[str, ...] = ()
     """what loading changed or noticed, one sentence each; --strict makes each an error"""
     license_file: Path | None = None
+    contract: Contract | None = None
+    """what an app passes and gets, where that is more than tensors; what it computes is in `graph` already"""
 
     @property
     def data_folder(self) -> Path:

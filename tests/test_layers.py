@@ -19,11 +19,11 @@ LAYERS = (
     ("bisection",),
     ("quantization",),
     ("calibration", "measurement", "parity", "partition", "release", "runtimes"),
-    ("contract", "ortformat", "samples"),
+    ("attachment", "ortformat", "samples"),
     ("models",),
     ("config",),
     ("targets",),
-    ("providers", "quantizers", "runners", "setup"),
+    ("contract", "providers", "quantizers", "runners", "setup"),
     ("environments",),
     ("rewriting",),
     ("store",),
@@ -38,6 +38,8 @@ LAYERS = (
     ("tables",),
     ("documents", "findings"),
     ("console", "names", "values"),
+    ("typed",),
+    ("specs",),
     ("errors",),
     ("__init__",),
 )
@@ -47,6 +49,7 @@ PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process"),
+    "contract": ("kind", "writer", "sizes", "labels"),
     "targets": ("target", "apple", "dimensions", "golden"),
 }
 """Folder -> the file with the protocol that its plug-ins follow, and what they share."""

@@ -15,6 +15,19 @@ from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built
+from packager.typed import (
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    Contract,
+    EmbeddingOutput,
+    ImageInput,
+    MaskOutput,
+    StateInput,
+    TensorInput,
+    TensorOutput,
+    TextOutput,
+)
 from packager.values import (
     Choice,
     Compiled,
@@ -359,3 +372,88 @@ REACT_NATIVE_CASES = {
         ios=IOS_CPU_ALONE,
     ),
 }
+
+# Models with a contract: between them they have every kind.
+PIXELS = specs(
+    "input",
+    ("image.pixels", ElementType.UINT8, ("image.height", "image.width", "image.channels")),
+    ("image.channels", ElementType.INT64, (3,)),
+    ("image.orientation", ElementType.INT64, ()),
+)
+IMAGE = ImageInput(identifier="image", pixels=PIXELS[0], channels=PIXELS[1], orientation=PIXELS[2])
+SOUND = specs(
+    "input",
+    ("audio.samples", ElementType.FLOAT, ("audio.frames", "audio.channels")),
+    ("audio.rate", ElementType.INT64, ()),
+)
+AUDIO = AudioInput(identifier="audio", samples=SOUND[0], rate=SOUND[1])
+STATES = specs("input", ("state", ElementType.FLOAT, (2, 1, 128)))
+NEXT_STATES = specs("output", ("stateN", ElementType.FLOAT, (2, 1, 128)))
+STATE = StateInput(identifier="state", input=STATES[0], output=NEXT_STATES[0])
+LENGTHS = specs("input", ("lengths", ElementType.INT64, ("batch", 2)))
+SCORES = specs("output", ("logits.scores", ElementType.FLOAT, (4,)))
+CLASSES = ClassesOutput(
+    identifier="logits", scores=SCORES[0], labels=("cat", 'a "dog"', "größe\\$x", "日本"), top_k=3, threshold=0.0
+)
+FOUND = specs(
+    "output",
+    ("found.boxes", ElementType.FLOAT, ("found.count", 4)),
+    ("found.scores", ElementType.FLOAT, ("found.count",)),
+    ("found.classes", ElementType.INT64, ("found.count",)),
+)
+BOXES = BoxesOutput(identifier="found", boxes=FOUND[0], scores=FOUND[1], classes=FOUND[2], labels=("text",))
+PLACES = specs(
+    "output",
+    ("mask.classes", ElementType.UINT8, ("mask.height", "mask.width")),
+    ("mask.scores", ElementType.FLOAT, ("mask.height", "mask.width")),
+)
+MASK = MaskOutput(identifier="mask", classes=PLACES[0], scores=PLACES[1], labels=())
+VECTOR = specs("output", ("feature.vector", ElementType.FLOAT, (256,)))
+EMBEDDING = EmbeddingOutput(identifier="feature", vector=VECTOR[0])
+SYMBOLS = specs(
+    "output",
+    ("text.symbols", ElementType.INT64, ("text.count",)),
+    ("text.scores", ElementType.FLOAT, ("text.count",)),
+)
+TEXT = TextOutput(identifier="text", symbols=SYMBOLS[0], scores=SYMBOLS[1], alphabet=("a", "b", "\\", "ß", "日", " "))
+RAW = specs("output", ("raw", ElementType.FLOAT, (1, "steps", 8)))
+RAW_OUTPUT = TensorOutput(identifier="raw", spec=RAW[0])
+
+
+def typed(name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...], contract: Contract) -> Plan:
+    """The plan of a model with a contract, one file for the CPU."""
+    made = plan(name, Signature(inputs=inputs, outputs=outputs))
+    return replace(made, model=replace(made.model, contract=contract))
+
+
+CONTRACTS = (
+    typed("classifier", PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,))),
+    typed("detector", PIXELS, FOUND, Contract(inputs=(IMAGE,), outputs=(BOXES,))),
+    typed("segmenter", PIXELS, PLACES, Contract(inputs=(IMAGE,), outputs=(MASK,))),
+    typed("finder", PIXELS, VECTOR, Contract(inputs=(IMAGE,), outputs=(EMBEDDING,))),
+    typed("reader", PIXELS, SYMBOLS, Contract(inputs=(IMAGE,), outputs=(TEXT,))),
+    typed("listener", (*SOUND, *STATES), (*SCORES, *NEXT_STATES), Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))),
+    typed(
+        "several",
+        (*PIXELS, *LENGTHS),
+        (*SCORES, *VECTOR, *RAW),
+        Contract(
+            inputs=(IMAGE, TensorInput(identifier="lengths", spec=LENGTHS[0])), outputs=(CLASSES, EMBEDDING, RAW_OUTPUT)
+        ),
+    ),
+)
+
+CASES["contracts"] = Case(
+    package=Package(name="contracts", version="1.0.0", license="MIT"),
+    target=Android(providers=("xnnpack",)),
+    plans=CONTRACTS,
+    report=Report(parities=()),
+    golden=vectors(CONTRACTS[0], tolerance=1e-3),
+)
+IOS_CASES["contracts"] = replace(
+    CASES["contracts"],
+    target=Ios(providers=()),
+    plans=tuple(on_ios(each, choice("cpu")) for each in CONTRACTS),
+    golden=vectors(on_ios(CONTRACTS[0], choice("cpu")), tolerance=1e-3),
+)
+REACT_NATIVE_CASES["contracts"] = Wrapped(target=ReactNative(), android=CASES["contracts"], ios=IOS_CASES["contracts"])

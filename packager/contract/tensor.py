@@ -1,0 +1,67 @@
+"""Tensors that an app passes, or gets, as they are, and those that are always the same."""
+
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from packager.contract.kind import AttachedInput, AttachedOutput, Core
+from packager.contract.writer import Writer
+from packager.errors import ConfigError
+from packager.specs import TensorSpec
+from packager.typed import TensorInput, TensorOutput
+
+if TYPE_CHECKING:
+    import numpy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainInput:
+    """An input that is passed as it is."""
+
+    KIND: ClassVar[str] = "tensor"
+    value: bool | float | tuple[float, ...] | None = None
+    """what it always is: apps do not pass it then. One number fills the whole tensor"""
+
+    def within(self, folder: Path) -> Self:
+        return self
+
+    def shape(self, spec: TensorSpec) -> None:
+        return None
+
+    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
+        if self.value is not None:
+            return AttachedInput(typed=None, value=writer.constant(_filled(spec, self.value)))
+        return AttachedInput(typed=TensorInput(identifier=spec.identifier, spec=spec), value="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainOutput:
+    """An output that an app gets as it is."""
+
+    KIND: ClassVar[str] = "tensor"
+
+    def within(self, folder: Path) -> Self:
+        return self
+
+    def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        return AttachedOutput(typed=TensorOutput(identifier=spec.identifier, spec=spec), taken=())
+
+
+def _filled(spec: TensorSpec, value: bool | float | tuple[float, ...]) -> "numpy.ndarray":
+    """`value` in the shape and type of `spec`; ConfigError when it does not fit."""
+    import numpy
+    from onnx import TensorProto, helper
+
+    shape = [size for size in spec.shape if isinstance(size, int)]
+    if len(shape) != len(spec.shape):
+        raise ConfigError("'value' needs a shape without open sizes", hint="fix them in [model.NAME.shapes]")
+    if isinstance(value, tuple) and len(value) != prod(shape):
+        raise ConfigError(f"'value' has {len(value)} numbers, the tensor {prod(shape)}", hint="one, or one for each")
+    dtype = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(spec.element.value.upper()))
+    numbers = numpy.array(value)
+    with numpy.errstate(all="ignore"):
+        made = numbers.astype(dtype)
+    if dtype.kind in "iub" and not numpy.array_equal(made, numbers):
+        raise ConfigError(f"{value} is no {spec.element}", hint="give a number that the tensor can hold")
+    return numpy.ascontiguousarray(numpy.broadcast_to(made, shape) if numbers.ndim == 0 else made.reshape(shape))

@@ -1,0 +1,134 @@
+"""Writes ONNX nodes into a model, under names that say that a contract put them there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from packager import names
+from packager.specs import Dimension, ElementType, TensorSpec
+from packager.typed import ADDED
+
+if TYPE_CHECKING:
+    import numpy
+    from onnx import NodeProto
+
+OPSET = 18
+"""The oldest that has what contracts are written with: Resize with antialias."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What a Writer has put together so far, in order."""
+
+    nodes: "list[NodeProto]" = field(default_factory=list)
+    inputs: list[TensorSpec] = field(default_factory=list)
+    outputs: list[TensorSpec] = field(default_factory=list)
+    constants: "dict[str, numpy.ndarray]" = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """Collects nodes, constants, inputs and outputs for one tensor of a model.
+
+    Values are known by their names. Where a method takes values, a number or a list of numbers may stand for a
+    constant: int64 when all are whole, else float.
+    """
+
+    scope: str
+    """the name of the tensor: nodes are called `mobpack/SCOPE/NUMBER_OP`"""
+    taken: frozenset[str] = frozenset()
+    """names of the model's own values"""
+    written: Written = field(default_factory=Written)
+
+    def scoped(self, scope: str) -> "Writer":
+        """One for another tensor, into the same collection."""
+        return replace(self, scope=scope)
+
+    def node(self, op: str, *values: "Operand", **attributes: Any) -> str:
+        """Writes a node with one output; returns the output's name. An empty text leaves out an optional input."""
+        (made,) = self.nodes(op, 1, *values, **attributes)
+        return made
+
+    def nodes(self, op: str, outputs: int, *values: "Operand", **attributes: Any) -> tuple[str, ...]:
+        """Writes a node with several outputs; returns their names."""
+        from onnx import helper
+
+        name = f"{ADDED}{self.scope}/{len(self.written.nodes)}_{op}"
+        made = tuple(self._free(name if outputs == 1 else f"{name}.{number}") for number in range(outputs))
+        inputs = [self._operand(value) for value in values]
+        self.written.nodes.append(helper.make_node(op, inputs, made, name=name, **attributes))
+        return made
+
+    def constant(self, array: "numpy.ndarray") -> str:
+        """The name of a constant; the same one for the same numbers."""
+        for name, known in self.written.constants.items():
+            if known.dtype == array.dtype and known.shape == array.shape and known.tobytes() == array.tobytes():
+                return name
+        name = self._free(f"{ADDED}{self.scope}/constant_{len(self.written.constants)}")
+        self.written.constants[name] = array
+        return name
+
+    def number(self, value: float) -> str:
+        """A float constant without dimensions."""
+        import numpy
+
+        return self.constant(numpy.array(value, numpy.float32))
+
+    def integer(self, value: int) -> str:
+        """An int64 constant without dimensions."""
+        import numpy
+
+        return self.constant(numpy.array(value, numpy.int64))
+
+    def integers(self, *values: int) -> str:
+        """An int64 constant of one dimension."""
+        import numpy
+
+        return self.constant(numpy.array(values, numpy.int64))
+
+    def cast(self, value: "Operand", element: ElementType) -> str:
+        return self.node("Cast", value, to=onnx_type(element))
+
+    def input(self, suffix: str, element: ElementType, shape: tuple[Dimension, ...]) -> TensorSpec:
+        """An input of the graph called `SCOPE.suffix`."""
+        spec = self._spec(suffix, element, shape)
+        self.written.inputs.append(spec)
+        return spec
+
+    def output(self, value: str, suffix: str, element: ElementType, shape: tuple[Dimension, ...]) -> TensorSpec:
+        """Makes `value` an output of the graph, called `SCOPE.suffix`."""
+        from onnx import helper
+
+        spec = self._spec(suffix, element, shape)
+        self.written.nodes.append(helper.make_node("Identity", [value], [spec.name], name=f"{ADDED}{spec.name}"))
+        self.written.outputs.append(spec)
+        return spec
+
+    def _spec(self, suffix: str, element: ElementType, shape: tuple[Dimension, ...]) -> TensorSpec:
+        name = self._free(f"{self.scope}.{suffix}")
+        (identifier,) = names.identifiers([name], prefix="tensor")
+        return TensorSpec(name=name, identifier=identifier, element=element, shape=shape)
+
+    def _free(self, name: str) -> str:
+        """`name`, with apostrophes behind it where the model has such a value."""
+        while name in self.taken:
+            name += "'"
+        return name
+
+    def _operand(self, value: "Operand") -> str:
+        import numpy
+
+        if isinstance(value, str):
+            return value
+        numbers = numpy.array(value)
+        return self.constant(numbers.astype(numpy.int64 if numbers.dtype.kind in "iub" else numpy.float32))
+
+
+Operand = str | int | float | Sequence[int] | Sequence[float]
+"""The name of a value, or numbers for a constant."""
+
+
+def onnx_type(element: ElementType) -> int:
+    from onnx import TensorProto
+
+    return int(TensorProto.DataType.Value(element.value.upper()))
