@@ -62,6 +62,8 @@ class Core:
     """by name, those of other kinds among them"""
     placements: Mapping[str, Placement]
     """by the name of the input"""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """of the model file"""
 
 
 class InputKind(Protocol):
