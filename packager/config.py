@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union, get_type_hints
 
@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from packager import names
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
 from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.runners import INTERPRETED, RUNNERS
@@ -43,6 +44,7 @@ COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 ARCHIVE_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~%+@=&,-]+)+\.zip")
 """of a .zip, as SwiftPM takes one"""
 SHA256 = re.compile(r"[0-9a-f]{64}")
+NO_TEXT = 'tokenize in the app and pass the numbers: kind = "tensor"; docs/contract.md says why'
 KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
 
@@ -111,6 +113,35 @@ class ToleranceTable(Strict):
     """values that may differ where nothing but equality counts: integers, strings, NaN, infinity"""
 
 
+def _named_by(key: str, default: str) -> Discriminator:
+    """Chooses among plug-ins by what a table says under `key`."""
+
+    def name_of(table: object) -> str:
+        return str(table.get(key, default) if isinstance(table, dict) else getattr(table, key, ""))
+
+    return Discriminator(name_of)
+
+
+if TYPE_CHECKING:
+    InputTable = InputKind
+    OutputTable = OutputKind
+    VariantTable = Recipe
+else:
+    InputTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in INPUT_KINDS.items())],  # noqa: UP007
+        _named_by("kind", ""),
+    ]
+    OutputTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in OUTPUT_KINDS.items())],  # noqa: UP007
+        _named_by("kind", ""),
+    ]
+    VariantTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in QUANTIZERS.items())],  # noqa: UP007
+        _named_by("quantizer", NoQuantizer.NAME),
+    ]
+"""The keys of the kind, or of the quantizer, that a table names."""
+
+
 class ModelTable(Strict):
     path: Path
     """the .onnx file, relative to mobpack.toml"""
@@ -118,26 +149,13 @@ class ModelTable(Strict):
     """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
     license: Path | None = None
     """the model's licence text, shipped in the package"""
+    inputs: dict[str, InputTable] = {}
+    """what an app passes instead of a tensor: `[model.NAME.inputs.INPUT]` with `kind = "image"`, for one"""
+    outputs: dict[str, OutputTable] = {}
+    """what an app gets instead of a tensor: `[model.NAME.outputs.OUTPUT]` with `kind = "classes"`, for one"""
     tolerance: dict[str, ToleranceTable] = {}
     """outputs that are judged otherwise than [parity] says: an output with a table of its own is judged by what that
     says alone"""
-
-
-def _quantizer_named(table: object) -> str:
-    """Which quantizer's keys a `[variant.NAME]` table has."""
-    if not isinstance(table, dict):
-        return str(getattr(table, "quantizer", ""))
-    return str(table.get("quantizer", NoQuantizer.NAME))
-
-
-if TYPE_CHECKING:
-    VariantTable = Recipe
-else:
-    VariantTable = Annotated[
-        Union[tuple(Annotated[kind, Tag(name)] for name, kind in QUANTIZERS.items())],  # noqa: UP007
-        Discriminator(_quantizer_named),
-    ]
-"""The keys of the quantizer that the table names."""
 
 
 class ParityTable(Strict):
@@ -400,7 +418,12 @@ def _check_model_names(config: Config) -> None:
 def _absolute(config: Config, folder: Path) -> Config:
     models = {
         name: table.model_copy(
-            update={"path": folder / table.path, "license": folder / table.license if table.license else None}
+            update={
+                "path": folder / table.path,
+                "license": folder / table.license if table.license else None,
+                "inputs": {key: kind.within(folder) for key, kind in table.inputs.items()},
+                "outputs": {key: kind.within(folder) for key, kind in table.outputs.items()},
+            }
         )
         for name, table in config.model.items()
     }
@@ -434,16 +457,16 @@ def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
 def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     """The first pydantic error in the words of mobpack.toml."""
     location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
-    kind = ""
-    if location[0] == "variant" and len(location) > 2 and location[2] in QUANTIZERS:
-        kind = location.pop(2)
+    plugin = _plugin_at(location)
+    if plugin:
+        del location[plugin.depth]
     where, key = ".".join(location[:-1]) or "top level", location[-1]
     if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        hint = nearest(key, _keys_at(location[:-1], kind), cutoff=0.5)
+        keys = plugin.keys(location[plugin.depth : -1]) if plugin else _keys_at(location[:-1])
+        hint = nearest(key, keys, cutoff=0.5)
         return ConfigError(f"{where}: unknown key '{key}'", hint=hint)
     if detail["type"] == "union_tag_invalid":
-        name = str(detail["ctx"]["tag"])
-        return ConfigError(f"{where}.{key}: unknown quantizer '{name}'", hint=nearest(name, list(QUANTIZERS)))
+        return _unknown_plugin(location, str(detail["ctx"]["tag"]))
     if detail["type"] == "missing":
         return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
     if detail["type"] == "value_error":
@@ -455,13 +478,49 @@ def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=hint)
 
 
-def _keys_at(location: Sequence[str], quantizer: str = "") -> list[str]:
-    """The keys that the table at `location` knows; of a variant, those of its `quantizer`."""
-    if quantizer:
-        kind: Any = QUANTIZERS[quantizer]
-        for part in location[2:]:
-            kind = get_type_hints(kind)[part.replace("-", "_")]
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """The plug-in whose keys a table has."""
+
+    kind: Any
+    depth: int
+    """where pydantic puts its name into the path of an error"""
+
+    def keys(self, tables: Sequence[str]) -> list[str]:
+        """Of the table itself, or of one in it."""
+        kind = self.kind
+        for table in tables:
+            kind = get_type_hints(kind)[table.replace("-", "_")]
         return [names.kebab_case(key.name) for key in fields(kind)]
+
+
+def _family_at(location: Sequence[str]) -> tuple[str, Mapping[str, Any], int]:
+    """What the plug-ins are called that may stand at `location`, those there are, and at which depth their name is."""
+    if location[0] == "variant":
+        return "quantizer", QUANTIZERS, 2
+    if location[0] == "model" and len(location) > 2 and location[2] in ("inputs", "outputs"):
+        return "kind", INPUT_KINDS if location[2] == "inputs" else OUTPUT_KINDS, 4
+    return "", {}, 0
+
+
+def _plugin_at(location: Sequence[str]) -> Plugin | None:
+    _, family, depth = _family_at(location)
+    is_named = family and len(location) > depth and location[depth] in family
+    return Plugin(kind=family[location[depth]], depth=depth) if is_named else None
+
+
+def _unknown_plugin(location: Sequence[str], name: str) -> ConfigError:
+    what, family, _ = _family_at(location)
+    where = ".".join(location)
+    if what == "kind" and not name:
+        return ConfigError(f"{where}: 'kind' is missing", hint=f"one of: {', '.join(family)}")
+    if location[2:3] == ["inputs"] and name == "text":
+        return ConfigError(f"{where}: texts are not turned into tokens in the package", hint=NO_TEXT)
+    return ConfigError(f"{where}: unknown {what} '{name}'", hint=nearest(name, list(family)))
+
+
+def _keys_at(location: Sequence[str]) -> list[str]:
+    """The keys that the table at `location` knows."""
     tables: dict[str, type[Strict]] = {
         "": Config,
         "package": PackageTable,

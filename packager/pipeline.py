@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from packager import evidence, models, names, plan, quantization, release, reporting, tools
+from packager import attachment, evidence, models, names, plan, quantization, release, reporting, tools
+from packager.attachment import Tables
 from packager.config import Config, ModelTable
 from packager.console import Console, size
 from packager.errors import ConfigError
@@ -254,6 +255,7 @@ def load_model(name: str, table: ModelTable, console: Console) -> Model:
     with console.step(f"load {table.path.name}"):
         model = models.load(table.path, name, fixed=table.shapes, license_file=table.license)
         models.refuse_blocked(model)
+        model = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
         model = models.hashed(model)
     for note in model.notes:
         console.warn(f"model '{name}': {note}")

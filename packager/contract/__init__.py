@@ -2,15 +2,23 @@
 
 from collections.abc import Mapping
 
+from packager.contract.classes import Classes
+from packager.contract.embedding import Embedding
 from packager.contract.kind import AttachedInput, AttachedOutput, Core, InputKind, OutputKind, Placement
+from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
+from packager.contract.text import Text
 from packager.contract.writer import OPSET, Writer, Written
 
 INPUT_KINDS: Mapping[str, type[InputKind]] = {
+    CarriedInput.KIND: CarriedInput,
     PlainInput.KIND: PlainInput,
 }
 
 OUTPUT_KINDS: Mapping[str, type[OutputKind]] = {
+    Classes.KIND: Classes,
+    Embedding.KIND: Embedding,
+    Text.KIND: Text,
     PlainOutput.KIND: PlainOutput,
 }
 
@@ -20,6 +28,7 @@ __all__ = [
     "OUTPUT_KINDS",
     "AttachedInput",
     "AttachedOutput",
+    "CarriedInput",
     "Core",
     "InputKind",
     "OutputKind",

@@ -67,7 +67,7 @@ class Core:
 
 
 class InputKind(Protocol):
-    """The fields are the keys of `[model.NAME.inputs.INPUT]`."""
+    """The fields are the keys of `[model.NAME.inputs.INPUT]`, `kind` the first of them."""
 
     KIND: ClassVar[str]
 

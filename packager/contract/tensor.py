@@ -1,14 +1,16 @@
 """Tensors that an app passes, or gets, as they are, and those that are always the same."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedInput, AttachedOutput, Core
 from packager.contract.writer import Writer
 from packager.errors import ConfigError
 from packager.specs import TensorSpec
+from packager.tables import STRICT
 from packager.typed import TensorInput, TensorOutput
 
 if TYPE_CHECKING:
@@ -20,6 +22,10 @@ class PlainInput:
     """An input that is passed as it is."""
 
     KIND: ClassVar[str] = "tensor"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["tensor"] = "tensor"
+    """what the input is"""
     value: bool | float | tuple[float, ...] | None = None
     """what it always is: apps do not pass it then. One number fills the whole tensor"""
 
@@ -40,6 +46,10 @@ class PlainOutput:
     """An output that an app gets as it is."""
 
     KIND: ClassVar[str] = "tensor"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["tensor"] = "tensor"
+    """what the output is"""
 
     def within(self, folder: Path) -> Self:
         return self

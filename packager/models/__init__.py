@@ -1,7 +1,18 @@
 """From the user's ONNX file to a checked Model whose weights stay where they are."""
 
-from packager.models.load import hashed, load
+from packager.models.load import hashed, load, rebuilt
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
+from packager.models.shapes import fix_shapes
 from packager.values import data_folder
 
-__all__ = ["blockers", "data_folder", "fits_ort_format", "hashed", "load", "refuse_blocked", "refuse_too_large"]
+__all__ = [
+    "blockers",
+    "data_folder",
+    "fits_ort_format",
+    "fix_shapes",
+    "hashed",
+    "load",
+    "rebuilt",
+    "refuse_blocked",
+    "refuse_too_large",
+]

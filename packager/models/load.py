@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packager import walk
 from packager.errors import ModelError
 from packager.models import opsets, shapes, signature, skeleton, weights
+from packager.rewriting.finishing import free_initializers
 from packager.rewriting.order import sort_nodes
 from packager.values import Model
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from onnx import ModelProto
+
+IR_OF_OPSETS = {1: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10}
+"""The IR version that a version of the operator set came with (onnx/docs/Versioning.md)."""
 
 
 def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None) -> Model:
@@ -50,6 +54,27 @@ def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_f
     random = ", ".join(model.random_operators)
     drawn = f"the model draws random numbers ({random}): its outputs differ from run to run" if random else ""
     return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
+
+
+def rebuilt(model: Model, proto: "ModelProto") -> Model:
+    """`model` with `proto`, an edited copy of its graph, in its place: sorted, checked, its signature read anew."""
+    free_initializers(proto)
+    proto.ir_version = max(proto.ir_version, *(ir for opset, ir in IR_OF_OPSETS.items() if opset <= _opset(proto)))
+    sort_nodes(proto)
+    inferred = shapes.infer_shapes(proto)
+    check(inferred, model.path)
+    return replace(
+        model,
+        graph=inferred.SerializeToString(deterministic=True),
+        signature=signature.signature(inferred),
+        ir_version=proto.ir_version,
+        opsets={entry.domain: entry.version for entry in proto.opset_import},
+        operators=count_operators(proto),
+    )
+
+
+def _opset(proto: "ModelProto") -> int:
+    return max((entry.version for entry in proto.opset_import if entry.domain in ("", "ai.onnx")), default=1)
 
 
 def hashed(model: Model) -> Model:

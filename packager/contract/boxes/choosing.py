@@ -1,0 +1,141 @@
+"""Which of the boxes that a model proposes an app gets."""
+
+from dataclasses import dataclass
+
+from packager.contract.boxes.candidates import Candidates
+from packager.contract.writer import Writer
+from packager.specs import ElementType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What the table says about it."""
+
+    score_threshold: float
+    iou_threshold: float
+    max_boxes: int
+    is_agnostic: bool
+    """boxes of different classes leave each other out, too"""
+    is_multi_label: bool
+    """a box counts for each class that it has enough of"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Names of values in the graph, best first."""
+
+    boxes: str
+    scores: str
+    classes: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """Pairs of a box and a class, as values in the graph."""
+
+    boxes: str
+    """int64 [q]: positions"""
+    scores: str
+    classes: str
+
+
+def chosen(writer: Writer, candidates: Candidates, pixels: str, choice: Choice) -> Chosen:
+    """The best of `candidates`, which are `pixels` [m, 4] in the picture.
+
+    Boxes go whose score is not above the threshold, that have no area in the picture, or whose corners are no finite
+    numbers; then those that overlap a better one, in what the core sees.
+    """
+    best = writer.node("ReduceMax", candidates.scores, [candidates.class_axis], keepdims=0)
+    is_kept = writer.node("And", writer.node("Greater", best, float(choice.score_threshold)), _has_area(writer, pixels))
+    is_kept = writer.node("And", is_kept, _is_finite(writer, candidates.corners))
+    corners, pixels = (writer.node("Compress", each, is_kept, axis=0) for each in (candidates.corners, pixels))
+    scores = writer.node("Compress", candidates.scores, is_kept, axis=1 - candidates.class_axis)
+    scores = scores if candidates.class_axis == 0 else writer.node("Transpose", scores, perm=[1, 0])
+    if candidates.given_classes:
+        given = writer.node("Compress", candidates.given_classes, is_kept, axis=0)
+        found = Found(boxes=_positions(writer, given), scores=writer.node("Squeeze", scores, [0]), classes=given)
+    elif choice.is_multi_label or candidates.class_count == 1:
+        found = _for_each_class(writer, corners, scores, choice)
+    else:
+        found = _for_best_class(writer, corners, scores, choice, candidates.class_count)
+    return _best_first(writer, found, pixels, choice.max_boxes, max(1, candidates.class_count))
+
+
+def _has_area(writer: Writer, pixels: str) -> str:
+    start, end = (writer.node("Slice", pixels, [at], [at + 2], [1]) for at in (0, 2))
+    return _all(writer, writer.node("Greater", end, start))
+
+
+def _is_finite(writer: Writer, corners: str) -> str:
+    """Zero times a number is zero, unless it is infinite or none."""
+    return _all(writer, writer.node("Equal", writer.node("Mul", corners, 0.0), 0.0))
+
+
+def _all(writer: Writer, truths: str) -> str:
+    """Whether each row of `truths` [m, k] is true throughout."""
+    least = writer.node("ReduceMin", writer.cast(truths, ElementType.INT32), [1], keepdims=0)
+    return writer.cast(least, ElementType.BOOL)
+
+
+def _positions(writer: Writer, values: str) -> str:
+    """0, 1, 2 ... as many as `values` [m] are."""
+    count = writer.node("Squeeze", writer.node("Shape", values), [0])
+    return writer.node("Range", 0, count, 1)
+
+
+def _for_each_class(writer: Writer, corners: str, scores: str, choice: Choice) -> Found:
+    kept = _suppressed(writer, corners, scores, choice)
+    classes, boxes = (writer.node("Gather", kept, column, axis=1) for column in (1, 2))
+    pairs = writer.node("Slice", kept, [1], [3], [1])
+    return Found(boxes=boxes, scores=writer.node("GatherND", scores, pairs), classes=classes)
+
+
+def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
+    """Each box counts for the class that it has most of, of equal ones the first."""
+    best_class = writer.node("ArgMax", scores, axis=0, keepdims=0)
+    best = writer.node("ReduceMax", scores, [0], keepdims=1)
+    if choice.is_agnostic:
+        compared = best
+    else:
+        classes = [[number] for number in range(class_count)]
+        is_best = writer.node("Equal", _column(writer, classes), writer.node("Unsqueeze", best_class, [0]))
+        compared = writer.node("Where", is_best, scores, float(choice.score_threshold))
+    boxes = writer.node("Gather", _suppressed(writer, corners, compared, choice), 2, axis=1)
+    return Found(
+        boxes=boxes,
+        scores=writer.node("Gather", writer.node("Squeeze", best, [0]), boxes),
+        classes=writer.node("Gather", best_class, boxes),
+    )
+
+
+def _column(writer: Writer, numbers: list[list[int]]) -> str:
+    import numpy
+
+    return writer.constant(numpy.array(numbers, numpy.int64))
+
+
+def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> str:
+    """int64 [q, 3]: 0, class and position of the boxes that overlap no better one of their class too much."""
+    return writer.node(
+        "NonMaxSuppression",
+        writer.node("Unsqueeze", corners, [0]),
+        writer.node("Unsqueeze", scores, [0]),
+        [choice.max_boxes],
+        [float(choice.iou_threshold)],
+        [float(choice.score_threshold)],
+    )
+
+
+def _best_first(writer: Writer, found: Found, pixels: str, most: int, class_count: int) -> Chosen:
+    """By score; of equal ones the box that the model names first, then the lower class."""
+    keys = writer.node("Add", writer.node("Mul", found.boxes, class_count), found.classes)
+    count = writer.node("Shape", keys)
+    _, in_order = writer.nodes("TopK", 2, keys, count, axis=0, largest=0, sorted=1)
+    scores = writer.node("Gather", found.scores, in_order)
+    scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
+    order = writer.node("Gather", in_order, best)
+    return Chosen(
+        boxes=writer.node("Gather", pixels, writer.node("Gather", found.boxes, order)),
+        scores=scores,
+        classes=writer.node("Gather", found.classes, order),
+    )

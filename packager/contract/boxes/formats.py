@@ -1,0 +1,182 @@
+"""How models say where boxes are, in a few ways that nearly all of them have."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from packager.contract.boxes.candidates import Candidates
+from packager.contract.kind import Core
+from packager.contract.scores import Activation, activated, floats, in_words
+from packager.contract.writer import Writer
+from packager.errors import ConfigError, nearest
+from packager.specs import ElementType, TensorSpec
+
+Order = Literal["xyxy", "yxyx", "cxcywh", "xywh"]
+
+KEEP = 'leave the output as it is (kind = "tensor") when no format fits'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What the table says about tensors."""
+
+    scores: str
+    """the output with scores, where it is another"""
+    classes: str
+    """the output with classes, where scores are of the best alone"""
+    order: Order
+    activation: Activation
+    background: int | None
+
+
+Decoder = Callable[[Writer, TensorSpec, Core, Layout], Candidates]
+
+
+def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+    """`[1, 4 + n, m]`: centre and size, then n scores."""
+    rows, count = _sizes(spec, "[1, 4 + classes, boxes]", least=5)
+    values = writer.node("Reshape", floats(writer, spec), [rows, count])
+    boxes = writer.node("Transpose", writer.node("Slice", values, [0], [4], [0]), perm=[1, 0])
+    scores = writer.node("Slice", values, [4], [rows], [0])
+    return Candidates(
+        corners=corners(writer, boxes, layout.order),
+        scores=activated(writer, scores, layout.activation, axis=0),
+        class_axis=0,
+        class_count=rows - 4,
+    )
+
+
+def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+    """`[1, m, 5 + n]`: centre and size, whether there is anything, then n scores that count if there is."""
+    count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least_last=6)
+    values = writer.node("Reshape", floats(writer, spec), [count, columns])
+    boxes = writer.node("Slice", values, [0], [4], [1])
+    shares = activated(writer, writer.node("Slice", values, [4], [columns], [1]), layout.activation)
+    is_thing, scores = (writer.node("Slice", shares, [start], [end], [1]) for start, end in ((0, 1), (1, columns)))
+    return Candidates(
+        corners=corners(writer, boxes, layout.order),
+        scores=writer.node("Mul", scores, is_thing),
+        class_axis=1,
+        class_count=columns - 5,
+    )
+
+
+def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+    """`[1, m, 6]`: the box, its score, its class: what models give that have chosen among boxes themselves."""
+    count, columns = _sizes(spec, "[1, boxes, 6]")
+    if columns != 6:
+        raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 6]", hint=KEEP)
+    values = writer.node("Reshape", floats(writer, spec), [count, columns])
+    boxes, scores, classes = (
+        writer.node("Slice", values, [start], [end], [1]) for start, end in ((0, 4), (4, 5), (5, 6))
+    )
+    return Candidates(
+        corners=corners(writer, boxes, layout.order),
+        scores=activated(writer, scores, layout.activation),
+        class_axis=1,
+        class_count=0,
+        given_classes=writer.cast(writer.node("Reshape", classes, [-1]), ElementType.INT64),
+    )
+
+
+def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+    """`[1, m, 4]`, with scores `[1, m, n]`, `[1, n, m]` or `[1, m]` in another output."""
+    count, columns = _sizes(spec, "[1, boxes, 4]")
+    if columns != 4:
+        raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 4]", hint=KEEP)
+    boxes = writer.node("Reshape", floats(writer, spec), [count, 4])
+    scores, axis, class_count = _scores(writer, _other(core, layout.scores, "scores"), count)
+    given = ""
+    if layout.classes:
+        if class_count != 1:
+            raise ConfigError(
+                f"scores '{layout.scores}' are of {class_count} classes each, and 'classes' is there, too",
+                hint="take out 'classes': the best one is found here",
+            )
+        given = _classes(writer, _other(core, layout.classes, "classes"), count)
+    shares = activated(writer, scores, layout.activation, axis=axis)
+    if layout.background is not None:
+        kept = _without(layout.background, class_count)
+        shares, class_count = writer.node("Gather", shares, kept, axis=axis), len(kept)
+    return Candidates(
+        corners=corners(writer, boxes, layout.order),
+        scores=shares,
+        class_axis=axis,
+        class_count=0 if given else class_count,
+        given_classes=given,
+    )
+
+
+DECODERS: Mapping[str, Decoder] = {
+    "yolo": yolo,
+    "yolo-objectness": yolo_objectness,
+    "rows": rows,
+    "corners": corner_outputs,
+}
+
+
+def corners(writer: Writer, boxes: str, order: Order) -> str:
+    """`boxes` [m, 4] as left, top, right, bottom."""
+    if order == "xyxy":
+        return boxes
+    if order == "yxyx":
+        return writer.node("Gather", boxes, [1, 0, 3, 2], axis=1)
+    point, size = (writer.node("Slice", boxes, [start], [start + 2], [1]) for start in (0, 2))
+    if order == "xywh":
+        return writer.node("Concat", point, writer.node("Add", point, size), axis=1)
+    half = writer.node("Mul", size, 0.5)
+    return writer.node("Concat", writer.node("Sub", point, half), writer.node("Add", point, half), axis=1)
+
+
+def _sizes(spec: TensorSpec, wanted: str, *, least: int = 1, least_last: int = 1) -> tuple[int, int]:
+    """The last two sizes of `spec`, whose others are 1; -1 for one that is open. ConfigError when it is not so."""
+    *others, first, last = spec.shape if len(spec.shape) > 1 else (0, 0)
+    are_ones = all(size == 1 or not isinstance(size, int) for size in others)
+    sizes = [size if isinstance(size, int) else -1 for size in (first, last)]
+    fits = (sizes[0] >= least or (sizes[0] < 0 and least == 1)) and sizes[1] >= least_last
+    # Boxes may be as many as they like, columns may not.
+    if least > 1:
+        fits = sizes[0] >= least and (sizes[1] > 0 or sizes[1] == -1)
+    if not are_ones or len(others) > 1 or not fits:
+        raise ConfigError(f"the output is {in_words(spec)}: not {wanted}", hint=KEEP)
+    return sizes[0], sizes[1]
+
+
+def _other(core: Core, name: str, key: str) -> TensorSpec:
+    if not name:
+        raise ConfigError(
+            f"'{key}' is missing", hint=f"name the output with the {key}: one of {', '.join(core.outputs)}"
+        )
+    if name not in core.outputs:
+        raise ConfigError(f"{key} '{name}': the model has no such output", hint=nearest(name, core.outputs))
+    return core.outputs[name]
+
+
+def _scores(writer: Writer, spec: TensorSpec, count: int) -> tuple[str, int, int]:
+    """Scores in two dimensions, which of them counts classes, and how many those are."""
+    sizes = [size if isinstance(size, int) else -1 for size in spec.shape]
+    inner = sizes[1:] if len(sizes) > 1 and sizes[0] in (1, -1) else sizes
+    if inner == [count]:
+        return writer.node("Reshape", floats(writer, spec), [count, 1]), 1, 1
+    if len(inner) == 2 and inner[0] == count and inner[1] > 0:
+        return writer.node("Reshape", floats(writer, spec), inner), 1, inner[1]
+    if len(inner) == 2 and inner[1] == count and inner[0] > 0:
+        return writer.node("Reshape", floats(writer, spec), inner), 0, inner[0]
+    raise ConfigError(
+        f"scores '{spec.name}' are {in_words(spec)}: not of {'' if count < 0 else f'{count} '}boxes",
+        hint="they have to be [1, boxes, classes], [1, classes, boxes] or [1, boxes]",
+    )
+
+
+def _without(background: int, count: int) -> list[int]:
+    """The classes that are something."""
+    if not -count <= background < count or count == 1:
+        raise ConfigError(f"background {background} is none of the model's {count} classes", hint="-1 is the last")
+    return [number for number in range(count) if number != background % count]
+
+
+def _classes(writer: Writer, spec: TensorSpec, count: int) -> str:
+    sizes = [size if isinstance(size, int) else -1 for size in spec.shape if size != 1]
+    if sizes != [count] and sizes != [-1, count]:
+        raise ConfigError(f"classes '{spec.name}' are {in_words(spec)}: not of {count} boxes", hint="[1, boxes]")
+    return writer.cast(writer.node("Reshape", floats(writer, spec), [-1]), ElementType.INT64)

@@ -1,0 +1,147 @@
+"""The kind `boxes`: what a model finds in a picture, and where."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from packager.contract.boxes.candidates import Candidates
+from packager.contract.boxes.choosing import Choice, chosen
+from packager.contract.boxes.formats import DECODERS, Layout, Order
+from packager.contract.boxes.placing import placed
+from packager.contract.kind import AttachedOutput, Core, Placement
+from packager.contract.labels import labels_for, read
+from packager.contract.pictures import placement_of
+from packager.contract.scores import Activation
+from packager.contract.writer import Writer
+from packager.errors import ConfigError
+from packager.specs import ElementType, TensorSpec
+from packager.tables import STRICT
+from packager.typed import BoxesOutput
+
+Format = Literal["yolo", "yolo-objectness", "corners", "rows"]
+
+IOU_THRESHOLD = 0.5
+TRUSTED = "the model has chosen among its boxes itself"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boxes:
+    """Boxes, scores and classes, best first; of equal ones what the model names first.
+
+    A box is there when its score is above `score-threshold`, its corners are finite numbers and a part of it lies in
+    the picture, to which it is cut. Of two boxes of a class that share more than `iou-threshold` of the area that
+    they cover together, the one with the lower score goes (ONNX NonMaxSuppression; torchvision.ops.nms).
+    """
+
+    KIND: ClassVar[str] = "boxes"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["boxes"] = "boxes"
+    """what the output is"""
+    format: Format
+    """how the model says where they are. `yolo`: [1, 4 + n, m], centre, size and n scores (YOLOv8, 11).
+    `yolo-objectness`: [1, m, 5 + n], with one score ahead that the others are multiplied by (YOLOv5).
+    `corners`: [1, m, 4], with scores in another output (SSD, DETR). `rows`: [1, m, 6], corners, score and class of
+    boxes that the model has chosen itself (YOLOv10)"""
+    scores: str = ""
+    """of `corners`: the output with scores, [1, m, n], [1, n, m] or [1, m]"""
+    classes: str = ""
+    """of `corners`: the output with classes, [1, m], of a model that has chosen among its boxes itself"""
+    order: Order | None = None
+    """what the four numbers are: `cxcywh` (the default of the yolos), `xyxy` (of the others), `yxyx`, `xywh`"""
+    coordinates: Literal["pixels", "relative"] = "pixels"
+    """`relative`: from 0 to 1 across what the model sees"""
+    activation: Activation = "none"
+    """what makes probabilities of the scores, where the model has not"""
+    background: int | None = None
+    """the class that means nothing is there; the others count from 0 without it. -1 is the last"""
+    score_threshold: float = 0.25
+    """boxes have to have a higher score"""
+    iou_threshold: float | None = None
+    """how much two boxes may overlap: 0.5 unless it is said; 1 keeps all"""
+    max_boxes: int = 300
+    """how many there are at most"""
+    agnostic: bool = False
+    """boxes of different classes leave each other out, too"""
+    multi_label: bool = False
+    """a box counts for each class with enough of a score, not for the best alone"""
+    labels: Path | None = None
+    """a text with the name of each class on a line of its own, in the model's order, without the background"""
+    image: str = ""
+    """the input with the picture that the boxes are in, when there are several"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: what is wrong, `|`, what to do."""
+        for key, value in (("score-threshold", self.score_threshold), ("iou-threshold", self.iou_threshold or 0.0)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{key} {value:g} is not from 0 to 1|leave it out for the default")
+        if not 1 <= self.max_boxes <= 100_000:
+            raise ValueError(f"max-boxes {self.max_boxes} is not from 1 to 100000|300 is the default")
+        if self.agnostic and self.multi_label:
+            raise ValueError("agnostic and multi-label contradict each other|take one of them out")
+        self._refuse_unused()
+
+    def _refuse_unused(self) -> None:
+        if self.format != "corners":
+            for key in ("scores", "classes", "background"):
+                if getattr(self, key) not in ("", None):
+                    raise ValueError(f"'{key}' says nothing with format '{self.format}'|it is for format 'corners'")
+        elif not self.scores:
+            raise ValueError("'scores' is missing|name the output with the scores of the boxes")
+        if self.format == "rows" or self.classes:
+            for key in ("iou_threshold", "agnostic", "multi_label", "background"):
+                if getattr(self, key) not in (None, False):
+                    raise ValueError(f"'{key.replace('_', '-')}' says nothing: {TRUSTED}|take it out")
+
+    def within(self, folder: Path) -> Self:
+        return replace(self, labels=folder / self.labels) if self.labels else self
+
+    def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        placement = placement_of(core, self.image)
+        candidates = self._candidates(writer, spec, core)
+        corners = candidates.corners
+        if self.coordinates == "relative":
+            corners = self._in_pixels(writer, corners, placement)
+        candidates = replace(candidates, corners=corners)
+        labels = self._labels(candidates.class_count)
+        found = chosen(writer, candidates, placed(writer, corners, placement), self._choice())
+        count = f"{spec.name}.count"
+        typed = BoxesOutput(
+            identifier=spec.identifier,
+            boxes=writer.output(found.boxes, "boxes", ElementType.FLOAT, (count, 4)),
+            scores=writer.output(found.scores, "scores", ElementType.FLOAT, (count,)),
+            classes=writer.output(found.classes, "classes", ElementType.INT64, (count,)),
+            labels=labels,
+        )
+        return AttachedOutput(typed=typed, taken=tuple(filter(None, (spec.name, self.scores, self.classes))))
+
+    def _candidates(self, writer: Writer, spec: TensorSpec, core: Core) -> Candidates:
+        layout = Layout(
+            scores=self.scores,
+            classes=self.classes,
+            order=self.order or ("cxcywh" if self.format.startswith("yolo") else "xyxy"),
+            activation=self.activation,
+            background=self.background,
+        )
+        return DECODERS[self.format](writer, spec, core, layout)
+
+    def _in_pixels(self, writer: Writer, corners: str, placement: Placement | None) -> str:
+        """Without a picture relative numbers stay relative."""
+        if placement is None:
+            return corners
+        return writer.node("Mul", corners, [float(placement.core_width), float(placement.core_height)] * 2)
+
+    def _labels(self, class_count: int) -> tuple[str, ...]:
+        if class_count:
+            return labels_for(self.labels, class_count)
+        return read(self.labels).stripped() if self.labels else ()
+
+    def _choice(self) -> Choice:
+        return Choice(
+            score_threshold=self.score_threshold,
+            iou_threshold=IOU_THRESHOLD if self.iou_threshold is None else self.iou_threshold,
+            max_boxes=self.max_boxes,
+            is_agnostic=self.agnostic,
+            is_multi_label=self.multi_label,
+        )

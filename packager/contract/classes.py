@@ -1,0 +1,73 @@
+"""Outputs with a score for each class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from packager.contract.kind import AttachedOutput, Core
+from packager.contract.labels import labels_for
+from packager.contract.scores import Activation, activated, row
+from packager.contract.writer import Writer
+from packager.errors import ConfigError
+from packager.specs import ElementType, TensorSpec
+from packager.tables import STRICT
+from packager.typed import ClassesOutput
+
+LOWEST = -3.4028234663852886e38
+"""The smallest float: no score is below it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes:
+    """One score for each class: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
+
+    The graph gives all of them after the activation, as float [n]. An app gets the best `top_k` of those that are not
+    below `threshold`, best first, of equal ones the lower index first. A score that is not a number is never above.
+    """
+
+    KIND: ClassVar[str] = "classes"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["classes"] = "classes"
+    """what the output is"""
+    activation: Activation
+    """what makes probabilities of the model's numbers: `softmax` of logits where one class is right, `sigmoid` where
+    each may be, `none` when the model has done it"""
+    labels: Path | None = None
+    """a text with the name of each class on a line of its own, in the model's order"""
+    top_k: int = 5
+    """how many classes an app gets unless it asks for another number"""
+    threshold: float | None = None
+    """classes with lower scores are left out; without it none is"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: what is wrong, `|`, what to do."""
+        if self.top_k < 1:
+            raise ValueError(f"top-k {self.top_k} is less than one class|5 is the default")
+        if self.threshold is not None and not isfinite(self.threshold):
+            raise ValueError(f"threshold {self.threshold} is no score|leave it out to get every class")
+        if self.threshold is not None and self.activation != "none" and not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold {self.threshold:g} is no probability|give one from 0 to 1")
+
+    def within(self, folder: Path) -> Self:
+        return replace(self, labels=folder / self.labels) if self.labels else self
+
+    def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        numbers, count = row(writer, spec, what="classes")
+        if count == 1 and self.activation == "softmax":
+            raise ConfigError("softmax of one class is always 1", hint='use activation = "sigmoid"')
+        typed = ClassesOutput(
+            identifier=spec.identifier,
+            scores=writer.output(activated(writer, numbers, self.activation), "scores", ElementType.FLOAT, (count,)),
+            labels=labels_for(self.labels, count),
+            top_k=min(self.top_k, count),
+            threshold=self._threshold(),
+        )
+        return AttachedOutput(typed=typed, taken=(spec.name,))
+
+    def _threshold(self) -> float:
+        if self.threshold is not None:
+            return self.threshold
+        return LOWEST if self.activation == "none" else 0.0

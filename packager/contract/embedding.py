@@ -1,0 +1,41 @@
+"""Outputs that are a point in a space where near means alike."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from packager.contract.kind import AttachedOutput, Core
+from packager.contract.scores import row
+from packager.contract.writer import Writer
+from packager.specs import ElementType, TensorSpec
+from packager.tables import STRICT
+from packager.typed import EmbeddingOutput
+
+EPSILON = 1e-12
+"""Shorter vectors are divided by this: as torch.nn.functional.normalize does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedding:
+    """One vector: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
+
+    The graph divides it by its length, the root of the sum of its squares, or by 1e-12 if that is more:
+    torch.nn.functional.normalize. The dot product of two of them is the cosine of the angle between them.
+    """
+
+    KIND: ClassVar[str] = "embedding"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["embedding"] = "embedding"
+    """what the output is"""
+
+    def within(self, folder: Path) -> Self:
+        return self
+
+    def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        numbers, size = row(writer, spec, what="numbers")
+        length = writer.node("ReduceL2", numbers, [0], keepdims=1)
+        divided = writer.node("Div", numbers, writer.node("Max", length, [EPSILON]))
+        vector = writer.output(divided, "vector", ElementType.FLOAT, (size,))
+        return AttachedOutput(typed=EmbeddingOutput(identifier=spec.identifier, vector=vector), taken=(spec.name,))

@@ -1,0 +1,52 @@
+"""What a model's outputs are made into before anything else: floats, in one row, as shares or probabilities."""
+
+from math import prod
+from typing import Literal
+
+from packager.contract.writer import Writer
+from packager.errors import ConfigError
+from packager.specs import ElementType, TensorSpec
+
+Activation = Literal["softmax", "sigmoid", "none"]
+
+NO_NUMBERS = (ElementType.BOOL, ElementType.STRING, ElementType.OTHER, ElementType.BFLOAT16)
+
+
+def floats(writer: Writer, spec: TensorSpec) -> str:
+    """The value of `spec` in 32 bits. Raises ConfigError for what is no number."""
+    if spec.element in NO_NUMBERS:
+        raise ConfigError(
+            f"the output is {in_words(spec)}: not numbers that ONNX Runtime can compare everywhere",
+            hint='leave it as it is: kind = "tensor"',
+        )
+    return spec.name if spec.element is ElementType.FLOAT else writer.cast(spec.name, ElementType.FLOAT)
+
+
+def row(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:
+    """The numbers of `spec` in one dimension, and how many: all sizes but one have to be 1, an open first one is."""
+    sizes = [size for axis, size in enumerate(spec.shape) if size != 1 and not (axis == 0 and is_open_batch(spec))]
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) != len(sizes) or len(known) > 1 or not spec.shape or prod(known) == 0:
+        raise ConfigError(
+            f"the output is {in_words(spec)}: not one row of {what}",
+            hint='give the output that has them ([1, n]), or leave this one as it is: kind = "tensor"',
+        )
+    count = prod(known)
+    return writer.node("Reshape", floats(writer, spec), [count]), count
+
+
+def is_open_batch(spec: TensorSpec) -> bool:
+    """Whether the first size is not known, and is 1: pictures and sounds come one by one."""
+    return len(spec.shape) > 1 and not isinstance(spec.shape[0], int)
+
+
+def activated(writer: Writer, value: str, activation: Activation, *, axis: int = -1) -> str:
+    """`value` as probabilities: softmax along `axis`, sigmoid each, or as it is."""
+    if activation == "softmax":
+        return writer.node("Softmax", value, axis=axis)
+    return writer.node("Sigmoid", value) if activation == "sigmoid" else value
+
+
+def in_words(spec: TensorSpec) -> str:
+    """`float [1, 1000]`"""
+    return f"{spec.element} [{', '.join('?' if size is None else str(size) for size in spec.shape)}]"
