@@ -20,7 +20,7 @@ from packager.errors import ModelError
 from packager.parity import ParitySettings, Subject, Tolerance
 from packager.runners import RUNNERS
 from packager.samples import SampleSet, given, write_arrays
-from packager.samples.random import WORDS, candidate_shapes, index_limits
+from packager.samples.random import WORDS, candidate_shapes, chosen_inputs, chosen_values, index_limits, shapes_of
 from packager.store import Store
 from packager.values import ElementType, Model, Plan, Variant
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
@@ -180,7 +180,8 @@ class Maker:
             return accepted(family.original, self.table.seed, scratch)
         folder = scratch / "given"
         folder.mkdir()
-        paths = given(family.original.model, self.table.samples).paths[: vectors.MAX_SAMPLES]
+        (scratch / "prepared").mkdir()
+        paths = given(family.original.model, self.table.samples, scratch / "prepared").paths[: vectors.MAX_SAMPLES]
         for number, path in enumerate(paths):
             shutil.copyfile(path, folder / f"{number}.npz")
         return Inputs(folder=folder, description=f"{len(paths)} given")
@@ -208,9 +209,13 @@ def candidates(model: Model, seed: int, folder: Path) -> Iterator[Inputs]:
         if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
             raise NotGoldenError(f"input '{spec.name}' is {spec.element}, which the desktop cannot feed")
     for shapes in dict.fromkeys(candidate_shapes(model.signature.inputs)):
-        samples = [_recipes(model, shapes, limits, seed, number) for number in range(RANDOM_SAMPLES)]
-        for number, recipes in enumerate(samples):
-            write_arrays(folder / f"{number}.npz", {name: _values(recipe) for name, recipe in recipes.items()})
+        samples = []
+        for number in range(RANDOM_SAMPLES):
+            own_shapes = shapes_of(model, shapes, number)
+            recipes = _recipes(model, own_shapes, limits, seed, number)
+            made = {name: _values(recipe) for name, recipe in recipes.items()}
+            write_arrays(folder / f"{number}.npz", {**made, **chosen_values(model, own_shapes, seed, number)})
+            samples.append(recipes)
         yield Inputs(
             folder=folder, description=_described(model, shapes, seed), recipes=tuple(map(_numbers, samples)), seed=seed
         )
@@ -219,9 +224,11 @@ def candidates(model: Model, seed: int, folder: Path) -> Iterator[Inputs]:
 def _recipes(
     model: Model, shapes: Sequence[tuple[int, ...]], limits: Mapping[str, int], seed: int, sample: int
 ) -> dict[str, Recipe]:
-    """What every input of a sample is made of; strings too, as numbers of words."""
+    """What every input of a sample is made of; strings too, as numbers of words. Inputs that are chosen have none."""
     found = {}
     for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True)):
+        if spec.name in chosen_inputs(model):
+            continue
         limit = len(WORDS) if spec.element is ElementType.STRING else limits.get(spec.name)
         own_seed = generated.seed_of(seed, sample=sample, index=index)
         found[spec.name] = generated.recipe_of(spec, shape, limit=limit, seed=own_seed)

@@ -49,7 +49,19 @@ PLUGIN_FAMILIES = {
     "providers": ("provider",),
     "quantizers": ("quantizer",),
     "runners": ("runner", "process"),
-    "contract": ("kind", "writer", "sizes", "labels"),
+    "contract": (
+        "kind",
+        "writer",
+        "labels",
+        "scores",
+        "pictures",
+        "placing",
+        "resizing",
+        "framing",
+        "resampling",
+        "mel",
+        "orientation",
+    ),
     "targets": ("target", "apple", "dimensions", "golden"),
 }
 """Folder -> the file with the protocol that its plug-ins follow, and what they share."""

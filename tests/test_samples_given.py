@@ -25,7 +25,7 @@ def test_given_samples_are_read_in_order_and_must_name_the_inputs(tmp_path: Path
     for name in ("b", "a", "deep/c"):
         numpy.savez(folder / f"{name}.npz", x=numpy.zeros(2, "f4"), extra=numpy.zeros(1))
     with pytest.raises(ConfigError, match=r"a.npz: holds extra, x; the model takes file, x"):
-        given(model, folder)
+        given(model, folder, tmp_path)
     assert [path.name for path in sample_files(folder)] == ["a.npz", "b.npz", "c.npz"]
     assert sample_files(folder / "a.npz") == (folder / "a.npz",)
 
@@ -36,7 +36,7 @@ def test_each_model_takes_its_own_folder_of_samples(tmp_path: Path) -> None:
     (tmp_path / "samples" / "two").mkdir()
     numpy.savez(tmp_path / "samples" / "one" / "a.npz", x=numpy.zeros(2, "f4"))
     numpy.savez(tmp_path / "samples" / "two" / "a.npz", other=numpy.zeros(2, "f4"))
-    chosen = given(one, tmp_path / "samples")
+    chosen = given(one, tmp_path / "samples", tmp_path)
     assert (chosen.paths, chosen.description) == ((tmp_path / "samples" / "one" / "a.npz",), "1 given")
 
 
@@ -57,16 +57,16 @@ def test_what_is_no_npz_file_is_refused_with_how_to_make_one(
         else:
             file.write(content if isinstance(content, bytes) else b"")
     with pytest.raises(ConfigError, match=r"bad.npz: not an .npz file") as error:
-        given(model, path)
+        given(model, path, tmp_path)
     assert error.value.hint == "save it with numpy.savez(file, input_name=array)"
 
 
 def test_samples_that_are_not_there_are_refused(tmp_path: Path, model: Model) -> None:
     with pytest.raises(ConfigError, match=r"samples: not found: .*absent"):
-        given(model, tmp_path / "absent")
+        given(model, tmp_path / "absent", tmp_path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match=r"no .npz files in .*empty"):
-        given(model, tmp_path / "empty")
+        given(model, tmp_path / "empty", tmp_path)
 
 
 def test_without_samples_no_file_is_named() -> None:

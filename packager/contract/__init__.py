@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from packager.contract.boxes import Boxes
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
 from packager.contract.kind import AttachedInput, AttachedOutput, Core, InputKind, OutputKind, Placement
+from packager.contract.mask import Mask
 from packager.contract.state import CarriedInput
 from packager.contract.tensor import PlainInput, PlainOutput
 from packager.contract.text import Text
@@ -16,8 +18,10 @@ INPUT_KINDS: Mapping[str, type[InputKind]] = {
 }
 
 OUTPUT_KINDS: Mapping[str, type[OutputKind]] = {
+    Boxes.KIND: Boxes,
     Classes.KIND: Classes,
     Embedding.KIND: Embedding,
+    Mask.KIND: Mask,
     Text.KIND: Text,
     PlainOutput.KIND: PlainOutput,
 }

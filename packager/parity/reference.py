@@ -133,7 +133,7 @@ def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Ref
     """The first samples that the original accepts, and its outputs on them."""
     model = original.model
     candidates = (
-        iter([given(model, settings.samples)])
+        iter([given(model, settings.samples, folder)])
         if settings.samples
         else random_candidates(model, folder, count=settings.random_samples, seed=settings.seed)
     )

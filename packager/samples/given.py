@@ -1,33 +1,59 @@
-"""The samples that `[parity] samples` names: .npz files with one sample each, keyed by input name."""
+"""The samples that `[parity] samples` names: .npz files with one sample each, keyed by input name, or files as an app
+would pass them to a model with a contract."""
 
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from packager.errors import ConfigError
-from packager.samples.sample import SampleSet
+from packager.inputs import Settings
+from packager.samples.folder import KINDS
+from packager.samples.raw import raw_input
+from packager.samples.reading import read
+from packager.samples.sample import SampleSet, write_arrays
+from packager.samples.source import source_of
 from packager.values import Model
 
 
-def given(model: Model, source: Path) -> SampleSet:
-    """The .npz files of `source`, `[parity] samples`, that are for `model`; ConfigError when they do not fit it."""
+def given(model: Model, source: Path, folder: Path) -> SampleSet:
+    """The samples of `source`, `[parity] samples`, that are for `model`; pictures and recordings become .npz files in
+    `folder`. Raises ConfigError when they do not fit the model."""
     own = source / model.name
-    paths = files(own if own.is_dir() else source)
-    if not paths:
-        raise ConfigError(
-            f"[parity] samples: no .npz files in {source}", hint="save them with numpy.savez(file, input_name=array)"
-        )
+    chosen = own if own.is_dir() else source
+    paths = files(chosen)
+    if not paths or any(path.suffix.lower() != ".npz" for path in paths):
+        if raw_input(model) is None or not paths:
+            raise ConfigError(
+                f"[parity] samples: no .npz files in {source}",
+                hint="save them with numpy.savez(file, input_name=array)",
+            )
+        return SampleSet(paths=tuple(_prepared(model, chosen, folder)), description=f"{len(paths)} given")
     for path in paths:
         _check_sample(path, model)
     return SampleSet(paths=paths, description=f"{len(paths)} given")
 
 
+def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:
+    """What the model takes of each picture or recording of `source`, written below `folder`."""
+    for number, sample in enumerate(read(source_of(str(source), model, Settings()))):
+        for problem in sample.errors:
+            raise ConfigError(f"[parity] samples: {problem.text}", hint=problem.hint)
+        path = folder / f"given-{number:05}.npz"
+        write_arrays(path, sample.arrays)
+        yield path
+
+
 def files(source: Path | None) -> tuple[Path, ...]:
-    """The .npz files that `[parity] samples` names, subfolders included, in order; ConfigError when it is not there."""
+    """The files that `[parity] samples` names, subfolders included, in order: .npz, or where there are none pictures
+    and recordings. Raises ConfigError when it is not there."""
     if source is None:
         return ()
     if not source.exists():
         raise ConfigError(f"[parity] samples: not found: {source}", hint="give an .npz file or a folder of them")
-    return tuple(sorted(source.glob("**/*.npz"))) if source.is_dir() else (source,)
+    if not source.is_dir():
+        return (source,)
+    arrays = tuple(sorted(source.glob("**/*.npz")))
+    return arrays or tuple(sorted(path for path in source.glob("**/*") if path.suffix.lower() in KINDS))
 
 
 def _check_sample(path: Path, model: Model) -> None:

@@ -1,11 +1,11 @@
 """Samples from image files, for models that take one picture."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from packager.errors import ConfigError
 from packager.inputs import ImageSettings
@@ -17,6 +17,8 @@ from packager.values import Dimension, ElementType, TensorSpec
 if TYPE_CHECKING:
     import numpy
     from PIL.Image import Image
+
+Taken = TypeVar("Taken")
 
 CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
 MODES: dict[int, Literal["L", "RGB", "RGBA"]] = {1: "L", 3: "RGB", 4: "RGBA"}
@@ -44,12 +46,12 @@ class Picture:
 def unread(files: Files, inputs: tuple[TensorSpec, ...], settings: ImageSettings) -> Iterator[Unread]:
     """The pictures, in order. Raises ConfigError when the model or the settings fit no picture, or without Pillow."""
     picture = wanted(only_input(inputs, "images"), settings)
-    _require_pillow()
+    require_pillow()
     for path in files.paths:
         yield Unread(label=files.label(path), read=partial(_read, path, picture))
 
 
-def _require_pillow() -> None:
+def require_pillow() -> None:
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
@@ -134,8 +136,15 @@ def _read(path: Path, picture: Picture) -> Arrays:
 
 def _decoded(path: Path, picture: Picture) -> "Image":
     """The picture upright, in its channels and size; ConfigError when the file is broken, animated or a bomb."""
-    import PIL.Image
     import PIL.ImageOps
+
+    mode = MODES[picture.channels]
+    return _resized(decoded(path, lambda image: PIL.ImageOps.exif_transpose(image).convert(mode)), picture)
+
+
+def decoded(path: Path, taken: "Callable[[Image], Taken]") -> Taken:
+    """What `taken` makes of the picture in a file; ConfigError when the file is broken, animated or a bomb."""
+    import PIL.Image
 
     size_of(path)
     try:
@@ -143,7 +152,7 @@ def _decoded(path: Path, picture: Picture) -> "Image":
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
             with PIL.Image.open(path) as image:
                 _refuse_odd(image, path)
-                upright = PIL.ImageOps.exif_transpose(image).convert(MODES[picture.channels])
+                return taken(image)
     except (
         OSError,
         ValueError,
@@ -152,7 +161,6 @@ def _decoded(path: Path, picture: Picture) -> "Image":
         PIL.Image.DecompressionBombError,
     ) as error:
         raise ConfigError(f"{path}: not an image that can be read ({error})", hint=REPLACE) from error
-    return _resized(upright, picture)
 
 
 def _refuse_odd(image: "Image", path: Path) -> None:

@@ -1,11 +1,11 @@
 """Random inputs that respect what a model expects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.errors import ModelError
-from packager.samples.sample import SampleSet, write_arrays
+from packager.samples.sample import Arrays, SampleSet, write_arrays
 from packager.values import ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
@@ -31,8 +31,10 @@ def random_candidates(model: Model, folder: Path, *, count: int, seed: int) -> I
         paths = []
         for number in range(count):
             arrays = {
-                spec.name: _random(spec, shape, highest.get(spec.name), numpy.random.default_rng([seed, number, index]))
-                for index, (spec, shape) in enumerate(zip(inputs, shapes, strict=True))
+                spec.name: _chosen(model, spec, shape, [seed, number, index])
+                if spec.name in chosen_inputs(model)
+                else _random(spec, shape, highest.get(spec.name), numpy.random.default_rng([seed, number, index]))
+                for index, (spec, shape) in enumerate(zip(inputs, shapes_of(model, shapes, number), strict=True))
             }
             path = folder / f"sample-{number}.npz"
             write_arrays(path, arrays)
@@ -50,6 +52,36 @@ def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int
     for last_only in (False, True):
         for size in CANDIDATE_SIZES:
             yield tuple(_concrete(spec, size, last_only) for spec in inputs)
+
+
+def shapes_of(model: Model, shapes: tuple[tuple[int, ...], ...], number: int) -> tuple[tuple[int, ...], ...]:
+    """`shapes` with those that the model's contract says for the sample `number`: pictures of several sizes."""
+    known = model.contract.shapes if model.contract else {}
+    return tuple(
+        known[spec.name][number % len(known[spec.name])] if spec.name in known else shape
+        for spec, shape in zip(model.signature.inputs, shapes, strict=True)
+    )
+
+
+def chosen_inputs(model: Model) -> Mapping[str, tuple[int, ...]]:
+    """Inputs that are not any number, and what they may be: rates of recordings, for one."""
+    return model.contract.values if model.contract else {}
+
+
+def chosen_values(model: Model, shapes: tuple[tuple[int, ...], ...], seed: int, number: int) -> Arrays:
+    """The chosen inputs of the sample `number`."""
+    return {
+        spec.name: _chosen(model, spec, shape, [seed, number, index])
+        for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True))
+        if spec.name in chosen_inputs(model)
+    }
+
+
+def _chosen(model: Model, spec: TensorSpec, shape: tuple[int, ...], seed: list[int]) -> Any:
+    import numpy
+
+    generator = numpy.random.default_rng(seed)
+    return generator.choice(chosen_inputs(model)[spec.name], shape).astype(str(spec.element))
 
 
 def _concrete(spec: TensorSpec, size: int, last_only: bool) -> tuple[int, ...]:

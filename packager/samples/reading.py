@@ -8,7 +8,7 @@ from typing import Any
 
 from packager.errors import ConfigError
 from packager.inputs import Settings
-from packager.samples import arrays, audio, folder, function, images
+from packager.samples import arrays, audio, folder, function, images, raw
 from packager.samples.fit import fitted, refuse_unfeedable
 from packager.samples.sample import Sample, Unread, unreadable
 from packager.samples.source import Source, from_json, source_of, to_json
@@ -54,6 +54,8 @@ def _unread(source: Source) -> Generator[Unread, None, None]:
     files = folder.find(path)
     if files.kind == "arrays":
         yield from arrays.unread(files, source.inputs)
+    elif source.raw:
+        yield from raw.unread(files, source.raw, source.inputs)
     elif files.kind == "images":
         yield from images.unread(files, source.inputs, settings.image)
     else:

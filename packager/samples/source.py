@@ -8,6 +8,7 @@ from typing import Any
 
 from packager.errors import ConfigError
 from packager.inputs import AudioSettings, ImageSettings, Settings
+from packager.samples.raw import RawInput, raw_input
 from packager.values import ElementType, Model, TensorSpec
 
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
@@ -25,6 +26,8 @@ class Source:
     settings: Settings
     skip: int = 0
     """how many of the samples were read before"""
+    raw: RawInput | None = None
+    """what pictures or recordings become as they are"""
 
     def path(self) -> Path | None:
         """The file or folder it names, None for a function; ConfigError when there is neither."""
@@ -52,6 +55,7 @@ def source_of(text: str, model: Model, settings: Settings, *, folder: Path | Non
         inputs=model.signature.inputs,
         settings=settings,
         skip=skip,
+        raw=raw_input(model),
     )
 
 
@@ -66,6 +70,7 @@ def to_json(source: Source) -> dict[str, Any]:
         "audio": asdict(source.settings.audio),
         "limit": source.settings.limit,
         "skip": source.skip,
+        "raw": asdict(source.raw) if source.raw else None,
     }
 
 
@@ -81,6 +86,7 @@ def from_json(document: Mapping[str, Any]) -> Source:
             limit=document["limit"],
         ),
         skip=document["skip"],
+        raw=RawInput(**{key: _as_tuple(value) for key, value in document["raw"].items()}) if document["raw"] else None,
     )
 
 

@@ -52,14 +52,18 @@ class Wav:
         """float32[count] from -1 to 1: the mean of the channels, from frame `first` on."""
         import numpy
 
+        channels = self.frames(first, count)
+        mixed: numpy.ndarray = channels.mean(axis=1) if self.channel_count > 1 else channels[:, 0]
+        return mixed.astype(numpy.float32)
+
+    def frames(self, first: int, count: int) -> "numpy.ndarray":
+        """Floats [count, channels] from -1 to 1, from frame `first` on; ConfigError when the file is shorter."""
         with self.path.open("rb") as file:
             file.seek(self.start + first * self.frame_bytes)
             content = file.read(count * self.frame_bytes)
         if len(content) != count * self.frame_bytes:
             raise ConfigError(f"{self.path}: ends too early", hint=HINT)
-        channels = _numbers(content, self.code).reshape(count, self.channel_count)
-        mixed: numpy.ndarray = channels.mean(axis=1) if self.channel_count > 1 else channels[:, 0]
-        return mixed.astype(numpy.float32)
+        return _numbers(content, self.code).reshape(count, self.channel_count)
 
 
 def _numbers(content: bytes, code: str) -> "numpy.ndarray":

@@ -14,6 +14,6 @@ class Candidates:
     class_axis: int
     """of `scores`"""
     class_count: int
-    """0 when the model says the classes itself, and which they can be is not known"""
+    """0 when it is not known"""
     given_classes: str = ""
     """int64 [m]: what the model says itself; `scores` are of one class then, and no box leaves out another"""

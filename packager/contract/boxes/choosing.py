@@ -37,6 +37,8 @@ class Found:
     """int64 [q]: positions"""
     scores: str
     classes: str
+    order: str
+    """int64 [q]: of those with equal scores the one with less comes first"""
 
 
 def chosen(writer: Writer, candidates: Candidates, pixels: str, choice: Choice) -> Chosen:
@@ -48,17 +50,20 @@ def chosen(writer: Writer, candidates: Candidates, pixels: str, choice: Choice) 
     best = writer.node("ReduceMax", candidates.scores, [candidates.class_axis], keepdims=0)
     is_kept = writer.node("And", writer.node("Greater", best, float(choice.score_threshold)), _has_area(writer, pixels))
     is_kept = writer.node("And", is_kept, _is_finite(writer, candidates.corners))
+    if candidates.given_classes and candidates.class_count:
+        is_kept = writer.node("And", is_kept, _is_known(writer, candidates))
     corners, pixels = (writer.node("Compress", each, is_kept, axis=0) for each in (candidates.corners, pixels))
     scores = writer.node("Compress", candidates.scores, is_kept, axis=1 - candidates.class_axis)
     scores = scores if candidates.class_axis == 0 else writer.node("Transpose", scores, perm=[1, 0])
     if candidates.given_classes:
         given = writer.node("Compress", candidates.given_classes, is_kept, axis=0)
-        found = Found(boxes=_positions(writer, given), scores=writer.node("Squeeze", scores, [0]), classes=given)
+        boxes = _positions(writer, given)
+        found = Found(boxes=boxes, scores=writer.node("Squeeze", scores, [0]), classes=given, order=boxes)
     elif choice.is_multi_label or candidates.class_count == 1:
-        found = _for_each_class(writer, corners, scores, choice)
+        found = _for_each_class(writer, corners, scores, choice, candidates.class_count)
     else:
         found = _for_best_class(writer, corners, scores, choice, candidates.class_count)
-    return _best_first(writer, found, pixels, choice.max_boxes, max(1, candidates.class_count))
+    return _best_first(writer, found, pixels, choice.max_boxes)
 
 
 def _has_area(writer: Writer, pixels: str) -> str:
@@ -77,17 +82,25 @@ def _all(writer: Writer, truths: str) -> str:
     return writer.cast(least, ElementType.BOOL)
 
 
+def _is_known(writer: Writer, candidates: Candidates) -> str:
+    """Whether the class that the model says is one that there is."""
+    given = candidates.given_classes
+    is_below = writer.node("Less", given, candidates.class_count)
+    return writer.node("And", writer.node("GreaterOrEqual", given, 0), is_below)
+
+
 def _positions(writer: Writer, values: str) -> str:
     """0, 1, 2 ... as many as `values` [m] are."""
     count = writer.node("Squeeze", writer.node("Shape", values), [0])
     return writer.node("Range", 0, count, 1)
 
 
-def _for_each_class(writer: Writer, corners: str, scores: str, choice: Choice) -> Found:
+def _for_each_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
     kept = _suppressed(writer, corners, scores, choice)
     classes, boxes = (writer.node("Gather", kept, column, axis=1) for column in (1, 2))
     pairs = writer.node("Slice", kept, [1], [3], [1])
-    return Found(boxes=boxes, scores=writer.node("GatherND", scores, pairs), classes=classes)
+    order = writer.node("Add", writer.node("Mul", boxes, class_count), classes)
+    return Found(boxes=boxes, scores=writer.node("GatherND", scores, pairs), classes=classes, order=order)
 
 
 def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
@@ -105,6 +118,7 @@ def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, c
         boxes=boxes,
         scores=writer.node("Gather", writer.node("Squeeze", best, [0]), boxes),
         classes=writer.node("Gather", best_class, boxes),
+        order=boxes,
     )
 
 
@@ -126,11 +140,10 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> st
     )
 
 
-def _best_first(writer: Writer, found: Found, pixels: str, most: int, class_count: int) -> Chosen:
-    """By score; of equal ones the box that the model names first, then the lower class."""
-    keys = writer.node("Add", writer.node("Mul", found.boxes, class_count), found.classes)
-    count = writer.node("Shape", keys)
-    _, in_order = writer.nodes("TopK", 2, keys, count, axis=0, largest=0, sorted=1)
+def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
+    """By score, not more than `most`."""
+    count = writer.node("Shape", found.order)
+    _, in_order = writer.nodes("TopK", 2, found.order, count, axis=0, largest=0, sorted=1)
     scores = writer.node("Gather", found.scores, in_order)
     scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
     order = writer.node("Gather", in_order, best)

@@ -34,7 +34,7 @@ Decoder = Callable[[Writer, TensorSpec, Core, Layout], Candidates]
 
 def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
     """`[1, 4 + n, m]`: centre and size, then n scores."""
-    rows, count = _sizes(spec, "[1, 4 + classes, boxes]", least=5)
+    rows, count = _sizes(spec, "[1, 4 + classes, boxes]", least=(5, 1))
     values = writer.node("Reshape", floats(writer, spec), [rows, count])
     boxes = writer.node("Transpose", writer.node("Slice", values, [0], [4], [0]), perm=[1, 0])
     scores = writer.node("Slice", values, [4], [rows], [0])
@@ -48,7 +48,7 @@ def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
 
 def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
     """`[1, m, 5 + n]`: centre and size, whether there is anything, then n scores that count if there is."""
-    count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least_last=6)
+    count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least=(1, 6))
     values = writer.node("Reshape", floats(writer, spec), [count, columns])
     boxes = writer.node("Slice", values, [0], [4], [1])
     shares = activated(writer, writer.node("Slice", values, [4], [columns], [1]), layout.activation)
@@ -63,7 +63,7 @@ def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout
 
 def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
     """`[1, m, 6]`: the box, its score, its class: what models give that have chosen among boxes themselves."""
-    count, columns = _sizes(spec, "[1, boxes, 6]")
+    count, columns = _sizes(spec, "[1, boxes, 6]", least=(1, 6))
     if columns != 6:
         raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 6]", hint=KEEP)
     values = writer.node("Reshape", floats(writer, spec), [count, columns])
@@ -81,7 +81,7 @@ def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
 
 def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
     """`[1, m, 4]`, with scores `[1, m, n]`, `[1, n, m]` or `[1, m]` in another output."""
-    count, columns = _sizes(spec, "[1, boxes, 4]")
+    count, columns = _sizes(spec, "[1, boxes, 4]", least=(1, 4))
     if columns != 4:
         raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 4]", hint=KEEP)
     boxes = writer.node("Reshape", floats(writer, spec), [count, 4])
@@ -128,16 +128,16 @@ def corners(writer: Writer, boxes: str, order: Order) -> str:
     return writer.node("Concat", writer.node("Sub", point, half), writer.node("Add", point, half), axis=1)
 
 
-def _sizes(spec: TensorSpec, wanted: str, *, least: int = 1, least_last: int = 1) -> tuple[int, int]:
-    """The last two sizes of `spec`, whose others are 1; -1 for one that is open. ConfigError when it is not so."""
+def _sizes(spec: TensorSpec, wanted: str, *, least: tuple[int, int]) -> tuple[int, int]:
+    """The last two sizes of `spec`; -1 for one that is open, where `least` is 1.
+
+    Raises ConfigError when one is less than `least`, or there is more than one of what they are sizes of.
+    """
     *others, first, last = spec.shape if len(spec.shape) > 1 else (0, 0)
-    are_ones = all(size == 1 or not isinstance(size, int) for size in others)
     sizes = [size if isinstance(size, int) else -1 for size in (first, last)]
-    fits = (sizes[0] >= least or (sizes[0] < 0 and least == 1)) and sizes[1] >= least_last
-    # Boxes may be as many as they like, columns may not.
-    if least > 1:
-        fits = sizes[0] >= least and (sizes[1] > 0 or sizes[1] == -1)
-    if not are_ones or len(others) > 1 or not fits:
+    are_fit = [size >= lower or (size == -1 and lower == 1) for size, lower in zip(sizes, least, strict=True)]
+    is_one = not others or (len(others) == 1 and (others[0] == 1 or not isinstance(others[0], int)))
+    if not is_one or not all(are_fit):
         raise ConfigError(f"the output is {in_words(spec)}: not {wanted}", hint=KEEP)
     return sizes[0], sizes[1]
 

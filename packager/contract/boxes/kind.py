@@ -14,7 +14,6 @@ from packager.contract.labels import labels_for, read
 from packager.contract.pictures import placement_of
 from packager.contract.scores import Activation
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
 from packager.specs import ElementType, TensorSpec
 from packager.tables import STRICT
 from packager.typed import BoxesOutput
@@ -103,8 +102,8 @@ class Boxes:
         corners = candidates.corners
         if self.coordinates == "relative":
             corners = self._in_pixels(writer, corners, placement)
-        candidates = replace(candidates, corners=corners)
         labels = self._labels(candidates.class_count)
+        candidates = replace(candidates, corners=corners, class_count=candidates.class_count or len(labels))
         found = chosen(writer, candidates, placed(writer, corners, placement), self._choice())
         count = f"{spec.name}.count"
         typed = BoxesOutput(

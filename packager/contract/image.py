@@ -1,0 +1,178 @@
+"""Pictures of any size, as apps have them, made into what a model was trained on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from packager.contract.framing import Frame, Layout, framed
+from packager.contract.kind import AttachedInput, Placement
+from packager.contract.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
+from packager.contract.resizing import Filter, resized
+from packager.contract.writer import Writer
+from packager.errors import ConfigError
+from packager.specs import ElementType, TensorSpec
+from packager.tables import STRICT
+from packager.typed import ImageInput
+
+Colour = Literal["rgb", "bgr", "grey", "auto"]
+
+LUMA = (19595, 38470, 7471)
+"""What red, green and blue count in brightness, of 65536: ITU-R BT.601, as Pillow's mode L has it."""
+SHAPES = ((60, 80, 4), (37, 53, 3))
+"""Of the pictures that models are compared on."""
+SAME = (0.0,), (1.0,)
+"""The mean and the scale that change nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureInput:
+    """A picture of any size, in any order of channels, turned as EXIF says, becomes what the model takes.
+
+    The order is: resize, turn upright, pick channels, cut or fill, convert to grey, then `(pixel * scale - mean) / std`.
+    Alpha is never read: pixels that carry it are premultiplied on phones, which is the picture over black.
+
+    Pixel i of n reaches from i to i + 1, its centre is at i + 0.5. `bilinear` weighs with a triangle that reaches 1
+    pixel to both sides, `bicubic` with Catmull and Rom's cubic (a = -0.5) that reaches 2; where a picture gets smaller,
+    both are made as much wider. Weights of pixels outside the picture are left out, those inside are normalised to 1.
+    Rows are resized first, then columns, and both round to whole numbers 0 to 255, halves up. This is what Pillow does
+    (`src/libImaging/Resample.c`) and torchvision with pictures of Pillow; ONNX Runtime computes the weights in float
+    where Pillow does in double (`core/providers/cpu/tensor/upsample_antialias.h`), so that some values differ by 1.
+    Without `antialias` each pixel is made of the four around its centre and rounded once: OpenCV's INTER_LINEAR.
+    `nearest` takes the pixel in which the centre lies: Pillow's NEAREST. A picture without pixels is an error.
+    """
+
+    KIND: ClassVar[str] = "image"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["image"] = "image"
+    """what the input is"""
+    size: tuple[int, int] | None = None
+    """height and width where the model leaves them open"""
+    resize: Resize = "stretch"
+    """how a picture of other proportions comes into the size: `stretch` ignores them; `crop` cuts off what is too much
+    on two sides; `letterbox` shows all of it and fills what is left free"""
+    resize_to: int | None = None
+    """with `crop`: how long the shorter side is made before the middle is cut out of the picture, as torchvision's
+    Resize and CenterCrop do. The picture just covers the size when absent"""
+    fill: tuple[int, ...] = (0,)
+    """with `letterbox`: what is left free is filled with, 0 to 255; one for all channels or one each, in the order in
+    which the model takes them"""
+    align: Align = "center"
+    """with `letterbox`: whether the picture lies in the middle or begins at the top left"""
+    filter: Filter = "bilinear"
+    """how pixels between pixels are computed"""
+    antialias: bool = True
+    """whether all pixels count when a picture gets smaller, as with Pillow and torchvision. Without, only the four
+    around each centre do, as with OpenCV's INTER_LINEAR"""
+    scale: float = 1 / 255
+    """what a pixel, 0 to 255, is multiplied with first"""
+    mean: tuple[float, ...] = (0.0,)
+    """one for all channels or one each, in the order in which the model takes them"""
+    std: tuple[float, ...] = (1.0,)
+    """as `mean`"""
+    colour: Colour = "auto"
+    """`auto` is grey for one channel, else red first"""
+    layout: Layout = "auto"
+    """`auto` finds the channels: the dimension that is 1 or 3"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: what is wrong, `|`, what to do."""
+        if self.size is not None and min(self.size) < 1:
+            raise ValueError(f"size {list(self.size)} is no height and width|size = [224, 224]")
+        if self.resize_to is not None and self.resize != "crop":
+            raise ValueError("'resize-to' says nothing without resize = \"crop\"|take it out, or crop")
+        if self.resize != "letterbox" and (self.fill != (0,) or self.align != "center"):
+            raise ValueError("'fill' and 'align' say nothing without resize = \"letterbox\"|take them out")
+        if not all(0 <= each <= 255 for each in self.fill):
+            raise ValueError(f"fill {list(self.fill)} is no colour|numbers from 0 to 255")
+        if not self.antialias and self.filter != "bilinear":
+            raise ValueError(f"antialias = false is not for {self.filter}|take it out, or filter = \"bilinear\"")
+        if 0 in self.std:
+            raise ValueError("std 0 divides by zero|leave it out, or 1.0")
+
+    def within(self, folder: Path) -> Self:
+        return self
+
+    def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
+        return self._frame(spec).shape
+
+    def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
+        frame = self._frame(spec)
+        typed = _typed(writer, spec)
+        fitting = Fitting(
+            resize=self.resize,
+            resize_to=self.resize_to,
+            align=self.align,
+            height=frame.height,
+            width=frame.width,
+        )
+        picture = stored(writer, typed.pixels.name, typed.orientation.name)
+        width, height = swapped(writer, picture, picture.width, picture.height)
+        made = fit(writer, fitting, width, height)
+        stored_height, stored_width = swapped(writer, picture, made.height, made.width)
+        small = resized(
+            writer,
+            typed.pixels.name,
+            picture,
+            height=stored_height,
+            width=stored_width,
+            filter_=self.filter,
+            antialias=self.antialias,
+        )
+        colours = self._picked(writer, small, typed.channels.name, frame)
+        upright = writer.node("Gather", colours, positions(writer, fitting, picture, made), axis=0)
+        return AttachedInput(
+            typed=typed,
+            value=self._normalised(writer, self._arranged(writer, upright, frame), spec.element, frame),
+            placement=_placement(writer, made, frame, width, height),
+            shapes={typed.pixels.name: SHAPES},
+            values={typed.channels.name: (0, 1, 2), typed.orientation.name: tuple(range(1, 9))},
+        )
+
+    def _frame(self, spec: TensorSpec) -> Frame:
+        """What `spec` sees of a picture; ConfigError where it sees none, or the keys are for another."""
+        frame = framed(spec, size=self.size, layout=self.layout, colour=self.colour)
+        for key, numbers in (("mean", self.mean), ("std", self.std), ("fill", self.fill)):
+            if len(numbers) not in (1, frame.channels):
+                raise ConfigError(
+                    f"{key} {list(numbers)} is not for {frame.channels} channels", hint="one, or one for each"
+                )
+        if self.resize_to is not None and self.resize_to < max(frame.height, frame.width):
+            raise ConfigError(
+                f"resize-to {self.resize_to} leaves less than the {frame.height} x {frame.width} to cut out",
+                hint="make it as long as the longer side at least",
+            )
+        if spec.element is ElementType.UINT8 and (self.mean, self.std, self.scale) != (*SAME, 1 / 255):
+            raise ConfigError("takes pixels as they are", hint="take out 'scale', 'mean' and 'std'")
+        return frame
+
+    def _picked(self, writer: Writer, pixels: str, channels: str, frame: Frame) -> str:
+        """uint8 [pixels, 3], the colours in the model's order; with `letterbox`, the filling behind them."""
+        import numpy
+
+        order = writer.node("Gather", channels, [2, 1, 0], axis=0) if self.colour == "bgr" else channels
+        colours = writer.node("Gather", pixels, order, axis=1)
+        if self.resize != "letterbox":
+            return colours
+        filling = numpy.broadcast_to(numpy.array(self.fill, numpy.uint8), (1, 3))
+        return writer.node("Concat", colours, writer.constant(numpy.ascontiguousarray(filling)), axis=0)
+
+    def _arranged(self, writer: Writer, upright: str, frame: Frame) -> str:
+        """uint8 of the core's shape, from [height, width, 3]."""
+        arranged = _grey(writer, upright) if frame.channels == 1 else upright
+        if not frame.is_channels_last:
+            arranged = writer.node("Transpose", arranged, perm=[2, 0, 1])
+        return writer.node("Reshape", arranged, writer.integers(*frame.shape))
+
+    def _normalised(self, writer: Writer, pixels: str, element: ElementType, frame: Frame) -> str:
+        import numpy
+
+        if element is ElementType.UINT8:
+            return pixels
+        mean, std = numpy.array(self.mean, numpy.float64), numpy.array(self.std, numpy.float64)
+        value = writer.cast(pixels, ElementType.FLOAT)
+        for op, numbers, nothing in (("Mul", self.scale / std, 1), ("Add", -mean / std, 0)):
+            if (numbers != nothing).any():
+                value = writer.node(op, value, writer.constant(_per_channel(numbers, frame)))
+        return value if element is ElementType.FLOAT else writer.cast(value, element)

@@ -1,0 +1,117 @@
+"""The kind `mask`: what a model sees at each place of a picture."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+from packager.contract.kind import AttachedOutput, Core, Placement
+from packager.contract.labels import labels_for
+from packager.contract.mask.sampling import interpolated, picked
+from packager.contract.pictures import placement_of
+from packager.contract.scores import Activation, activated, floats, in_words
+from packager.contract.writer import Writer
+from packager.errors import ConfigError
+from packager.specs import ElementType, TensorSpec
+from packager.tables import STRICT
+from packager.typed import MaskOutput
+
+MOST_CLASSES = 256
+"""A place has one byte."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mask:
+    """One score for each class and place: `[1, n, h, w]`, `[1, h, w, n]`, or `[1, h, w]` of a model with one class.
+
+    Of several classes each place has the best (of equal ones the first) and its score. Of one class a place has its
+    score, and 1 where that is not below `threshold`.
+
+    `size = "picture"`: as many places as the upright picture has pixels. Pixel x, whose centre is at x + 0.5, lies at
+    `(scale * (x + 0.5) + offset) * width of the mask / width of what the model sees` in the mask. There several
+    classes are read as they are (the place that it falls into), and one class is interpolated between the centres of
+    the four places around it, at borders between fewer. Pixels that the model has not seen, beside a crop, have class 0
+    and score 0.
+    """
+
+    KIND: ClassVar[str] = "mask"
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    kind: Literal["mask"] = "mask"
+    """what the output is"""
+    size: Literal["picture", "model"] = "picture"
+    """how large the mask is: as the upright picture, or as the model makes it, borders of a letterbox among it"""
+    layout: Literal["auto", "nchw", "nhwc"] = "auto"
+    """where classes are; `auto` takes the smaller one of the second and the last dimension"""
+    activation: Activation = "none"
+    """what makes probabilities of the scores, where the model has not: `softmax` of several classes, `sigmoid`"""
+    threshold: float = 0.5
+    """of one class: places with lower scores do not have it"""
+    labels: Path | None = None
+    """a text with the name of each class on a line of its own, in the model's order"""
+    image: str = ""
+    """the input with the picture that the mask is of, when there are several"""
+
+    def within(self, folder: Path) -> Self:
+        return replace(self, labels=folder / self.labels) if self.labels else self
+
+    def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
+        placement = placement_of(core, self.image)
+        if self.size == "picture" and placement is None:
+            raise ConfigError("the model takes no picture that the mask could be as large as", hint='size = "model"')
+        count, is_last = self._classes(spec)
+        labels = labels_for(self.labels, count)
+        classes, scores = self._mask(writer, spec, count, is_last, placement if self.size == "picture" else None)
+        shape = (f"{spec.name}.height", f"{spec.name}.width")
+        typed = MaskOutput(
+            identifier=spec.identifier,
+            classes=writer.output(classes, "classes", ElementType.UINT8, shape),
+            scores=writer.output(scores, "scores", ElementType.FLOAT, shape),
+            labels=labels,
+        )
+        return AttachedOutput(typed=typed, taken=(spec.name,))
+
+    def _classes(self, spec: TensorSpec) -> tuple[int, bool]:
+        """How many classes there are, and whether they are the last dimension. Raises ConfigError for other outputs."""
+        shape = spec.shape if len(spec.shape) != 3 else (spec.shape[0], 1, *spec.shape[1:])
+        if len(shape) != 4 or not (shape[0] == 1 or not isinstance(shape[0], int)):
+            raise ConfigError(
+                f"the output is {in_words(spec)}: not [1, classes, height, width]", hint='kind = "tensor"'
+            )
+        first, last = shape[1], shape[3]
+        is_last = self.layout == "nhwc" or (
+            self.layout == "auto" and isinstance(last, int) and (not isinstance(first, int) or last < first)
+        )
+        count = last if is_last else first
+        if not isinstance(count, int) or not 1 <= count <= MOST_CLASSES:
+            raise ConfigError(
+                f"the output is {in_words(spec)}: {count} is no number of classes from 1 to {MOST_CLASSES}",
+                hint='set layout to "nchw" or "nhwc"',
+            )
+        if count == 1 and self.activation == "softmax":
+            raise ConfigError("softmax of one class is always 1", hint='use activation = "sigmoid"')
+        return count, is_last
+
+    def _mask(
+        self, writer: Writer, spec: TensorSpec, count: int, is_last: bool, placement: Placement | None
+    ) -> tuple[str, str]:
+        """Classes and scores, each [height, width]."""
+        numbers = floats(writer, spec)
+        if count == 1:
+            scores = activated(writer, _plane(writer, numbers, spec, is_last), self.activation)
+            scores = scores if placement is None else interpolated(writer, scores, placement)
+            is_there = writer.node("GreaterOrEqual", scores, float(self.threshold))
+            return writer.cast(is_there, ElementType.UINT8), scores
+        axis = 3 if is_last else 1
+        shares = activated(writer, numbers, self.activation, axis=axis)
+        best = writer.cast(writer.node("ArgMax", shares, axis=axis, keepdims=0), ElementType.UINT8)
+        scores = writer.node("ReduceMax", shares, [axis], keepdims=0)
+        planes = [writer.node("Squeeze", each, [0]) for each in (best, scores)]
+        classes, scores = planes if placement is None else picked(writer, planes, placement)
+        return classes, scores
+
+
+def _plane(writer: Writer, numbers: str, spec: TensorSpec, is_last: bool) -> str:
+    """The one class of `spec` as [height, width]."""
+    one = [3 if is_last else 1] if len(spec.shape) == 4 else []
+    return writer.node("Squeeze", numbers, [0, *one])

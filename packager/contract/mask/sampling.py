@@ -1,0 +1,82 @@
+"""What a mask says of each pixel of the upright picture."""
+
+from dataclasses import dataclass
+
+from packager.contract.kind import Placement
+from packager.contract.writer import Writer
+from packager.specs import ElementType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Along:
+    """One direction, as values in the graph."""
+
+    positions: str
+    """float [pixels]: where the centres of the picture's pixels lie in the mask"""
+    is_seen: str
+    """bool [pixels]: whether that is within it"""
+    count: str
+    """int64, no dimensions: places of the mask"""
+
+
+def picked(writer: Writer, planes: list[str], placement: Placement) -> tuple[str, ...]:
+    """Each of `planes` [h, w] as large as the picture: what the place says that a pixel's centre falls into.
+
+    What the model has not seen is 0: another row and column of the mask, behind its last.
+    """
+    down, across = _directions(writer, planes[0], placement)
+    rows, columns = (_places(writer, along) for along in (down, across))
+    padded = [writer.node("Pad", plane, [0, 0, 1, 1]) for plane in planes]
+    return tuple(writer.node("Gather", writer.node("Gather", plane, columns, axis=1), rows, axis=0) for plane in padded)
+
+
+def interpolated(writer: Writer, plane: str, placement: Placement) -> str:
+    """`plane` [h, w] as large as the picture, linear between the centres of places; 0 where the model has not seen."""
+    down, across = _directions(writer, plane, placement)
+    return _mixed(writer, _mixed(writer, plane, across, axis=1), down, axis=0)
+
+
+def _directions(writer: Writer, plane: str, placement: Placement) -> tuple[Along, Along]:
+    """Down and across."""
+    height, width = (
+        writer.node("Squeeze", writer.node("Shape", plane, start=axis, end=axis + 1), [0]) for axis in (0, 1)
+    )
+    down = _along(writer, placement.height, placement.scale_y, placement.offset_y, (height, placement.core_height))
+    across = _along(writer, placement.width, placement.scale_x, placement.offset_x, (width, placement.core_width))
+    return down, across
+
+
+def _along(writer: Writer, pixels: str, scale: str, offset: str, places: tuple[str, int]) -> Along:
+    """`places` are those of the mask, and pixels that the core sees."""
+    count, core = places
+    centres = writer.node("Add", writer.cast(writer.node("Range", 0, pixels, 1), ElementType.FLOAT), 0.5)
+    seen = writer.node("Add", writer.node("Mul", centres, scale), offset)
+    float_count = writer.cast(count, ElementType.FLOAT)
+    positions = writer.node("Div", writer.node("Mul", seen, float_count), float(core))
+    is_seen = writer.node(
+        "And", writer.node("GreaterOrEqual", positions, 0.0), writer.node("Less", positions, float_count)
+    )
+    return Along(positions=positions, is_seen=is_seen, count=count)
+
+
+def _places(writer: Writer, along: Along) -> str:
+    """int64 [pixels]: positions in the mask, behind its end for what is not seen."""
+    places = writer.cast(writer.node("Floor", along.positions), ElementType.INT64)
+    return writer.node("Where", along.is_seen, places, along.count)
+
+
+def _mixed(writer: Writer, plane: str, along: Along, *, axis: int) -> str:
+    """`plane` with as many rows, or columns, as the picture has pixels."""
+    between = writer.node("Sub", along.positions, 0.5)
+    before = writer.node("Floor", between)
+    share = writer.node("Sub", between, before)
+    shares = (writer.node("Sub", 1.0, share), share)
+    last = writer.node("Sub", along.count, 1)
+    parts = []
+    for step, part in enumerate(shares):
+        wanted = writer.node("Add", writer.cast(before, ElementType.INT64), step)
+        place = writer.node("Max", writer.node("Min", wanted, last), 0)
+        weight = writer.node("Where", along.is_seen, part, 0.0)
+        weight = weight if axis == 1 else writer.node("Unsqueeze", weight, [1])
+        parts.append(writer.node("Mul", writer.node("Gather", plane, place, axis=axis), weight))
+    return writer.node("Add", *parts)

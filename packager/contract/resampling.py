@@ -1,0 +1,191 @@
+"""Recordings of any rate at a model's own: what torchaudio.functional.resample defines, as ONNX nodes.
+
+`y[j] = sum over i of x[i] h(i / source - j / target)` with `h(t) = c sinc(c t) cos(pi c t / 12) ** 2` where `|c t| < 6`,
+else 0, and `c = 0.99 min(source, target)`: sinc_interp_hann, lowpass_filter_width 6, rolloff 0.99. It is divided by
+`source`, and has `ceil(n target / source)` samples. Samples outside the recording are 0.
+
+The samples are made in groups. All groups whose place between two samples of the recording is the same share their
+weights: the places are counted in integers, so they are exact however long the recording is.
+"""
+
+from dataclasses import dataclass
+from math import pi
+
+from packager.contract.writer import Writer
+from packager.specs import ElementType
+
+WIDTH = 6
+"""zero crossings of the filter on either side"""
+ROLLOFF_PERCENT = 99
+GROUP = 32
+"""Samples that are made together, at most: more would be multiplied by zero, fewer waste memory."""
+TINY = 1e-30
+"""`sin(x) / x` is 1 there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """The two rates in lowest terms, and what follows from them: names of int64 values of one element."""
+
+    source: str
+    target: str
+    is_same: str
+    """bool: whether there is nothing to do"""
+    reach: str
+    """samples of the recording that count on either side"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampled:
+    """Some samples at the model's rate."""
+
+    value: str
+    """float, one dimension"""
+    count: str
+    """int64, one element: how many they are"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The groups that are made: `rounds` times all `phases`."""
+
+    size: int
+    """samples of a group"""
+    first: str
+    """the first sample of the first group"""
+    phases: str
+    rounds: str
+
+
+def resample(writer: Writer, mono: str, rate: str, to: int, *, length: int | None, from_end: bool) -> Resampled:
+    """`mono`, float of one dimension, at the rate `to`; no more than `length` samples, the last ones if `from_end`.
+
+    Where `rate` is `to`, or no rate at all, the samples are those of `mono`, bit for bit.
+    """
+    ratio = _ratio(writer, rate, to)
+    frames = writer.node("Shape", mono)
+    total = _divided_up(writer, writer.node("Mul", frames, ratio.target), ratio.source)
+    count = total if length is None else writer.node("Min", total, [length])
+    first = writer.node("Sub", total, count) if from_end else writer.integers(0)
+    computed = writer.node("Where", ratio.is_same, [0], count)
+    copied = writer.node("Sub", count, computed)
+    made = _made(writer, mono, ratio, _grid(writer, ratio, first, computed, to))
+    parts = (
+        writer.node("Slice", made, [0], computed),
+        writer.node("Slice", mono, first, writer.node("Add", first, copied)),
+    )
+    return Resampled(value=writer.node("Concat", *parts, axis=0), count=count)
+
+
+def _ratio(writer: Writer, rate: str, to: int) -> Ratio:
+    rate = writer.node("Reshape", rate, [1])
+    rate = writer.node("Where", writer.node("Greater", rate, [0]), rate, [to])
+    common = _common_divisor(writer, rate, to)
+    source = writer.node("Div", rate, common)
+    target = writer.node("Div", [to], common)
+    widest = writer.node("Mul", source, [100 * WIDTH])
+    narrow = writer.node("Mul", writer.node("Min", source, target), [ROLLOFF_PERCENT])
+    return Ratio(
+        source=source,
+        target=target,
+        is_same=writer.node("Equal", rate, [to]),
+        reach=_divided_up(writer, widest, narrow),
+    )
+
+
+def _common_divisor(writer: Writer, value: str, known: int) -> str:
+    """The greatest common divisor of `value` and `known`, which has few divisors to try."""
+    divisors = [each for each in range(1, known + 1) if known % each == 0]
+    fits = writer.node("Equal", writer.node("Mod", value, divisors), [0])
+    return writer.node("ReduceMax", writer.node("Where", fits, divisors, [1]), [0], keepdims=1)
+
+
+def _divided_up(writer: Writer, value: str, by: str) -> str:
+    """The quotient of numbers above zero, rounded up."""
+    return writer.node("Div", writer.node("Sub", writer.node("Add", value, by), [1]), by)
+
+
+def _grid(writer: Writer, ratio: Ratio, first: str, count: str, to: int) -> Grid:
+    size = max(each for each in range(1, GROUP + 1) if to % each == 0)
+    groups = _divided_up(writer, count, writer.integers(size))
+    shared = _common_divisor(writer, ratio.target, size)
+    phases = writer.node("Min", writer.node("Div", ratio.target, shared), writer.node("Max", groups, [1]))
+    return Grid(size=size, first=first, phases=phases, rounds=_divided_up(writer, groups, phases))
+
+
+def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid) -> str:
+    """The samples of all groups, one behind the other."""
+    ahead = writer.node("Mul", _counted(writer, grid.phases), [grid.size])
+    ticks = writer.node("Mul", writer.node("Add", ahead, grid.first), ratio.source)
+    starts = writer.node("Div", ticks, ratio.target)  # the sample of the recording at which a group lies, or behind it
+    phases = writer.node("Mod", ticks, ratio.target)  # how far behind it, in parts of `target`
+    taps = _taps(writer, ratio, grid)
+    weights = _weights(writer, ratio, grid, phases, taps)
+    windows = _windows(writer, mono, writer.node("Sub", starts, ratio.reach), _round(writer, ratio, grid), taps)
+    products = writer.node("MatMul", windows, weights)  # [phases, rounds, size]
+    return writer.node("Reshape", writer.node("Transpose", products, perm=[1, 0, 2]), [-1])
+
+
+def _taps(writer: Writer, ratio: Ratio, grid: Grid) -> str:
+    """0, 1, 2... for every sample of the recording that a group is made of."""
+    span = writer.node("Div", writer.node("Mul", ratio.source, [grid.size]), ratio.target)
+    both = writer.node("Mul", ratio.reach, [2])
+    return _counted(writer, writer.node("Add", writer.node("Add", span, both), [2]))
+
+
+def _round(writer: Writer, ratio: Ratio, grid: Grid) -> str:
+    """Where each round starts in the recording: [rounds, 1]."""
+    made = writer.node("Mul", grid.phases, [grid.size])
+    step = writer.node("Div", writer.node("Mul", made, ratio.source), ratio.target)
+    return writer.node("Unsqueeze", writer.node("Mul", _counted(writer, grid.rounds), step), [1])
+
+
+def _windows(writer: Writer, mono: str, starts: str, rounds: str, taps: str) -> str:
+    """What each group is made of: [phases, rounds, taps]."""
+    silent = writer.node("Concat", [0.0], mono, [0.0], axis=0)  # whatever lies outside is one of its ends
+    places = writer.node("Add", writer.node("Unsqueeze", starts, [1, 2]), writer.node("Add", rounds, taps))
+    places = writer.node("Max", writer.node("Add", places, [1]), [0])
+    last = writer.node("Sub", writer.node("Shape", silent), [1])
+    return writer.node("Gather", silent, writer.node("Min", places, last))
+
+
+def _weights(writer: Writer, ratio: Ratio, grid: Grid, phases: str, taps: str) -> str:
+    """h of every pair of a sample and one of the recording: [phases, taps, size], computed as doubles."""
+    double = ElementType.DOUBLE
+    behind = writer.node("Mul", writer.node("Sub", taps, ratio.reach), ratio.target)
+    made = writer.node("Mul", ratio.source, list(range(grid.size)))
+    between = writer.node("Sub", writer.node("Unsqueeze", behind, [1]), made)
+    place = writer.node("Sub", writer.cast(between, double), _double(writer, phases, 1, 2))  # whole numbers
+    wider = _double(writer, writer.node("Max", ratio.source, ratio.target))
+    step = writer.node("Div", _constant(writer, ROLLOFF_PERCENT / 100), wider)
+    time = writer.node("Mul", place, step)
+    time = writer.node("Clip", time, _constant(writer, -WIDTH), _constant(writer, WIDTH))
+    narrow = _double(writer, writer.node("Min", ratio.source, ratio.target))
+    gain = writer.node("Div", writer.node("Mul", narrow, _constant(writer, ROLLOFF_PERCENT / 100)), _double(writer, ratio.source))
+    return writer.cast(writer.node("Mul", _filter(writer, time), gain), ElementType.FLOAT)
+
+
+def _filter(writer: Writer, time: str) -> str:
+    """`sinc(time) cos(pi time / 12) ** 2`."""
+    angle = writer.node("Mul", time, _constant(writer, pi))
+    angle = writer.node("Where", writer.node("Equal", time, _constant(writer, 0)), _constant(writer, TINY), angle)
+    wave = writer.node("Div", writer.node("Sin", angle), angle)
+    window = writer.node("Cos", writer.node("Mul", time, _constant(writer, pi / WIDTH / 2)))
+    return writer.node("Mul", wave, writer.node("Mul", window, window))
+
+
+def _counted(writer: Writer, count: str) -> str:
+    """0, 1, 2... `count` - 1."""
+    return writer.node("Range", writer.integer(0), writer.node("Squeeze", count, [0]), writer.integer(1))
+
+
+def _double(writer: Writer, value: str, *axes: int) -> str:
+    """`value` as double, with new dimensions."""
+    made = writer.cast(value, ElementType.DOUBLE)
+    return writer.node("Unsqueeze", made, list(axes)) if axes else made
+
+
+def _constant(writer: Writer, value: float) -> str:
+    import numpy
+
+    return writer.constant(numpy.array(value, numpy.float64))

@@ -1,0 +1,131 @@
+"""Samples as an app would pass them: files for models that have pictures or sounds themselves, by their contract."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from packager.errors import ConfigError
+from packager.samples import wav
+from packager.samples.fit import DTYPES
+from packager.samples.folder import Files
+from packager.samples.images import decoded, require_pillow
+from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken
+from packager.typed import ImageInput, TensorInput
+from packager.values import ElementType, Model, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy
+    from PIL.Image import Image
+
+ORIENTATION = 0x0112
+"""EXIF's tag (CIPA DC-008, "Orientation")."""
+ALPHA = ("A", "a")
+"""What names of Pillow's modes have in them when a picture may be transparent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawInput:
+    """The one input that files are for."""
+
+    kind: Literal["images", "sounds"]
+    tensors: tuple[str, ...]
+    """names: pixels, channels, orientation; or samples, rate"""
+
+
+def raw_input(model: Model) -> RawInput | None:
+    """What files are for, when the model's contract has one picture or one sound, and nothing else to pass."""
+    parameters = model.contract.parameters if model.contract else ()
+    if len(parameters) != 1:
+        return None
+    (only,) = parameters
+    if isinstance(only, ImageInput):
+        return RawInput(kind="images", tensors=(only.pixels.name, only.channels.name, only.orientation.name))
+    return (
+        None if isinstance(only, TensorInput) else RawInput(kind="sounds", tensors=(only.samples.name, only.rate.name))
+    )
+
+
+def unread(files: Files, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
+    """The files, in order; states begin with zeros. Raises ConfigError for files of another kind, or without Pillow."""
+    if files.kind != wanted.kind:
+        raise ConfigError(f"{files.root} holds {files.kind}, the model takes {wanted.kind}", hint="name other samples")
+    states = [spec for spec in inputs if spec.name not in wanted.tensors]
+    if wanted.kind == "images":
+        require_pillow()
+    for path in files.paths:
+        label = files.label(path)
+        try:
+            if wanted.kind == "sounds":
+                _refuse_long(path)
+        except ConfigError as error:
+            yield broken(label, error)
+            continue
+        yield Unread(label=label, read=partial(_read, path, wanted, inputs, states))
+
+
+def _read(path: Path, wanted: RawInput, inputs: tuple[TensorSpec, ...], states: list[TensorSpec]) -> Arrays:
+    import numpy
+
+    given = picture(path) if wanted.kind == "images" else sound(path, _element(inputs, wanted.tensors[0]))
+    zeros = {spec.name: numpy.zeros([int(size or 0) for size in spec.shape], DTYPES[spec.element]) for spec in states}
+    return {**dict(zip(wanted.tensors, given, strict=True)), **zeros}
+
+
+def _element(inputs: tuple[TensorSpec, ...], name: str) -> ElementType:
+    return next(spec.element for spec in inputs if spec.name == name)
+
+
+def picture(path: Path) -> "tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]":
+    """The pixels of a file, uint8 [height, width, channels], as an app has them: not turned yet, colours multiplied
+    with alpha where there is one; then the places of red, green and blue; then EXIF's number of the orientation.
+
+    Raises ConfigError for a file that is no picture.
+    """
+    import numpy
+
+    image, orientation = decoded(path, lambda image: (_loaded(image), image.getexif().get(ORIENTATION, 1)))
+    pixels = numpy.asarray(image)
+    pixels = pixels.reshape(*pixels.shape[:2], -1)
+    places = (0, 0, 0) if pixels.shape[2] == 1 else (0, 1, 2)
+    number = orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1
+    return premultiplied(pixels), numpy.array(places, numpy.int64), numpy.array(number, numpy.int64)
+
+
+def _loaded(image: "Image") -> "Image":
+    """A copy with 8 bits a channel: grey, RGB or RGBA."""
+    if image.mode in ("1", "L"):
+        return image.convert("L")
+    has_alpha = any(letter in image.mode for letter in ALPHA) or "transparency" in image.info
+    return image.convert("RGBA" if has_alpha else "RGB")
+
+
+def premultiplied(pixels: "numpy.ndarray") -> "numpy.ndarray":
+    """Colours of RGBA multiplied with alpha and rounded as Skia does on Android (SkMulDiv255Round): a picture over
+    black. Pixels without alpha as they are."""
+    import numpy
+
+    if pixels.shape[2] != 4:
+        return pixels
+    alpha = pixels[:, :, 3:].astype(numpy.uint32)
+    product = pixels[:, :, :3].astype(numpy.uint32) * alpha + 128
+    colours = ((product + (product >> 8)) >> 8).astype(numpy.uint8)
+    return numpy.concatenate([colours, pixels[:, :, 3:]], axis=2)
+
+
+def _refuse_long(path: Path) -> None:
+    recording = wav.opened(path)
+    if recording.frame_count * recording.channel_count * 4 > MAX_BYTES:
+        raise ConfigError(f"{path}: needs more than {MAX_BYTES >> 20} MiB at once", hint="cut it into pieces")
+
+
+def sound(path: Path, element: ElementType) -> "tuple[numpy.ndarray, numpy.ndarray]":
+    """The samples of a .wav file, [frames, channels] in `element`, and its rate in Hz."""
+    import numpy
+
+    recording = wav.opened(path)
+    samples = recording.frames(0, recording.frame_count)
+    if element is ElementType.INT16:
+        samples = numpy.clip(numpy.rint(samples * 32768), -32768, 32767).astype(numpy.int16)
+    return samples.astype(DTYPES[element]), numpy.array(recording.rate_hz, numpy.int64)
