@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from packager.contract.boxes import Boxes
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
+from packager.contract.image import PictureInput
 from packager.contract.kind import AttachedInput, AttachedOutput, Core, InputKind, OutputKind, Placement
 from packager.contract.mask import Mask
 from packager.contract.state import CarriedInput
@@ -13,6 +14,7 @@ from packager.contract.text import Text
 from packager.contract.writer import OPSET, Writer, Written
 
 INPUT_KINDS: Mapping[str, type[InputKind]] = {
+    PictureInput.KIND: PictureInput,
     CarriedInput.KIND: CarriedInput,
     PlainInput.KIND: PlainInput,
 }

@@ -14,7 +14,8 @@ from packager.typed import TypedInput, TypedOutput
 class Placement:
     """Where the upright picture lies in what the core sees: `core = scale * upright + offset`, both in pixels.
 
-    All are names of values in the graph, without dimensions: float, and int64 for the last two.
+    All are names of values in the graph, double and without dimensions: no provider of a phone computes with those, in
+    16 bits least of all.
     """
 
     scale_x: str

@@ -1,8 +1,8 @@
 """Recordings of any rate at a model's own: what torchaudio.functional.resample defines, as ONNX nodes.
 
-`y[j] = sum over i of x[i] h(i / source - j / target)` with `h(t) = c sinc(c t) cos(pi c t / 12) ** 2` where `|c t| < 6`,
-else 0, and `c = 0.99 min(source, target)`: sinc_interp_hann, lowpass_filter_width 6, rolloff 0.99. It is divided by
-`source`, and has `ceil(n target / source)` samples. Samples outside the recording are 0.
+`y[j] = sum over i of x[i] h(i / source - j / target)` with `h(t) = c / source sinc(c t) cos(pi c t / 12) ** 2` where
+`|c t| < 6`, else 0, and `c = 0.99 min(source, target)`: sinc_interp_hann, lowpass_filter_width 6, rolloff 0.99. There
+are `ceil(n target / source)` of them. Samples outside the recording are 0.
 
 The samples are made in groups. All groups whose place between two samples of the recording is the same share their
 weights: the places are counted in integers, so they are exact however long the recording is.
@@ -161,7 +161,9 @@ def _weights(writer: Writer, ratio: Ratio, grid: Grid, phases: str, taps: str) -
     time = writer.node("Mul", place, step)
     time = writer.node("Clip", time, _constant(writer, -WIDTH), _constant(writer, WIDTH))
     narrow = _double(writer, writer.node("Min", ratio.source, ratio.target))
-    gain = writer.node("Div", writer.node("Mul", narrow, _constant(writer, ROLLOFF_PERCENT / 100)), _double(writer, ratio.source))
+    gain = writer.node(
+        "Div", writer.node("Mul", narrow, _constant(writer, ROLLOFF_PERCENT / 100)), _double(writer, ratio.source)
+    )
     return writer.cast(writer.node("Mul", _filter(writer, time), gain), ElementType.FLOAT)
 
 

@@ -14,7 +14,7 @@ from packager.rewriting.casts import drop_round_trips, drop_twins
 from packager.rewriting.draft import KEEP_INLINE_BYTES, MICROSOFT, Draft
 from packager.rewriting.finishing import free_initializers
 from packager.rewriting.halving import Misfits
-from packager.rewriting.layers import EXCLUDED, is_excluded, name_of
+from packager.rewriting.layers import EXCLUDED, is_added, is_excluded, name_of
 from packager.rewriting.order import sort_nodes
 from packager.rewriting.shields import shielded
 from packager.tables import STRICT
@@ -72,7 +72,7 @@ class Float16:
             reason = self._reason(node, functions) or misfits.reason(node)
             before = shielded(draft, node) if reason and any(walk.subgraphs(node)) else []
             nodes += [*before, node]
-            if reason and (reason == EXCLUDED or any(map(draft.is_float, node.output))):
+            if reason and not is_added(node) and (reason == EXCLUDED or any(map(draft.is_float, node.output))):
                 draft.leave(node, reason)
             if reason:
                 node.name = node.name or draft.unique(f"{node.output[0]}_node")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from packager import walk
 from packager.rewriting.draft import Draft
+from packager.typed import ADDED
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -55,7 +56,7 @@ def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Laye
     """Those of the main graph, in its order, each under a name of its own."""
     seen: set[str] = set()
     for node in draft.graph.node:
-        if node.op_type in operators and node.domain in ("", "ai.onnx"):
+        if node.op_type in operators and node.domain in ("", "ai.onnx") and not is_added(node):
             name = name_of(node) if name_of(node) not in seen else str(node.output[0])
             seen.add(name)
             yield _layer(draft, node, name)
@@ -98,8 +99,13 @@ def _leave_all(draft: Draft, nodes: "Iterable[NodeProto]", operators: Collection
 
 
 def is_excluded(node: "NodeProto", exclude: Collection[str]) -> bool:
-    """Whether `exclude` has its name, or that of a value that it gives."""
-    return any(name in exclude for name in (node.name, *node.output) if name)
+    """Whether `exclude` has its name, or that of a value that it gives. What a contract added always is."""
+    return is_added(node) or any(name in exclude for name in (node.name, *node.output) if name)
+
+
+def is_added(node: "NodeProto") -> bool:
+    """Whether it is no node of the model but of its contract: pixels, rates and boxes need all of their digits."""
+    return bool(node.name.startswith(ADDED))
 
 
 def has_foldable_weights(draft: Draft) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from packager.contract.boxes.candidates import Candidates
+from packager.contract.boxes.regions import Regions, boxed
 from packager.contract.kind import Core
 from packager.contract.scores import Activation, activated, floats, in_words
 from packager.contract.writer import Writer
@@ -27,6 +28,9 @@ class Layout:
     order: Order
     activation: Activation
     background: int | None
+    regions: Regions
+    core_size: tuple[int, int] | None
+    """width and height of what the core sees"""
 
 
 Decoder = Callable[[Writer, TensorSpec, Core, Layout], Candidates]
@@ -107,11 +111,29 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout)
     )
 
 
+def regions(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
+    """`[1, 1, h, w]` or `[1, h, w]`: how likely each place is."""
+    others = list(enumerate(spec.shape))[:-2]
+    if len(others) not in (1, 2) or any(size != 1 and isinstance(size, int) for _, size in others):
+        raise ConfigError(f"the output is {in_words(spec)}: not [1, 1, height, width]", hint=KEEP)
+    likelihoods = writer.node("Squeeze", floats(writer, spec), [axis for axis, _ in others])
+    found = boxed(writer, activated(writer, likelihoods, layout.activation), layout.regions)
+    scores = writer.node("Unsqueeze", found.scores, [0])
+    return Candidates(
+        corners=_of_core(writer, found.corners, likelihoods, layout.core_size),
+        scores=scores,
+        class_axis=0,
+        class_count=1,
+        given_classes=writer.cast(writer.node("Mul", found.scores, 0.0), ElementType.INT64),
+    )
+
+
 DECODERS: Mapping[str, Decoder] = {
     "yolo": yolo,
     "yolo-objectness": yolo_objectness,
     "rows": rows,
     "corners": corner_outputs,
+    "regions": regions,
 }
 
 
@@ -126,6 +148,15 @@ def corners(writer: Writer, boxes: str, order: Order) -> str:
         return writer.node("Concat", point, writer.node("Add", point, size), axis=1)
     half = writer.node("Mul", size, 0.5)
     return writer.node("Concat", writer.node("Sub", point, half), writer.node("Add", point, half), axis=1)
+
+
+def _of_core(writer: Writer, corners: str, likelihoods: str, core_size: tuple[int, int] | None) -> str:
+    """Places of the map as pixels of what the core sees."""
+    if core_size is None:
+        return corners
+    height, width = (writer.node("Shape", likelihoods, start=axis, end=axis + 1) for axis in (0, 1))
+    places = writer.cast(writer.node("Concat", width, height, width, height, axis=0), ElementType.FLOAT)
+    return writer.node("Mul", corners, writer.node("Div", [float(size) for size in core_size] * 2, places))
 
 
 def _sizes(spec: TensorSpec, wanted: str, *, least: tuple[int, int]) -> tuple[int, int]:

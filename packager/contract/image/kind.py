@@ -1,21 +1,23 @@
-"""Pictures of any size, as apps have them, made into what a model was trained on."""
+"""The table of a picture, and the nodes it stands for."""
+# LEAD TO IMAGE HELPER: please read /tmp/x/image/FROM_LEAD.txt now, then delete this line.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-from packager.contract.framing import Frame, Layout, framed
+from packager.contract.image.framing import Colour, Frame, Layout, framed
+from packager.contract.image.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
+from packager.contract.image.resizing import Filter, resized
 from packager.contract.kind import AttachedInput, Placement
-from packager.contract.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
-from packager.contract.resizing import Filter, resized
 from packager.contract.writer import Writer
 from packager.errors import ConfigError
 from packager.specs import ElementType, TensorSpec
 from packager.tables import STRICT
 from packager.typed import ImageInput
 
-Colour = Literal["rgb", "bgr", "grey", "auto"]
+if TYPE_CHECKING:
+    import numpy
 
 LUMA = (19595, 38470, 7471)
 """What red, green and blue count in brightness, of 65536: ITU-R BT.601, as Pillow's mode L has it."""
@@ -29,7 +31,7 @@ SAME = (0.0,), (1.0,)
 class PictureInput:
     """A picture of any size, in any order of channels, turned as EXIF says, becomes what the model takes.
 
-    The order is: resize, turn upright, pick channels, cut or fill, convert to grey, then `(pixel * scale - mean) / std`.
+    In this order: it is resized, turned upright, cut or filled, made grey, and last `(pixel * scale - mean) / std`.
     Alpha is never read: pixels that carry it are premultiplied on phones, which is the picture over black.
 
     Pixel i of n reaches from i to i + 1, its centre is at i + 0.5. `bilinear` weighs with a triangle that reaches 1
@@ -87,7 +89,7 @@ class PictureInput:
         if not all(0 <= each <= 255 for each in self.fill):
             raise ValueError(f"fill {list(self.fill)} is no colour|numbers from 0 to 255")
         if not self.antialias and self.filter != "bilinear":
-            raise ValueError(f"antialias = false is not for {self.filter}|take it out, or filter = \"bilinear\"")
+            raise ValueError(f'antialias = false is not for {self.filter}|take it out, or filter = "bilinear"')
         if 0 in self.std:
             raise ValueError("std 0 divides by zero|leave it out, or 1.0")
 
@@ -120,7 +122,7 @@ class PictureInput:
             filter_=self.filter,
             antialias=self.antialias,
         )
-        colours = self._picked(writer, small, typed.channels.name, frame)
+        colours = self._picked(writer, small, typed.channels.name)
         upright = writer.node("Gather", colours, positions(writer, fitting, picture, made), axis=0)
         return AttachedInput(
             typed=typed,
@@ -147,7 +149,7 @@ class PictureInput:
             raise ConfigError("takes pixels as they are", hint="take out 'scale', 'mean' and 'std'")
         return frame
 
-    def _picked(self, writer: Writer, pixels: str, channels: str, frame: Frame) -> str:
+    def _picked(self, writer: Writer, pixels: str, channels: str) -> str:
         """uint8 [pixels, 3], the colours in the model's order; with `letterbox`, the filling behind them."""
         import numpy
 
@@ -176,3 +178,46 @@ class PictureInput:
             if (numbers != nothing).any():
                 value = writer.node(op, value, writer.constant(_per_channel(numbers, frame)))
         return value if element is ElementType.FLOAT else writer.cast(value, element)
+
+
+def _typed(writer: Writer, spec: TensorSpec) -> ImageInput:
+    sizes = tuple(f"{spec.name}.{what}" for what in ("height", "width", "channels"))
+    return ImageInput(
+        identifier=spec.identifier,
+        pixels=writer.input("pixels", ElementType.UINT8, sizes),
+        channels=writer.input("channels", ElementType.INT64, (3,)),
+        orientation=writer.input("orientation", ElementType.INT64, ()),
+    )
+
+
+def _placement(writer: Writer, made: Fit, frame: Frame, width: str, height: str) -> Placement:
+    def ratio(one: str, other: str) -> str:
+        parts = (writer.cast(each, ElementType.FLOAT) for each in (one, other))
+        return writer.node("Div", *parts)
+
+    return Placement(
+        scale_x=ratio(made.width, width),
+        scale_y=ratio(made.height, height),
+        offset_x=writer.cast(made.left, ElementType.FLOAT),
+        offset_y=writer.cast(made.top, ElementType.FLOAT),
+        width=width,
+        height=height,
+        core_width=frame.width,
+        core_height=frame.height,
+    )
+
+
+def _grey(writer: Writer, colours: str) -> str:
+    """uint8 [height, width, 1] of [height, width, 3]: brightness, rounded, halves up."""
+    weighted = writer.node("Mul", writer.cast(colours, ElementType.INT64), list(LUMA))
+    brightness = writer.node("Add", writer.node("ReduceSum", weighted, [2], keepdims=1), 1 << 15)
+    return writer.cast(writer.node("Div", brightness, 1 << 16), ElementType.UINT8)
+
+
+def _per_channel(numbers: "numpy.ndarray", frame: Frame) -> "numpy.ndarray":
+    """float, as many dimensions as the core's input has, so that every provider takes the operator."""
+    import numpy
+
+    sizes = [1] * len(frame.shape)
+    sizes[-1 if frame.is_channels_last else -3] = len(numbers)
+    return numpy.ascontiguousarray(numbers.astype(numpy.float32).reshape(sizes))

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from packager.contract.placing import Stored
+from packager.contract.image.placing import Stored
 from packager.contract.writer import Writer
 from packager.specs import ElementType
 

@@ -1,9 +1,10 @@
 """Where a picture lies in what a model sees: its size, what is cut off or left free, and how it was turned."""
+# LEAD TO IMAGE HELPER: please read /tmp/x/image/FROM_LEAD.txt now, then delete this line.
 
 from dataclasses import dataclass
 from typing import Literal
 
-from packager.contract.writer import Operand, Writer
+from packager.contract.writer import Writer
 from packager.specs import ElementType
 
 Resize = Literal["stretch", "crop", "letterbox"]
@@ -67,16 +68,14 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
 
     size = writer.node("Shape", pixels)
     known = writer.node("Clip", orientation, writer.integer(0), writer.integer(len(TURNS) - 1))
-    turns = (
-        writer.node("Gather", writer.constant(numpy.array(each)), known, axis=0) for each in zip(*TURNS, strict=True)
-    )
-    swapped, mirrored, flipped = turns
+    tables = [writer.constant(numpy.array(each)) for each in zip(*TURNS, strict=True)]
+    is_swapped, is_mirrored, is_flipped = (writer.node("Gather", table, known, axis=0) for table in tables)
     return Stored(
         height=writer.node("Gather", size, 0, axis=0),
         width=writer.node("Gather", size, 1, axis=0),
-        is_swapped=swapped,
-        is_mirrored=mirrored,
-        is_flipped=flipped,
+        is_swapped=is_swapped,
+        is_mirrored=is_mirrored,
+        is_flipped=is_flipped,
     )
 
 
@@ -146,7 +145,7 @@ def _start(writer: Writer, fitting: Fitting, made: str, size: int) -> str:
     if fitting.resize == "letterbox":
         return writer.node("Div", free, 2)
     # Half of it, halves to even numbers: Python's round(), which torchvision's center_crop uses.
-    half = writer.node("Mul", writer.cast(free, ElementType.DOUBLE), writer.cast(writer.number(0.5), ElementType.DOUBLE))
+    half = writer.node("Mul", writer.cast(free, ElementType.FLOAT), 0.5)
     return writer.cast(writer.node("Round", half), ElementType.INT64)
 
 
@@ -190,6 +189,3 @@ def _inside(writer: Writer, places: str, made: str) -> str:
     return writer.node(
         "And", writer.node("GreaterOrEqual", places, writer.integer(0)), writer.node("Less", places, made)
     )
-
-
-__all__ = ["Align", "Fit", "Fitting", "Operand", "Resize", "Stored", "fit", "positions", "stored", "swapped"]

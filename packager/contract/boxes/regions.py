@@ -1,0 +1,134 @@
+"""The connected places of a map that are likely enough, with a box around each: how detectors of text say where it is.
+
+A row of the map is a list of runs: places side by side that are likely enough. Runs of neighbouring rows that touch,
+at a corner at least, belong together. There are far fewer runs than places, and what belongs together is found among
+them alone.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packager.contract.boxes.runs import Runs, runs_of
+from packager.contract.writer import Writer, Written
+from packager.specs import ElementType
+from packager.typed import ADDED
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regions:
+    """What the table says about them."""
+
+    threshold: float
+    """places have to be likelier"""
+    unclip_ratio: float
+    """how much of a box's area by its outline it grows on each side: DB is trained to shrink them"""
+    min_size: float
+    """places that the shorter side has at least, before it grows"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boxed:
+    """Names of values in the graph."""
+
+    corners: str
+    """float [m, 4]: left, top, right, bottom, in places of the map"""
+    scores: str
+    """float [m]: the mean of a region's places"""
+
+
+def boxed(writer: Writer, likelihoods: str, wanted: Regions) -> Boxed:
+    """A box around each region of `likelihoods` [h, w]."""
+    runs = runs_of(writer, likelihoods, wanted.threshold)
+    regions = _connected(writer, runs)
+    is_first = writer.node("Equal", regions, _numbers(writer, regions))
+
+    def of_region(values: str, reduction: str) -> str:
+        start = writer.node("Mul", values, writer.node("CastLike", 0, values)) if reduction == "add" else values
+        found = writer.node("ScatterElements", start, regions, values, axis=0, reduction=reduction)
+        return writer.cast(writer.node("Compress", found, is_first, axis=0), ElementType.FLOAT)
+
+    left, top = of_region(runs.left, "min"), of_region(runs.row, "min")
+    right, bottom = of_region(runs.right, "max"), writer.node("Add", of_region(runs.row, "max"), 1.0)
+    count = of_region(writer.node("Sub", runs.right, runs.left), "add")
+    scores = writer.node("Div", of_region(runs.sum, "add"), count)
+    corners, is_large = _grown(writer, (left, top, right, bottom), wanted)
+    return Boxed(
+        corners=writer.node("Compress", corners, is_large, axis=0),
+        scores=writer.node("Compress", scores, is_large, axis=0),
+    )
+
+
+def _connected(writer: Writer, runs: Runs) -> str:
+    """int64 [runs]: the first run of the region that each belongs to.
+
+    A run names one that it belongs with, itself to begin with. In each round both ends of a touch name the earlier of
+    the two that they name, and then each run names what the one names that it names. When nothing changes, all runs
+    of a region name the same.
+    """
+    first = _numbers(writer, runs.row)
+    return writer.node("Loop", "", _truth(writer), first, body=_round(writer, runs))
+
+
+def _round(writer: Writer, runs: Runs) -> "GraphProto":
+    """The body of the loop: takes and gives what each run names."""
+    from onnx import TensorProto, helper
+
+    inside = Writer(
+        scope=f"{writer.scope}/round", taken=writer.taken, written=Written(constants=writer.written.constants)
+    )
+    number, goes_on, known = (f"{ADDED}{inside.scope}/{name}" for name in ("number", "goes_on", "known"))
+    ends = [inside.node("Gather", known, end) for end in (runs.above, runs.below)]
+    earlier = inside.node("Min", *ends)
+    met = inside.node(
+        "ScatterElements",
+        known,
+        inside.node("Concat", *ends, axis=0),
+        inside.node("Concat", earlier, earlier, axis=0),
+        axis=0,
+        reduction="min",
+    )
+    short = inside.node("Gather", met, met)
+    named = inside.node("Gather", short, short)
+    is_new = inside.cast(inside.node("Not", inside.node("Equal", named, known)), ElementType.INT64)
+    changed = inside.node("Greater", inside.node("ReduceSum", is_new, keepdims=0), 0)
+    return helper.make_graph(
+        inside.written.nodes,
+        f"{ADDED}{inside.scope}",
+        [
+            helper.make_tensor_value_info(number, TensorProto.INT64, []),
+            helper.make_tensor_value_info(goes_on, TensorProto.BOOL, []),
+            helper.make_tensor_value_info(known, TensorProto.INT64, [None]),
+        ],
+        [
+            helper.make_tensor_value_info(changed, TensorProto.BOOL, []),
+            helper.make_tensor_value_info(named, TensorProto.INT64, [None]),
+        ],
+    )
+
+
+def _grown(writer: Writer, sides: tuple[str, str, str, str], wanted: Regions) -> tuple[str, str]:
+    """Boxes [m, 4] after they have grown, and which of them were large enough before."""
+    left, top, right, bottom = sides
+    width, height = writer.node("Sub", right, left), writer.node("Sub", bottom, top)
+    is_large = writer.node("GreaterOrEqual", writer.node("Min", width, height), float(wanted.min_size))
+    outline = writer.node("Mul", writer.node("Add", width, height), 2.0)
+    area = writer.node("Mul", width, height)
+    growth = writer.node("Div", writer.node("Mul", area, float(wanted.unclip_ratio)), outline)
+    starts = (writer.node("Sub", each, growth) for each in (left, top))
+    ends = (writer.node("Add", each, growth) for each in (right, bottom))
+    columns = (writer.node("Unsqueeze", each, [1]) for each in (*starts, *ends))
+    return writer.node("Concat", *columns, axis=1), is_large
+
+
+def _numbers(writer: Writer, values: str) -> str:
+    """0, 1, 2 ... as many as `values` [n] are."""
+    return writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", values), [0]), 1)
+
+
+def _truth(writer: Writer) -> str:
+    import numpy
+
+    return writer.constant(numpy.array(True))

@@ -1,0 +1,160 @@
+"""What there is to say about mel bands: the numbers of librosa, torchaudio and Whisper, and changes to them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar, Literal
+
+from packager.tables import STRICT
+
+Preset = Literal["whisper", "librosa", "torchaudio"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MelTable:
+    """What is other than the preset says."""
+
+    __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
+
+    n_fft: int | None = None
+    """samples of a Fourier transform"""
+    window: int | None = None
+    """samples that the periodic Hann window covers, in the middle of those: all, if left out"""
+    hop: int | None = None
+    """samples from one frame to the next"""
+    bands: int | None = None
+    """mel bands"""
+    fmin: float | None = None
+    """Hz, the lower end of the lowest band"""
+    fmax: float | None = None
+    """Hz, the upper end of the highest band; half the rate, if left out"""
+    scale: Literal["slaney", "htk"] | None = None
+    """which mels"""
+    norm: Literal["slaney", "none"] | None = None
+    """`slaney`: every band has the same area; `none`: the same height"""
+    power: Literal[1, 2] | None = None
+    """2 for energies, 1 for amplitudes"""
+    pad: Literal["reflect", "zero", "none"] | None = None
+    """what lies around the recording, so that frames are centred; `none`: the first frame starts with the recording"""
+    log: Literal["none", "ln", "log10", "db"] | None = None
+    """`db` is 10 log10 of energies, 20 log10 of amplitudes"""
+    floor: float | None = None
+    """smaller values count as this, before the logarithm"""
+    offset: float | None = None
+    """what is added before the logarithm"""
+    range: float | None = None
+    """values further than this below the highest of the recording are raised to there; 0 leaves all"""
+    reference: Literal["one", "loudest"] | None = None
+    """`loudest`: the highest value of the recording is subtracted, as with `ref=np.max`"""
+    mean: float | None = None
+    """what is subtracted at last"""
+    std: float | None = None
+    """what is divided by after it"""
+    last: bool | None = None
+    """whether the last frame is kept: Whisper drops it"""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: what is wrong, `|`, what to do."""
+        for key in ("n_fft", "window", "hop", "bands"):
+            value = getattr(self, key)
+            if value is not None and value < 1:
+                raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|leave it out for the preset's")
+        for key in ("floor", "offset", "range", "fmin"):
+            value = getattr(self, key)
+            if value is not None and not 0 <= value < float("inf"):
+                raise ValueError(f"mel.{key} {value:g} is below zero|leave it out for the preset's")
+        if self.std is not None and not 0 < abs(self.std) < float("inf"):
+            raise ValueError("mel.std is zero|1 changes nothing")
+
+    @property
+    def is_empty(self) -> bool:
+        return self == MelTable()
+
+
+PRESETS: Mapping[Preset, MelTable] = {
+    "whisper": MelTable(
+        n_fft=400, hop=160, bands=80, fmin=0.0, scale="slaney", norm="slaney", power=2, pad="reflect", log="log10",
+        floor=1e-10, offset=0.0, range=8.0, reference="one", mean=-4.0, std=4.0, last=False,
+    ),
+    "librosa": MelTable(
+        n_fft=2048, hop=512, bands=128, fmin=0.0, scale="slaney", norm="slaney", power=2, pad="zero", log="db",
+        floor=1e-10, offset=0.0, range=80.0, reference="one", mean=0.0, std=1.0, last=True,
+    ),
+    "torchaudio": MelTable(
+        n_fft=400, hop=200, bands=128, fmin=0.0, scale="htk", norm="none", power=2, pad="reflect", log="db",
+        floor=1e-10, offset=0.0, range=0.0, reference="one", mean=0.0, std=1.0, last=True,
+    ),
+}  # fmt: skip
+"""`whisper.log_mel_spectrogram`; `librosa.feature.melspectrogram` and `power_to_db`; `torchaudio.transforms`'
+`MelSpectrogram` and `AmplitudeToDB`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mel:
+    """A preset with a table's changes: every number is known."""
+
+    rate: int
+    n_fft: int
+    window: int
+    hop: int
+    bands: int
+    fmin: float
+    fmax: float
+    scale: str
+    norm: str
+    power: int
+    pad: str
+    log: str
+    floor: float
+    offset: float
+    range: float
+    reference: str
+    mean: float
+    std: float
+    last: bool
+
+    @property
+    def numbers(self) -> int:
+        """Of a frame."""
+        return self.bands
+
+    @property
+    def is_first(self) -> bool:
+        """Whether bands come before frames where a shape does not tell, as all three libraries have them."""
+        return True
+
+    @property
+    def around(self) -> int:
+        """Samples that are put at either end."""
+        return 0 if self.pad == "none" else self.n_fft // 2
+
+    @property
+    def shortest(self) -> int:
+        """Samples of the shortest recording that has a frame."""
+        return self.length_of(1) if self.pad == "none" else max(self.length_of(1), self.n_fft // 2 + 1)
+
+    def frames_of(self, length: int) -> int:
+        return (length + 2 * self.around - self.n_fft) // self.hop + int(self.last)
+
+    def length_of(self, frames: int) -> int:
+        """Samples of the shortest recording with as many frames."""
+        return max((frames - int(self.last)) * self.hop + self.n_fft - 2 * self.around, 1)
+
+
+def mel_of(preset: Preset, table: MelTable, rate: int) -> Mel:
+    """Raises ValueError for numbers that do not go together: what is wrong, `|`, what to do."""
+    given = {key.name: value for key in fields(table) if (value := getattr(table, key.name)) is not None}
+    merged = replace(PRESETS[preset], **given)
+    values = {key.name: getattr(merged, key.name) for key in fields(merged)}
+    values["window"] = merged.window or merged.n_fft
+    values["fmax"] = rate / 2 if merged.fmax is None else merged.fmax
+    made = Mel(rate=rate, **values)
+    if made.window > made.n_fft:
+        raise ValueError(f"mel.window {made.window} is more than mel.n-fft {made.n_fft}|give n-fft, too")
+    if not made.fmin < made.fmax <= rate / 2:
+        raise ValueError(
+            f"mel.fmin {made.fmin:g} and mel.fmax {made.fmax:g} are no band below half of rate {rate}|"
+            f"fmax is at most {rate / 2:g}"
+        )
+    if made.log != "none" and made.floor == 0 and made.offset == 0:
+        raise ValueError("silence has no logarithm|give mel.floor or mel.offset more than 0")
+    return made
