@@ -62,20 +62,34 @@ class Parts:
         return frozenset(typed.output.name for typed in found if typed and hasattr(typed, "output"))
 
 
-def attach(model: Model, tables: Tables) -> Model:
+@dataclass(frozen=True, kw_only=True)
+class Attached:
+    """A model with its contract, and what it was on the way there."""
+
+    model: Model
+    before: Model
+    """the user's, in the shapes that the contract gives it"""
+    core: Model
+    """the same in an opset that contracts can be written in: ONNX's converter may have rewritten it"""
+
+    @property
+    def is_raised(self) -> bool:
+        return self.core.graph != self.before.graph
+
+
+def attach(model: Model, tables: Tables) -> Attached:
     """`model` with its contract in the graph; the same model where there are no `tables`.
 
     Raises ConfigError that names the table for keys that do not fit the model, ModelError for a graph that cannot
     have a contract.
     """
     if tables.are_empty:
-        return model
+        return Attached(model=model, before=model, core=model)
     where = f"model.{model.name}"
     _refuse_unknown(tables, model.signature, where)
-    core = raised(model)
-    core = _with_shapes(core, tables, where)
-    parts = _parts(core, tables, where)
-    return _joined(core, parts)
+    before = _with_shapes(model, tables, where)
+    core = raised(before)
+    return Attached(model=_joined(core, _parts(core, tables, where)), before=before, core=core)
 
 
 def raised(model: Model) -> Model:

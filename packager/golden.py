@@ -20,7 +20,15 @@ from packager.errors import ModelError
 from packager.parity import ParitySettings, Subject, Tolerance
 from packager.runners import RUNNERS
 from packager.samples import SampleSet, given, write_arrays
-from packager.samples.random import WORDS, candidate_shapes, chosen_inputs, chosen_values, index_limits, shapes_of
+from packager.samples.random import (
+    WORDS,
+    candidate_shapes,
+    chosen_inputs,
+    chosen_values,
+    described,
+    index_limits,
+    shapes_of,
+)
 from packager.store import Store
 from packager.values import ElementType, Model, Plan, Variant
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
@@ -216,9 +224,8 @@ def candidates(model: Model, seed: int, folder: Path) -> Iterator[Inputs]:
             made = {name: _values(recipe) for name, recipe in recipes.items()}
             write_arrays(folder / f"{number}.npz", {**made, **chosen_values(model, own_shapes, seed, number)})
             samples.append(recipes)
-        yield Inputs(
-            folder=folder, description=_described(model, shapes, seed), recipes=tuple(map(_numbers, samples)), seed=seed
-        )
+        about = described(model, shapes, count=RANDOM_SAMPLES, seed=seed)
+        yield Inputs(folder=folder, description=about, recipes=tuple(map(_numbers, samples)), seed=seed)
 
 
 def _recipes(
@@ -245,16 +252,6 @@ def _values(recipe: Recipe) -> "numpy.ndarray":
 def _numbers(recipes: Mapping[str, Recipe]) -> dict[str, Recipe]:
     """Those that an app can make: words are ours."""
     return {name: each for name, each in recipes.items() if each.element is not ElementType.STRING}
-
-
-def _described(model: Model, shapes: Sequence[tuple[int, ...]], seed: int) -> str:
-    """`2 random, seed 0, input_ids 1x64`: with the shapes that the model leaves open."""
-    chosen = [
-        f"{spec.name} {'x'.join(map(str, shape))}"
-        for spec, shape in zip(model.signature.inputs, shapes, strict=True)
-        if not spec.is_static
-    ]
-    return ", ".join([f"{RANDOM_SAMPLES} random, seed {seed}", *chosen])
 
 
 def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:

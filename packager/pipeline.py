@@ -200,7 +200,7 @@ def plan_all(
     """A plan for every model on every target, its files made; raises an error for one that its runtime cannot run."""
     plans: list[Plan] = []
     made: list[quantization.Made] = []
-    for model in [load_model(name, table, console) for name, table in config.model.items()]:
+    for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
         variants: dict[str, quantization.Made] = {}
         for name, table in targets_of(config, targets).items():
             target = adapted(table, runtimes.get(name))
@@ -251,11 +251,14 @@ def examine(
     return report
 
 
-def load_model(name: str, table: ModelTable, console: Console) -> Model:
+def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
+    """The model as it is checked, planned and shipped: with its contract, where it has one."""
     with console.step(f"load {table.path.name}"):
         model = models.load(table.path, name, fixed=table.shapes, license_file=table.license)
         models.refuse_blocked(model)
-        model = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
+        attached = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
+        evidence.refuse_changed(attached, store)
+        model = attached.model
         model = models.hashed(model)
     for note in model.notes:
         console.warn(f"model '{name}': {note}")

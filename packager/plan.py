@@ -24,6 +24,7 @@ from packager.quantization.making import draft_of
 from packager.quantizers import REWRITES
 from packager.store import Store
 from packager.targets import Planned
+from packager.typed import TensorInput
 from packager.values import Choice, Compiled, Numbers, Plan, Style, Traits, Variant, Wish
 
 Announce = Callable[[str], None]
@@ -65,7 +66,12 @@ class Planner:
 
     @cached_property
     def traits(self) -> Traits:
-        return traits(read_graph(self.variant.graph))
+        found = traits(read_graph(self.variant.graph))
+        contract = self.variant.model.contract
+        if contract is None:
+            return found
+        passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
+        return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))  # the core's alone count
 
     def wish(self, provider: str) -> Wish:
         return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).wants(self.traits)

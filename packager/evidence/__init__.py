@@ -9,12 +9,15 @@ from pathlib import Path
 from packager.config import Config
 from packager.console import Console
 from packager.evidence.numbers import compare_all
+from packager.evidence.raised import refuse_changed
 from packager.findings import KernelProof, Partition, Report
 from packager.partition import kernels
 from packager.partition.report import partitions
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.store import Store
 from packager.values import Compiled, Plan, distinct_files
+
+__all__ = ["gather", "refuse_changed"]
 
 SKIPPED = 'kernels = "skip" in [check]'
 

@@ -39,12 +39,18 @@ def random_candidates(model: Model, folder: Path, *, count: int, seed: int) -> I
             path = folder / f"sample-{number}.npz"
             write_arrays(path, arrays)
             paths.append(path)
-        chosen = [
-            f"{spec.name} {'x'.join(map(str, shape))}"
-            for spec, shape in zip(inputs, shapes, strict=True)
-            if not spec.is_static
-        ]
-        yield SampleSet(paths=tuple(paths), description=", ".join([f"{len(paths)} random, seed {seed}", *chosen]))
+        yield SampleSet(paths=tuple(paths), description=described(model, shapes, count=len(paths), seed=seed))
+
+
+def described(model: Model, shapes: tuple[tuple[int, ...], ...], *, count: int, seed: int) -> str:
+    """`2 random, seed 0, input_ids 1x64`: with the shapes that the model leaves open, of every sample."""
+    each = [shapes_of(model, shapes, number) for number in range(count)]
+    chosen = [
+        f"{spec.name} {' and '.join(dict.fromkeys('x'.join(map(str, own[index])) for own in each))}"
+        for index, spec in enumerate(model.signature.inputs)
+        if not spec.is_static
+    ]
+    return ", ".join([f"{count} random, seed {seed}", *chosen])
 
 
 def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:

@@ -54,7 +54,9 @@ def boxed(writer: Writer, likelihoods: str, wanted: Regions) -> Boxed:
     right, bottom = of_region(runs.right, "max"), writer.node("Add", of_region(runs.row, "max"), 1.0)
     count = of_region(writer.node("Sub", runs.right, runs.left), "add")
     scores = writer.node("Div", of_region(runs.sum, "add"), count)
-    corners, is_large = _grown(writer, (left, top, right, bottom), wanted)
+    width, height = writer.node("Sub", right, left), writer.node("Sub", bottom, top)
+    filled = "mobpack/d/ONE"
+    corners, is_large = _grown(writer, (left, top, right, bottom), filled, wanted)
     return Boxed(
         corners=writer.node("Compress", corners, is_large, axis=0),
         scores=writer.node("Compress", scores, is_large, axis=0),
@@ -109,16 +111,22 @@ def _round(writer: Writer, runs: Runs) -> "GraphProto":
     )
 
 
-def _grown(writer: Writer, sides: tuple[str, str, str, str], wanted: Regions) -> tuple[str, str]:
-    """Boxes [m, 4] after they have grown, and which of them were large enough before."""
+def _grown(writer: Writer, sides: tuple[str, str, str, str], filled: str, wanted: Regions) -> tuple[str, str]:
+    """Boxes [m, 4] after they have grown, and which of them were large enough before.
+
+    The outline goes through the centres of the outermost places: a box 10 places wide is 9 wide. Its area counts as far
+    as it is `filled`: text that is not level fills little of its box.
+    """
     left, top, right, bottom = sides
-    width, height = writer.node("Sub", right, left), writer.node("Sub", bottom, top)
+    starts = [writer.node("Add", each, 0.5) for each in (left, top)]
+    ends = [writer.node("Sub", each, 0.5) for each in (right, bottom)]
+    width, height = (writer.node("Sub", end, start) for start, end in zip(starts, ends, strict=True))
     is_large = writer.node("GreaterOrEqual", writer.node("Min", width, height), float(wanted.min_size))
     outline = writer.node("Mul", writer.node("Add", width, height), 2.0)
     area = writer.node("Mul", width, height)
     growth = writer.node("Div", writer.node("Mul", area, float(wanted.unclip_ratio)), outline)
-    starts = (writer.node("Sub", each, growth) for each in (left, top))
-    ends = (writer.node("Add", each, growth) for each in (right, bottom))
+    starts = [writer.node("Sub", each, growth) for each in starts]
+    ends = [writer.node("Add", each, growth) for each in ends]
     columns = (writer.node("Unsqueeze", each, [1]) for each in (*starts, *ends))
     return writer.node("Concat", *columns, axis=1), is_large
 

@@ -13,7 +13,7 @@ from packager.providers import PROVIDERS
 from packager.render import render, write_sources
 from packager.store import Store
 from packager.tables import STRICT
-from packager.targets.android import aar, files, gradle, kotlin, tensors
+from packager.targets.android import aar, files, gradle, kotlin, tensors, typed
 from packager.targets.android.golden import golden_views
 from packager.targets.android.view import (
     AndroidView,
@@ -114,7 +114,10 @@ class Android:
     ) -> AndroidView:
         namespace = f"{self.group}.{_package_part(package.name)}"
         models = [plan.model for plan in plans]
-        class_names = tensors.class_names(model.name for model in models)
+        contracts = {model.name: model.contract for model in models}
+        class_names = tensors.class_names(
+            contracts, taken=typed.RESERVED_CLASSES if any(contracts.values()) else frozenset()
+        )
         laid_out = files.lay_out(plans, package)
         tested = {name: golden_views(name, each, package, golden) for name, each in laid_out.items()}
         java_package = runtime.java_package if runtime else aar.ONNXRUNTIME
@@ -124,19 +127,23 @@ class Android:
             namespace=namespace,
             runtime=_runtime_view(namespace, java_package, self.providers),
             models=tuple(
-                tensors.model_view(
-                    model,
-                    package,
-                    files=laid_out[model.name].views,
-                    golden=tested[model.name],
-                    kotlin_package=namespace,
-                    class_name=class_names[model.name],
-                    runtime_version=self._runtime_version(runtime),
-                    onnxruntime=java_package,
-                    reshaped=report.reshaped_outputs(model.name, self.variant),
+                typed.with_contract(
+                    tensors.model_view(
+                        model,
+                        package,
+                        files=laid_out[model.name].views,
+                        golden=tested[model.name],
+                        kotlin_package=namespace,
+                        class_name=class_names[model.name],
+                        runtime_version=self._runtime_version(runtime),
+                        onnxruntime=java_package,
+                        reshaped=report.reshaped_outputs(model.name, self.variant),
+                    ),
+                    model.contract,
                 )
                 for model in models
             ),
+            typed_files=typed.files(contracts.values()),
             assets=tuple(
                 asset
                 for model in models
@@ -171,7 +178,8 @@ class Android:
         """Texts and assets, laid out as a module of a Gradle project."""
         folder = KOTLIN_ROOT.joinpath(*view.namespace.split("."))
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
-        for name in (*RUNTIME_FILES, *([SELF_TEST] if any(model.golden for model in view.models) else [])):
+        tested = [SELF_TEST] if any(model.golden for model in view.models) else []
+        for name in (*RUNTIME_FILES, *view.typed_files, *tested):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         inside = _inside(view)
         texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view))

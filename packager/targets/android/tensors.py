@@ -67,9 +67,10 @@ STORAGE = {
 STRING_TYPE = "Array<String>"
 
 
-def class_names(models: Iterable[str]) -> dict[str, str]:
-    """Model name -> class name; `Model` is put behind a name that the generated files need themselves."""
-    used: set[str] = set()
+def class_names(models: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
+    """Model name -> class name; `Model` is put behind a name that the generated files need themselves: all packages,
+    or this one that needs those `taken` as well."""
+    used = set(taken)
     chosen = {}
     for model in models:
         name = names.pascal_case(model)

@@ -120,6 +120,86 @@ class GoldenView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ParameterView:
+    """Of the method that takes pictures and gives labels."""
+
+    identifier: str
+    kotlin_type: str
+    default: str
+    """what the type is followed by: ` = 1` or nothing"""
+    about: str
+    """a sentence, where its type does not say enough"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArgumentView:
+    """What makes a model's Input of the parameters."""
+
+    identifier: str
+    """of Input"""
+    value: str
+    """a Kotlin expression over the parameters"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultView:
+    """What the method gives, or one of several things."""
+
+    identifier: str
+    kotlin_type: str
+    value: str
+    """a Kotlin expression over `output`"""
+    about: str
+    """a sentence"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateView:
+    """What one call leaves for the next."""
+
+    input: InputView
+    output: str
+    """identifier"""
+    is_pinned: bool
+    """the output lies in memory that can be an input"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordsView:
+    """Labels or an alphabet."""
+
+    identifier: str
+    pieces: tuple[str, ...]
+    """lines, several in each"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedView:
+    """What the class of a model with a contract has more."""
+
+    verb: str
+    kotlin_type: str
+    """of what it gives"""
+    about: str
+    """what it gives: a sentence"""
+    example: str
+    """a call"""
+    parameters: tuple[ParameterView, ...]
+    """those of the contract, then the sizes of its tensors"""
+    top: str
+    """the parameter that says how many classes, or nothing"""
+    default_top: int
+    takes_bitmap: bool
+    """a picture is all that it takes"""
+    arguments: tuple[ArgumentView, ...]
+    results: tuple[ResultView, ...]
+    is_several: bool
+    """the results are put into one value"""
+    states: tuple[StateView, ...]
+    words: tuple[WordsView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelView:
     """The file of one model."""
 
@@ -148,6 +228,7 @@ class ModelView:
     """empty for a model without a self-test"""
     samples: str
     """what a self-test runs on, in words"""
+    typed: TypedView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,6 +247,8 @@ class AndroidView:
     """of the Android library; the Kotlin package too"""
     runtime: RuntimeView
     models: tuple[ModelView, ...]
+    typed_files: tuple[str, ...]
+    """names of the Kotlin files that contracts need besides"""
     assets: tuple[Asset, ...]
     licenses: tuple[License, ...]
     own: PackagedRuntime | None

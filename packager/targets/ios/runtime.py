@@ -1,8 +1,11 @@
 """Shows Swift the providers of a package, and the settings that it has for CoreML."""
 
+from collections.abc import Sequence
+
 from packager.providers import PROVIDERS
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
+from packager.typed import Contract, ImageInput
 
 COREML = "coreml"
 MODEL_FORMATS = {"MLProgram": ".mlProgram", "NeuralNetwork": ".neuralNetwork"}
@@ -16,13 +19,16 @@ SPECIALIZATIONS = {"Default": ".default", "FastPrediction": ".fastPrediction"}
 SWITCHES = {"0": "false", "1": "true"}
 
 
-def runtime_view(module: str, providers: tuple[str, ...]) -> RuntimeView:
+def runtime_view(module: str, providers: tuple[str, ...], contracts: Sequence[Contract] = ()) -> RuntimeView:
     """What the files print that all models of a package share."""
     return RuntimeView(
         module=module,
         c_module=f"C{module}",
         providers=tuple(ProviderView(name=name, case=CASES[name]) for name in providers),
         coreml=_coreml() if COREML in providers else None,
+        has_contract=bool(contracts),
+        has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
+        has_states=any(contract.states for contract in contracts),
     )
 
 

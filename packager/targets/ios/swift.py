@@ -32,6 +32,15 @@ RESERVED_CLASSES = frozenset(
     """.split()
 )
 
+# What packages with contracts use beside: taken in those alone, so that no class of another package changes its name.
+RESERVED_BY_CONTRACTS = frozenset(
+    """
+    Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Classification
+    CVPixelBuffer Detection FedPixels Labels Made Mask Orientation OSType Picture PictureLayout PixelBuffer PixelFormat
+    PixelMemory Pixels Prediction Reading Region Rows Samples Sound SystemPictures UIImage
+    """.split()
+)
+
 
 def module_name(package: str, given: str = "") -> str:
     """What Swift code imports: `page-orientation` -> `PageOrientationKit`, or the name that was `given`.

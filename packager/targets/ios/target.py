@@ -91,10 +91,12 @@ class Ios:
     ) -> IosView:
         pinned = tools.pins()["ios"]
         module = swift.module_name(package.name, self.module)
-        shared = runtime_view(module, self.providers)
+        contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
+        shared = runtime_view(module, self.providers, contracts)
         linked = framework.framework_view(runtime)
         _refuse_double(linked.name, shared)
-        class_names = swift.class_names((plan.model.name for plan in plans), taken=(module, *texts.FILES))
+        taken = (module, *texts.ALWAYS, *(swift.RESERVED_BY_CONTRACTS if contracts else ()))
+        class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         laid_out = files.lay_out(plans)
         tested = {name: golden_views(name, each, golden) for name, each in laid_out.items()}
         return IosView(
@@ -126,6 +128,7 @@ class Ios:
                 for plan in plans
                 if plan.model.license_file
             ),
+            contracts=contracts,
         )
 
     def built(self, view: IosView, plans: tuple[Plan, ...]) -> Built:

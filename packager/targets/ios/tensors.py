@@ -8,6 +8,7 @@ from packager.render import swift_integer
 from packager.targets import dimensions
 from packager.targets.dimensions import DimensionView, Sizes
 from packager.targets.golden import samples_in_words
+from packager.targets.ios.typed import Tensors, typed_example, typed_view
 from packager.targets.ios.view import FileView, GoldenView, InputView, ModelView, OutputView
 from packager.values import ElementType, Model, Package, TensorSpec
 
@@ -52,6 +53,15 @@ def model_view(
     inputs = tuple(_input(spec, sizes) for spec in model.signature.inputs)
     outputs = {spec: _output(spec, sizes, model.signature.outputs) for spec in model.signature.outputs}
     pinned = [spec for spec in outputs if _is_pinned(spec, reshaped)]
+    typed = typed_view(
+        model.contract,
+        Tensors(
+            inputs={view.tensor: view for view in inputs},
+            dimensions=sizes.views,
+            outputs={view.tensor: view for view in outputs.values()},
+            pinned=frozenset(spec.name for spec in pinned),
+        ),
+    )
     return ModelView(
         class_name=class_name,
         name=model.name,
@@ -60,7 +70,11 @@ def model_view(
         runtime_version=runtime_version,
         version=package.version,
         files=files,
-        example=_example(class_name, inputs, sizes.views, model.signature.outputs[0].identifier),
+        example=(
+            typed_example(class_name, model.contract)
+            if model.contract
+            else _example(class_name, inputs, sizes.views, model.signature.outputs[0].identifier)
+        ),
         dimensions=sizes.views,
         has_default_input=all(view.default for view in sizes.views),
         inputs=inputs,
@@ -68,6 +82,7 @@ def model_view(
         copied_outputs=tuple(view for spec, view in outputs.items() if spec not in pinned),
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
+        typed=typed,
     )
 
 

@@ -1,10 +1,12 @@
 """Which files of Swift, C and documentation a package has, and which template prints each."""
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
+from packager.typed import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextOutput
 from packager.xcframework.packaged import PackagedFramework
 
 SHARED = (
@@ -26,8 +28,30 @@ COREML = ("CoreMLOptions",)
 """Those of packages with CoreML."""
 SELF_TEST = ("Samples", "SelfTest")
 """Those of packages with golden vectors."""
-FILES = (*SHARED, *COREML, *SELF_TEST)
-"""All of them: no model's class may be called after one, for it is a file, too."""
+LABELS = ("Labels",)
+"""Those of packages with names of classes."""
+OF_KINDS: Mapping[type, tuple[str, ...]] = {
+    ImageInput: ("Picture", "Pixels", "SystemPictures"),
+    AudioInput: ("Sound",),
+    ClassesOutput: ("Classification", *LABELS),
+    BoxesOutput: ("Detection", *LABELS),
+    MaskOutput: ("Mask", *LABELS),
+    TextOutput: ("Reading", *LABELS),
+}
+"""Those of packages with a contract of such a kind."""
+ALWAYS = (*SHARED, *COREML, *SELF_TEST)
+"""No model's class may be called after one, for it is a file, too."""
+FILES = (*ALWAYS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
+"""All of them."""
+VALUES: Mapping[type, tuple[str, ...]] = {
+    ImageInput: ("Picture", "PixelFormat", "Orientation", "Region"),
+    AudioInput: ("Sound",),
+    ClassesOutput: ("Classification",),
+    BoxesOutput: ("Detection", "Box"),
+    MaskOutput: ("Mask",),
+    TextOutput: ("Reading",),
+}
+"""What an app handles of each kind."""
 
 
 def texts(view: IosView) -> dict[PurePosixPath, str]:
@@ -47,7 +71,14 @@ def texts(view: IosView) -> dict[PurePosixPath, str]:
 
 
 def shared_files(view: IosView) -> tuple[str, ...]:
-    return (*SHARED, *(COREML if view.runtime.uses_coreml else ()), *(SELF_TEST if _has_self_test(view) else ()))
+    optional = (*(COREML if view.runtime.uses_coreml else ()), *(SELF_TEST if _has_self_test(view) else ()))
+    return (*SHARED, *optional, *_of_kinds(view, OF_KINDS))
+
+
+def _of_kinds(view: IosView, names: Mapping[type, tuple[str, ...]]) -> tuple[str, ...]:
+    """Those of the kinds that the models' contracts have."""
+    kinds = [type(each) for contract in view.contracts for each in (*contract.inputs, *contract.outputs)]
+    return tuple(dict.fromkeys(name for kind, each in names.items() if kind in kinds for name in each))
 
 
 def _has_self_test(view: IosView) -> bool:
@@ -61,6 +92,7 @@ def _documentation(view: IosView) -> str:
             module=view.runtime.module,
             uses_coreml=view.runtime.uses_coreml,
             has_self_test=_has_self_test(view),
+            values=_of_kinds(view, VALUES),
             models=view.models,
         ),
     )
@@ -80,6 +112,7 @@ def _readme(view: IosView) -> str:
             has_static_frameworks=_has_static_frameworks(view.own),
             is_runtime_unknown=view.own is not None and view.own.folder is None,
             has_self_test=_has_self_test(view),
+            has_pictures=view.runtime.has_pictures,
             models=view.models,
         ),
     )

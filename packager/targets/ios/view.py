@@ -5,6 +5,8 @@ from pathlib import Path
 
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.ios.typed_view import TypedView
+from packager.typed import Contract
 from packager.values import Package
 from packager.xcframework.packaged import PackagedFramework
 
@@ -47,6 +49,11 @@ class RuntimeView:
     providers: tuple[ProviderView, ...]
     coreml: CoremlView | None
     """None for a package without CoreML"""
+    has_contract: bool
+    """a model takes more than tensors, or gives more"""
+    has_pictures: bool
+    has_states: bool
+    """a model remembers what it was given before"""
 
     @property
     def uses_coreml(self) -> bool:
@@ -149,6 +156,8 @@ class ModelView:
     """empty for a model without a self-test"""
     samples: str
     """what a self-test runs on, in words"""
+    typed: TypedView | None
+    """None for a model without a contract"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +182,7 @@ class ReadmeView:
     is_runtime_unknown: bool
     """its ONNX Runtime is at an address that nobody has opened"""
     has_self_test: bool
+    has_pictures: bool
     models: tuple[ModelView, ...]
 
 
@@ -183,6 +193,8 @@ class DocumentationView:
     module: str
     uses_coreml: bool
     has_self_test: bool
+    values: tuple[str, ...]
+    """types of what models with contracts take and give"""
     models: tuple[ModelView, ...]
 
 
@@ -218,5 +230,7 @@ class IosView:
     min_macos: str
     resources: tuple[Resource, ...]
     licenses: tuple[License, ...]
+    contracts: tuple[Contract, ...]
+    """of the models that have one"""
     own: PackagedFramework | None = None
     """the runtime that takes the place of the published one"""

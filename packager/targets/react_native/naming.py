@@ -147,7 +147,9 @@ def cmake_target(module: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", module).lower() + "_mobpack"
 
 
-def class_names(models: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
+def class_names(
+    models: Iterable[str], *, taken: Collection[str] = (), beside: Collection[str] = BESIDE
+) -> dict[str, str]:
     """Model name -> class name; `Model` is put behind a name that the package needs itself.
 
     Each class has types beside it, `OrientationInputs` and others: no two models may share one of those either.
@@ -156,8 +158,8 @@ def class_names(models: Iterable[str], *, taken: Collection[str] = ()) -> dict[s
     chosen = {}
     for model in models:
         name = names.pascal_case(model)
-        while used & {f"{name}{suffix}" for suffix in BESIDE}:
+        while used & {f"{name}{suffix}" for suffix in beside}:
             name += "Model"
-        used |= {f"{name}{suffix}" for suffix in BESIDE}
+        used |= {f"{name}{suffix}" for suffix in beside}
         chosen[model] = name
     return chosen

@@ -10,7 +10,7 @@ from packager.findings import Report
 from packager.render import templates_folder
 from packager.store import Store
 from packager.tables import STRICT
-from packager.targets.react_native import files, naming, runtime, tarball, texts, typescript
+from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
 from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime
@@ -75,7 +75,12 @@ class ReactNative:
     ) -> tuple[ModelView, ...]:
         laid_out = files.lay_out(built, layout)
         found = [plan.model for plan in built[0].plans]
-        class_names = naming.class_names(model.name for model in found)
+        contracts = [model.contract for model in found if model.contract]
+        class_names = naming.class_names(
+            (model.name for model in found),
+            taken=typed.class_names(contracts),
+            beside=(*naming.BESIDE, typed.PREDICTION) if contracts else naming.BESIDE,
+        )
         views = []
         for model in found:
             opened = {name: laid_out[name][model.name] for name in self.NEEDS}
@@ -87,6 +92,7 @@ class ReactNative:
                     platforms=tuple(PlatformView(name=name, files=each) for name, each in opened.items()),
                     golden=golden_views(model.name, opened, golden, layout),
                     class_name=class_names[model.name],
+                    typed=typed.typed_view(model.contract, class_names[model.name]) if model.contract else None,
                     reshaped={name for each in built for name in report.reshaped_outputs(model.name, each.variant)},
                 )
             )
@@ -120,6 +126,7 @@ class ReactNative:
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
             models=models,
+            exports=typed.exports([plan.model.contract for plan in android.plans if plan.model.contract]),
         )
 
     def render(self, view: ReactNativeView) -> Sources:
@@ -130,7 +137,7 @@ class ReactNative:
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(
             texts=dict(sorted({**texts.texts(view), **view.own_texts}.items())),
-            files={**texts.copies(), **_headers(), **view.libraries, **models, **licenses},
+            files={**texts.copies(), **texts.typed_copies(view), **_headers(), **view.libraries, **models, **licenses},
         )
 
     def project(self, view: ReactNativeView, sources: Sources) -> Sources:

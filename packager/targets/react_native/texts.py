@@ -14,6 +14,8 @@ MODULE = "Module"
 KOTLIN = PurePosixPath("android/src/main/kotlin")
 MODEL = "model"
 """`models/model.*`: templates that are printed once for each model."""
+TYPED = "typed"
+"""The folder of files that packages have for contracts."""
 PARTIAL = "_"
 """Starts the names of templates that others include."""
 
@@ -32,9 +34,18 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
 
 
 def copies() -> dict[PurePosixPath, Path]:
-    """The files that are the same in every package."""
+    """The files that are in every package, as they are."""
     root = templates_folder() / ROOT
-    return {path: root / path for path in _found() if path.suffix != TEMPLATE}
+    return {path: root / path for path in _found() if path.suffix != TEMPLATE and path.parent.name != TYPED}
+
+
+def typed_copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
+    """The files for contracts that a package needs, as they are."""
+    root = templates_folder() / ROOT
+    wanted = {each.module for each in view.names.exports}
+    return {
+        path: root / path for path in _found() if path.parent.name == TYPED and path.name.partition(".")[0] in wanted
+    }
 
 
 def templates() -> list[PurePosixPath]:

@@ -7,6 +7,7 @@ from packager.errors import ModelError
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
+from packager.targets.react_native.typed_view import TypedView
 from packager.targets.react_native.view import GoldenView, ModelView, PlatformView, TensorView
 from packager.values import ElementType, Model, Package, TensorSpec
 
@@ -48,6 +49,7 @@ def model_view(
     golden: tuple[GoldenView, ...] = (),
     class_name: str,
     reshaped: Collection[str],
+    typed: TypedView | None = None,
 ) -> ModelView:
     """The module of one model. `reshaped` names outputs whose declared shape is not the real one.
 
@@ -70,7 +72,8 @@ def model_view(
         platforms=platforms,
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
-        example=_example(npm_name, class_name, inputs, outputs[0]),
+        typed=typed,
+        example=(*_loaded(npm_name, class_name), *(typed.example if typed else _run(inputs, outputs[0]))),
     )
 
 
@@ -109,11 +112,16 @@ def _shape_type(sizes: Sequence[int | None]) -> str:
     return f"readonly [{', '.join('number' if size is None else str(size) for size in sizes)}]"
 
 
-def _example(npm_name: str, class_name: str, inputs: Sequence[TensorView], output: TensorView) -> tuple[str, ...]:
-    fed = ", ".join(each.identifier for each in inputs)
+def _loaded(npm_name: str, class_name: str) -> tuple[str, ...]:
     return (
         f"import {{ {class_name} }} from '{npm_name}';",
         f"const model = await {class_name}.load();",
+    )
+
+
+def _run(inputs: Sequence[TensorView], output: TensorView) -> tuple[str, ...]:
+    fed = ", ".join(each.identifier for each in inputs)
+    return (
         f"const {{ {output.identifier} }} = await model.run({f'{{ {fed} }}' if fed else '{}'});",
         f"console.log(model.provider, {output.identifier}.shape, {output.identifier}.data);",
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.targets.golden import GoldenSampleView, TestedFileView
+from packager.targets.react_native.typed_view import ExportView, TypedView
 from packager.values import Package
 
 
@@ -137,6 +138,8 @@ class ModelView:
     """empty for a model without a self-test"""
     samples: str
     """what a self-test runs on, in words"""
+    typed: TypedView | None
+    """of a model with a contract"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
 
@@ -180,6 +183,8 @@ class NamesView:
     has_self_test: bool
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
+    exports: tuple[ExportView, ...]
+    """what the package has for contracts; empty without any"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,140 @@
+"""Shows Kotlin what a model with a contract gives: expressions over its tensors, and its labels."""
+
+from collections.abc import Sequence
+
+from packager import names
+from packager.errors import ModelError
+from packager.render import kdoc_code
+from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
+from packager.typed import (
+    SEVERAL,
+    BoxesOutput,
+    ClassesOutput,
+    Contract,
+    EmbeddingOutput,
+    MaskOutput,
+    TensorOutput,
+    TextOutput,
+    TypedOutput,
+)
+
+PIECE = 90
+"""Characters of labels that stand in a line of code."""
+MOST_PIECES = 2000
+"""A method of the JVM has 64 KiB of code, which takes some ten bytes for each."""
+LOWEST = -3.4e38
+"""A threshold from here down lets everything through."""
+
+
+def results(contract: Contract, view: ModelView) -> tuple[ResultView, ...]:
+    """What the outputs give: one value each, and the shape of a tensor that the run decides."""
+    taken = [each.identifier for each in contract.outputs]
+    top = "top" if contract.verb != SEVERAL else ""
+    return tuple(part for each in contract.outputs for part in _result(each, view, taken, top))
+
+
+def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
+    """The labels and alphabets of the outputs. Raises ModelError for one that holds a line break."""
+    return tuple(
+        WordsView(identifier=each.identifier, pieces=pieces(lines, where=f"model '{model}': '{each.identifier}'"))
+        for each in contract.outputs
+        if (lines := _lines(each))
+    )
+
+
+def pieces(lines: Sequence[str], *, where: str) -> tuple[str, ...]:
+    """`lines` in pieces of several, each short enough for a line of code, all together for a method."""
+    for number, line in enumerate(lines):
+        if "\n" in line:
+            raise ModelError(f"{where}: label {number} has a line break", hint="give each label a line of its own")
+    room = max(PIECE, sum(len(line) + 1 for line in lines) // MOST_PIECES)
+    made: list[list[str]] = [[]]
+    for line in lines:
+        if made[-1] and sum(len(each) + 1 for each in made[-1]) + len(line) > room:
+            made.append([])
+        made[-1].append(line)
+    return tuple("\n".join(each) for each in made)
+
+
+def output(tensor: str, view: ModelView) -> OutputView:
+    return next(each for each in (*view.pinned_outputs, *view.copied_outputs) if each.tensor == tensor)
+
+
+def is_pinned(tensor: str, view: ModelView) -> bool:
+    """Whether its shape is known before the run."""
+    return any(each.tensor == tensor for each in view.pinned_outputs)
+
+
+def _result(result: TypedOutput, view: ModelView, taken: Sequence[str], top: str) -> tuple[ResultView, ...]:
+    if isinstance(result, TensorOutput):
+        return _tensor(result, view, taken)
+    kotlin_type, value, about = _value(result, view, top)
+    return (ResultView(identifier=result.identifier, kotlin_type=kotlin_type, value=value, about=about),)
+
+
+def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str]) -> tuple[ResultView, ...]:
+    shown = output(result.spec.name, view)
+    about = f"`{kdoc_code(shown.tensor)}`: {shown.element} `{kdoc_code(shown.shape)}`. {shown.note}".rstrip()
+    value = ResultView(
+        identifier=result.identifier,
+        kotlin_type=shown.kotlin_type,
+        value=f"output.{shown.identifier}",
+        about=about,
+    )
+    if is_pinned(result.spec.name, view):
+        return (value,)
+    (name,) = names.identifiers([f"{result.identifier}-shape"], prefix="output", taken=taken)
+    shape = ResultView(
+        identifier=name,
+        kotlin_type="LongArray",
+        value=f"output.{shown.shape_identifier}",
+        about=f"The shape of [{result.identifier}].",
+    )
+    return value, shape
+
+
+def _value(
+    result: ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput, view: ModelView, top: str
+) -> tuple[str, str, str]:
+    """Type, expression and a sentence about it."""
+    known = f"Words.{result.identifier}" if _lines(result) else "emptyList()"
+
+    def of(tensor: str) -> str:
+        return f"output.{output(tensor, view).identifier}"
+
+    match result:
+        case ClassesOutput():
+            call = f"classifications({of(result.scores.name)}, {known}, {top or result.top_k}, {_float(result)})"
+            return "List<Classification>", call, "Which classes the model sees, best first."
+        case BoxesOutput():
+            tensors = f"{of(result.boxes.name)}, {of(result.scores.name)}, {of(result.classes.name)}"
+            return "List<Detection>", f"detections({tensors}, {known})", "What the model sees and where, best first."
+        case MaskOutput():
+            tensors = f"{of(result.classes.name)}, {of(result.scores.name)}"
+            call = f"Mask({_shape(result.classes.name, view)}, {tensors}, {known})"
+            return "Mask", call, "What the model sees at each place."
+        case EmbeddingOutput():
+            return "FloatArray", f"{of(result.vector.name)}.toArray()", "A point of length 1: near ones mean alike."
+        case TextOutput():
+            call = f"reading({of(result.symbols.name)}, {of(result.scores.name)}, {known})"
+            return "Reading", call, "What the model reads."
+
+
+def _lines(result: TypedOutput) -> tuple[str, ...]:
+    match result:
+        case ClassesOutput() | BoxesOutput() | MaskOutput():
+            return result.labels
+        case TextOutput():
+            return result.alphabet
+        case _:
+            return ()
+
+
+def _shape(tensor: str, view: ModelView) -> str:
+    """An expression of type LongArray."""
+    shown = output(tensor, view)
+    return f"longArrayOf({', '.join(shown.sizes)})" if is_pinned(tensor, view) else f"output.{shown.shape_identifier}"
+
+
+def _float(result: ClassesOutput) -> str:
+    return "-Float.MAX_VALUE" if result.threshold <= LOWEST else f"{float(result.threshold)!r}f"

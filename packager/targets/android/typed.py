@@ -1,0 +1,202 @@
+"""Shows Kotlin a model's contract: the method that takes pictures and gives labels, and the files that it needs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from packager import names
+from packager.render import kdoc_code
+from packager.targets.android import results
+from packager.targets.android.view import ArgumentView, InputView, ModelView, ParameterView, StateView, TypedView
+from packager.targets.dimensions import DimensionView
+from packager.typed import (
+    SEVERAL,
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    Contract,
+    ImageInput,
+    MaskOutput,
+    StateInput,
+    TensorInput,
+    TextOutput,
+)
+from packager.values import ElementType
+
+# Names that the files of contracts use beside those of all packages. They are taken in packages with a contract alone,
+# so that no class of another changes its name.
+RESERVED_CLASSES = frozenset(
+    """
+    Bitmap Box Carried Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask Orientation
+    Picture PixelFormat Plane Prediction Reading Region ShortArray Sound Words
+    """.split()
+)
+CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
+"""What the bodies of typed methods name: no parameter may hide it."""
+
+FILES: Mapping[type, tuple[str, ...]] = {
+    ImageInput: ("Orientation", "Picture", "PixelFormat"),
+    AudioInput: ("Sound",),
+    ClassesOutput: ("Classification",),
+    BoxesOutput: ("Detection",),
+    MaskOutput: ("Mask",),
+    TextOutput: ("Reading",),
+}
+SHARED_FILE = "Values"
+"""of every package with a contract"""
+
+Given = ImageInput | AudioInput | TensorInput
+
+
+def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
+    """The Kotlin files that a package has because of its contracts, sorted."""
+    known = [contract for contract in contracts if contract]
+    parts = [type(part) for contract in known for part in (*contract.parameters, *contract.outputs)]
+    needed = {name for part in parts for name in FILES.get(part, ())}
+    return tuple(sorted(needed | {SHARED_FILE})) if known else ()
+
+
+def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
+    """`view` with what a contract adds to it. Raises ModelError for labels that are no lines of text."""
+    if contract is None:
+        return view
+    bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
+    return replace(view, typed=_typed(contract, view), imports=tuple(sorted((*view.imports, *bitmap))))
+
+
+def _typed(contract: Contract, view: ModelView) -> TypedView:
+    taken = (*CALLED, contract.verb)
+    passed = _passed(contract, view, taken)
+    parameters = _parameters(contract, view, passed, taken)
+    is_several = contract.verb == SEVERAL
+    found = results.results(contract, view)
+    top, default_top = _top(contract, [each.identifier for each in parameters])
+    about = "What the model gives." if is_several else found[0].about
+    return TypedView(
+        verb=contract.verb,
+        kotlin_type="Prediction" if is_several else found[0].kotlin_type,
+        about=f"{about.removesuffix('.')}, [{top}] of them at most." if top else about,
+        example=f"{contract.verb}({', '.join(_example(each) for each in parameters if not each.default)})",
+        parameters=parameters,
+        top=top,
+        default_top=default_top,
+        takes_bitmap=_takes_bitmap(contract),
+        arguments=_arguments(contract, view, passed, taken),
+        results=found,
+        is_several=is_several,
+        states=tuple(_state(each, view) for each in contract.states),
+        words=results.words(contract, view.name),
+    )
+
+
+def _takes_bitmap(contract: Contract) -> bool:
+    return len(contract.parameters) == 1 and isinstance(contract.parameters[0], ImageInput)
+
+
+def _passed(contract: Contract, view: ModelView, taken: Sequence[str]) -> dict[str, Given]:
+    """What an app passes, by the name of its parameter."""
+    wanted = [each.identifier for each in contract.parameters]
+    return dict(zip(names.identifiers(wanted, prefix="input", taken=taken), contract.parameters, strict=True))
+
+
+def _parameters(
+    contract: Contract, view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]
+) -> tuple[ParameterView, ...]:
+    sizes = _free_sizes(view, passed, taken)
+    known = {each.identifier: each for each in view.dimensions}
+    return (
+        *(_parameter(name, given, view) for name, given in passed.items()),
+        *(_size_parameter(name, known[size]) for size, name in sizes.items()),
+    )
+
+
+def _parameter(name: str, given: Given, view: ModelView) -> ParameterView:
+    if not isinstance(given, TensorInput):
+        kotlin_type = "Picture" if isinstance(given, ImageInput) else "Sound"
+        return ParameterView(identifier=name, kotlin_type=kotlin_type, default="", about="")
+    shown = _input(given.spec.name, view)
+    kind = "" if shown.is_string else ", a direct buffer of native byte order"
+    about = f"[{name}] is the tensor `{kdoc_code(shown.tensor)}`, {shown.element} `{kdoc_code(shown.shape)}`{kind}."
+    return ParameterView(
+        identifier=name, kotlin_type=shown.kotlin_type, default="", about=f"{about} {shown.note}".rstrip()
+    )
+
+
+def _size_parameter(name: str, size: DimensionView) -> ParameterView:
+    what = f"`{kdoc_code(size.name)}`" if size.name else f"axis {size.axis} of `{kdoc_code(size.tensor)}`"
+    return ParameterView(
+        identifier=name, kotlin_type="Int", default=size.default, about=f"[{name}] is the size of {what}."
+    )
+
+
+def _free_sizes(view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]) -> dict[str, str]:
+    """The sizes that no picture and no sound has: parameter of Input -> parameter of the method."""
+    known = _sizes(passed)
+    free = [each.identifier for each in view.dimensions if (each.tensor, each.axis) not in known]
+    return dict(zip(free, names.identifiers(free, prefix="dim", taken=[*taken, *passed]), strict=True))
+
+
+def _arguments(
+    contract: Contract, view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]
+) -> tuple[ArgumentView, ...]:
+    """Every tensor of the model's Input, then every size."""
+    values = {tensor: value for name, given in passed.items() for tensor, value in _values(given, name).items()}
+    values |= {each.input.name: f"carried.{_input(each.input.name, view).identifier}" for each in contract.states}
+    sizes, free = _sizes(passed), _free_sizes(view, passed, taken)
+    return (
+        *(ArgumentView(identifier=each.identifier, value=values[each.tensor]) for each in view.inputs),
+        *(
+            ArgumentView(identifier=each.identifier, value=sizes.get((each.tensor, each.axis)) or free[each.identifier])
+            for each in view.dimensions
+        ),
+    )
+
+
+def _values(given: Given, name: str) -> dict[str, str]:
+    """Expressions for the tensors that a parameter stands for, by their names in the model."""
+    if isinstance(given, ImageInput):
+        return {
+            given.pixels.name: f"{name}.pixels",
+            given.channels.name: f"{name}.format.positions",
+            given.orientation.name: f"{name}.orientation.tensor",
+        }
+    if isinstance(given, AudioInput):
+        kind = "floats" if given.samples.element is ElementType.FLOAT else "shorts"
+        return {given.samples.name: f"{name}.{kind}()", given.rate.name: f"{name}.rateTensor"}
+    return {given.spec.name: name}
+
+
+def _sizes(passed: Mapping[str, Given]) -> dict[tuple[str, int], str]:
+    """Expressions for the sizes that come with pictures and sounds, by tensor and axis."""
+    found: dict[tuple[str, int], str] = {}
+    for name, given in passed.items():
+        if isinstance(given, ImageInput):
+            sizes = ("region.height", "region.width", "format.bytesPerPixel")
+            found |= {(given.pixels.name, axis): f"{name}.{size}" for axis, size in enumerate(sizes)}
+        elif isinstance(given, AudioInput):
+            found |= {(given.samples.name, axis): f"{name}.{size}" for axis, size in enumerate(("frames", "channels"))}
+    return found
+
+
+def _input(tensor: str, view: ModelView) -> InputView:
+    return next(each for each in view.inputs if each.tensor == tensor)
+
+
+def _state(state: StateInput, view: ModelView) -> StateView:
+    return StateView(
+        input=_input(state.input.name, view),
+        output=results.output(state.output.name, view).identifier,
+        is_pinned=results.is_pinned(state.output.name, view),
+    )
+
+
+def _top(contract: Contract, taken: Sequence[str]) -> tuple[str, int]:
+    """Name and default of the parameter that says how many classes; an empty name where there is no such thing."""
+    first = contract.outputs[0]
+    if contract.verb == SEVERAL or not isinstance(first, ClassesOutput):
+        return "", 0
+    return names.identifiers(["top"], prefix="top", taken=taken)[0], first.top_k
+
+
+def _example(parameter: ParameterView) -> str:
+    made = {"Picture": "Picture.of(bitmap)", "Sound": "Sound(samples, rate = 16_000)"}
+    return made.get(parameter.kotlin_type, parameter.identifier)

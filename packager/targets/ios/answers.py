@@ -1,0 +1,141 @@
+"""Shows Swift what a model gives an app: an expression for each answer, and the names of classes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from packager import names
+from packager.errors import ModelError
+from packager.render import swift_doc, swift_string
+from packager.targets.ios.typed_view import LabelsView, ResultView
+from packager.targets.ios.view import OutputView
+from packager.typed import (
+    BoxesOutput,
+    ClassesOutput,
+    EmbeddingOutput,
+    MaskOutput,
+    TensorOutput,
+    TextOutput,
+    TypedOutput,
+)
+from packager.values import TensorSpec
+
+PACKED = 96
+"""How many characters of names a line of a literal has at most; a longer name has its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The tensors of a run, as Swift expressions."""
+
+    tensors: Mapping[str, OutputView]
+    """by their names in the graph"""
+    pinned: frozenset[str]
+    """those that have no shape of their own"""
+    variable: str
+
+    def values(self, spec: TensorSpec) -> str:
+        return f"{self.variable}.{self.tensors[spec.name].identifier}"
+
+    def shape(self, spec: TensorSpec) -> str:
+        view = self.tensors[spec.name]
+        known = f"[{', '.join(view.sizes)}]"
+        return known if spec.name in self.pinned else f"{self.variable}.{view.shape_identifier}"
+
+
+def results(outputs: tuple[TypedOutput, ...], outcome: Outcome, *, top: str) -> tuple[ResultView, ...]:
+    """What is made of a run; `top` is the parameter with the number of classes, empty where there is none."""
+    taken = [output.identifier for output in outputs]
+    shapes = names.identifiers([f"{each}-shape" for each in taken], prefix="output", taken=taken)
+    return tuple(_result(output, shape, outcome, top) for output, shape in zip(outputs, shapes, strict=True))
+
+
+def _result(output: TypedOutput, shape_identifier: str, outcome: Outcome, top: str) -> ResultView:
+    made_type, words, value = _made(output, outcome, top)
+    return ResultView(
+        identifier=output.identifier,
+        type=made_type,
+        words=words,
+        value=value,
+        shape=outcome.shape(output.spec) if isinstance(output, TensorOutput) else "",
+        shape_identifier=shape_identifier,
+    )
+
+
+def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, str]:
+    """Swift type, words for the documentation, and Swift expression."""
+    match output:
+        case ClassesOutput():
+            scores, labels = outcome.values(output.scores), _labels(output)
+            options = f"top: {top or output.top_k}, threshold: {output.threshold!r}"
+            made = f"Classification.best({scores}, {labels}, {options})"
+            return "[Classification]", "Which classes the model sees, best first.", made
+        case BoxesOutput():
+            found = ", ".join(map(outcome.values, (output.boxes, output.scores, output.classes)))
+            made = f"Detection.found({found}, {_labels(output)})"
+            return "[Detection]", "What the model found, best first.", made
+        case MaskOutput():
+            places = f"{outcome.values(output.classes)}, {outcome.values(output.scores)}"
+            made = f"Mask({places}, {outcome.shape(output.classes)}, {_labels(output)})"
+            return "Mask", "What the model sees at each place.", made
+        case TextOutput():
+            symbols = f"{outcome.values(output.symbols)}, {outcome.values(output.scores)}"
+            return "Reading", "What the model read.", f"Reading({symbols}, {_labels(output)})"
+        case EmbeddingOutput():
+            return "[Float]", "A point in a space where near means alike.", outcome.values(output.vector)
+        case TensorOutput():
+            view = outcome.tensors[output.spec.name]
+            words = f"`{swift_doc(view.tensor)}`: {view.element} `{swift_doc(view.shape)}`."
+            return f"[{view.swift_type}]", words, outcome.values(output.spec)
+
+
+def _texts(output: TypedOutput) -> tuple[str, ...]:
+    match output:
+        case ClassesOutput() | BoxesOutput() | MaskOutput():
+            return output.labels
+        case TextOutput():
+            return output.alphabet
+    return ()
+
+
+def _name(output: TypedOutput) -> str:
+    return f"{output.identifier}{'Alphabet' if isinstance(output, TextOutput) else 'Labels'}"
+
+
+def _labels(output: TypedOutput) -> str:
+    """Swift expression for the names of an output."""
+    return f"Self.{_name(output)}" if any(_texts(output)) else "[]"
+
+
+def declared_labels(outputs: tuple[TypedOutput, ...]) -> tuple[LabelsView, ...]:
+    """The names that a class holds. Raises ModelError for one with an end of a line in it."""
+    return tuple(
+        LabelsView(
+            identifier=_name(output),
+            words="Symbols by their numbers."
+            if isinstance(output, TextOutput)
+            else "Names of classes by their numbers.",
+            lines=tuple(packed(_texts(output))),
+        )
+        for output in outputs
+        if any(_texts(output))
+    )
+
+
+def packed(texts: tuple[str, ...]) -> Iterator[str]:
+    """Lines of a Swift literal that is `texts` with ends of lines between: several on each, for most are short."""
+    line = ""
+    for index, text in enumerate(texts):
+        if "\n" in text:
+            raise ModelError(f"the label {text!r} has an end of a line in it", hint="give it in one line")
+        word = swift_string(text)[1:-1]
+        # A line of nothing, or with a blank at its end, looks like another one in an editor.
+        if index and line and word and len(line) + len(word) >= PACKED:
+            yield _visible(line)
+            line = word
+        else:
+            line = f"{line}\\n{word}" if index else word
+    yield _visible(line)
+
+
+def _visible(line: str) -> str:
+    return f"{line[:-1]}\\u{{20}}" if line.endswith(" ") else line

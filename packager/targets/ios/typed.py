@@ -1,0 +1,217 @@
+"""Shows Swift a model's contract: the method that takes pictures and sounds, and gives labels and boxes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packager import names
+from packager.render import swift_doc
+from packager.targets.dimensions import DimensionView
+from packager.targets.ios.answers import Outcome, declared_labels, results
+from packager.targets.ios.typed_view import (
+    FedView,
+    LocalsView,
+    ParameterView,
+    ResultView,
+    StateView,
+    TypedView,
+)
+from packager.targets.ios.view import InputView, OutputView
+from packager.typed import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput, TypedInput
+from packager.values import ElementType
+
+WIDE = 60
+"""From this many characters on, parameters stand on lines of their own."""
+SUMMARIES = {
+    "classify": "Says which classes the model sees, best first.",
+    "detect": "Finds what the model knows and says where it is, best first.",
+    "segment": "Says what the model sees at each place.",
+    "embed": "Gives a point in a space where near means alike.",
+    "read": "Reads a text.",
+    "predict": "Gives all that the model makes of what it is given.",
+}
+LOCALS = ("output", "tensors", "cancellation", "carried", "answer")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """What an app passes."""
+
+    identifier: str
+    type: str
+    default: str
+    """what the type is followed by: ` = 1` or nothing"""
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tensors:
+    """The inputs and outputs of a model as its class has them, by their names in the graph."""
+
+    inputs: Mapping[str, InputView]
+    dimensions: tuple[DimensionView, ...]
+    outputs: Mapping[str, OutputView]
+    pinned: frozenset[str]
+
+
+def typed_view(contract: Contract | None, tensors: Tensors) -> TypedView | None:
+    """The method for apps; None for a model that takes and gives nothing but tensors."""
+    return _view(contract, tensors) if contract else None
+
+
+def _view(contract: Contract, tensors: Tensors) -> TypedView:
+    sizes = _sizes(contract, tensors)
+    given = [*(_given(each, tensors) for each in contract.parameters), *sizes.values()]
+    used = [each.identifier for each in given]
+    top, *inside = names.identifiers(("top", *LOCALS), prefix="", taken=used)
+    local = LocalsView(**dict(zip(LOCALS, inside, strict=True)))
+    more = [each for each in [_top(contract, top)] if each]
+    outcome = Outcome(tensors=tensors.outputs, pinned=tensors.pinned, variable=local.output)
+    made = results(contract.outputs, outcome, top=top if more else "")
+    parameters = [*given, *more]
+    declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
+    is_prediction = contract.verb == SEVERAL
+    return TypedView(
+        verb=contract.verb,
+        summary=SUMMARIES[contract.verb],
+        documented=tuple(ParameterView(identifier=each.identifier, words=each.words) for each in parameters),
+        declared=declared,
+        received=(
+            *(f"_ {each.identifier}: {each.type}" for each in parameters),
+            f"until {local.cancellation}: Cancellation?",
+        ),
+        passed="".join(f"{each.identifier}, " for each in parameters),
+        is_wide=sum(map(len, declared)) > WIDE,
+        result="Prediction" if is_prediction else made[0].type,
+        answer=_answer(contract, made),
+        locals=local,
+        fed=tuple(_fed(contract, tensors, local.carried, sizes)),
+        states=tuple(_state(each, tensors) for each in contract.states),
+        results=made,
+        is_prediction=is_prediction,
+        labels=declared_labels(contract.outputs),
+        is_picture_alone=len(given) == 1 and isinstance(contract.parameters[0], ImageInput),
+        more_declared="".join(f", {_declared(each, is_labelled=True)}" for each in more),
+        more_passed="".join(f", {each.identifier}: {each.identifier}" for each in more),
+    )
+
+
+def typed_example(class_name: str, contract: Contract) -> tuple[str, ...]:
+    """Lines of Swift for the documentation."""
+    made = [line for line in map(_made_in_example, contract.parameters) if line]
+    is_alone = len(contract.parameters) == 1
+    given = [f"{'' if is_alone else f'{each.identifier}: '}{each.identifier}" for each in contract.parameters]
+    return (
+        f"let model = try await {class_name}.load()",
+        *made,
+        f"print(try await model.{contract.verb}({', '.join(given)}))",
+    )
+
+
+def _made_in_example(given: ImageInput | AudioInput | TensorInput) -> str:
+    match given:
+        case ImageInput():
+            return f"let {given.identifier} = try Picture(pixelBuffer, orientation: .right)"
+        case AudioInput():
+            return f"let {given.identifier} = try Sound(samples, rate: 44100)"
+        case TensorInput():
+            return ""
+
+
+def _sizes(contract: Contract, tensors: Tensors) -> dict[str, Parameter]:
+    """By what the tensor API calls them: the sizes that the contract's own tensors leave open."""
+    plain = [tensors.inputs[each.spec.name] for each in contract.parameters if isinstance(each, TensorInput)]
+    open_sizes = {size for view in plain for size in view.sizes}
+    needed = [each for each in tensors.dimensions if each.identifier in open_sizes]
+    taken = [each.identifier for each in contract.parameters]
+    free = names.identifiers([each.identifier for each in needed], prefix="dim", taken=taken)
+    return {
+        size.identifier: Parameter(
+            identifier=identifier,
+            type="Int",
+            default=size.default,
+            words=f"the size of `{swift_doc(size.name)}`." if size.name else f"a size of `{swift_doc(size.tensor)}`.",
+        )
+        for size, identifier in zip(needed, free, strict=True)
+    }
+
+
+def _given(given: ImageInput | AudioInput | TensorInput, tensors: Tensors) -> Parameter:
+    match given:
+        case ImageInput():
+            return Parameter(identifier=given.identifier, type="Picture", default="", words="a picture of any size.")
+        case AudioInput():
+            words = "a recording of any length and rate."
+            return Parameter(identifier=given.identifier, type="Sound", default="", words=words)
+        case TensorInput():
+            view = tensors.inputs[given.spec.name]
+            words = f"`{swift_doc(view.tensor)}`, {view.element} `{swift_doc(view.shape)}` in row-major order."
+            return Parameter(identifier=given.identifier, type=f"[{view.swift_type}]", default="", words=words)
+
+
+def _top(contract: Contract, identifier: str) -> Parameter | None:
+    """How many classes; a Prediction has as many as the contract says."""
+    first = contract.outputs[0]
+    if contract.verb == SEVERAL or not isinstance(first, ClassesOutput):
+        return None
+    return Parameter(identifier=identifier, type="Int", default=f" = {first.top_k}", words="how many classes at most.")
+
+
+def _declared(parameter: Parameter, *, is_labelled: bool) -> str:
+    return f"{'' if is_labelled else '_ '}{parameter.identifier}: {parameter.type}{parameter.default}"
+
+
+def _answer(contract: Contract, made: Sequence[ResultView]) -> str:
+    """What a call returns; choosing classes may throw."""
+    effect = "try " if any(isinstance(each, ClassesOutput) for each in contract.outputs) else ""
+    if contract.verb != SEVERAL:
+        return effect + made[0].value
+    return f"{effect}Prediction({', '.join(_arguments(made))})"
+
+
+def _arguments(made: Iterable[ResultView]) -> Iterator[str]:
+    for each in made:
+        yield f"{each.identifier}: {each.value}"
+        if each.shape:
+            yield f"{each.shape_identifier}: {each.shape}"
+
+
+def _state(state: StateInput, tensors: Tensors) -> StateView:
+    view = tensors.inputs[state.input.name]
+    return StateView(
+        identifier=state.identifier,
+        type=view.swift_type,
+        sizes=view.sizes,
+        zero=view.zero,
+        output=tensors.outputs[state.output.name].identifier,
+    )
+
+
+def _fed(contract: Contract, tensors: Tensors, carried: str, sizes: Mapping[str, Parameter]) -> Iterator[FedView]:
+    """Every input, in the model's order."""
+    found = {each.tensor: each for given in contract.inputs for each in _fed_by(given, tensors.inputs, carried, sizes)}
+    yield from (found[tensor] for tensor in tensors.inputs)
+
+
+def _fed_by(
+    given: TypedInput, inputs: Mapping[str, InputView], carried: str, sizes: Mapping[str, Parameter]
+) -> Iterator[FedView]:
+    name = given.identifier
+    match given:
+        case ImageInput():
+            yield FedView(type="FedPixels", tensor=given.pixels.name, arguments=(name,))
+            yield FedView(type="Fed", tensor=given.channels.name, arguments=(f"{name}.format.channels", "[3]"))
+            yield FedView(type="Fed", tensor=given.orientation.name, arguments=(f"[{name}.orientation.number]", "[]"))
+        case AudioInput():
+            samples = "integers" if given.samples.element is ElementType.INT16 else "floats"
+            shape = f"[{name}.frames, {name}.channels]"
+            yield FedView(type="Fed", tensor=given.samples.name, arguments=(f"{name}.{samples}", shape))
+            yield FedView(type="Fed", tensor=given.rate.name, arguments=(f"[Int64({name}.rate)]", "[]"))
+        case StateInput():
+            yield _plain(inputs[given.input.name], f"{carried}.{name}", sizes)
+        case TensorInput():
+            yield _plain(inputs[given.spec.name], name, sizes)
+
+
+def _plain(view: InputView, values: str, sizes: Mapping[str, Parameter]) -> FedView:
+    shape = ", ".join(sizes[size].identifier if size in sizes else size for size in view.sizes)
+    return FedView(type=view.tensor_type, tensor=view.tensor, arguments=(values, f"[{shape}]"))

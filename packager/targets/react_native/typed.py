@@ -1,0 +1,181 @@
+"""Chooses how TypeScript shows a contract: the method that an app calls, what it takes and what it is made of."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from packager import names
+from packager.render import ts_string
+from packager.targets.react_native import typed_outputs
+from packager.targets.react_native.typed_outputs import Shown
+from packager.targets.react_native.typed_view import (
+    ExportView,
+    FedView,
+    ImportView,
+    MadeView,
+    PredictedView,
+    StateView,
+    TypedView,
+)
+from packager.targets.react_native.typescript import STORAGE
+from packager.typed import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput
+from packager.values import ElementType
+
+Parameter = ImageInput | AudioInput | TensorInput
+
+TYPES = {
+    "boxes": ("Box", "Detection"),
+    "classes": ("Classification",),
+    "mask": ("Mask",),
+    "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
+    "picture": ("Picture", "PictureOrientation", "PixelFormat", "Region"),
+    "sound": ("Sound",),
+    "state": (),
+    "text": ("Reading",),
+}
+"""The files of `runtime/typed/`, and the types of each that apps name."""
+CARRIED = "Carried"
+PREDICTION = "Prediction"
+"""Behind a class's name: the type of several results."""
+RESERVED = frozenset(
+    """
+    android classified descriptor detected firstState ios loadAs nextState options outputs pcmTensors pictureTensors
+    resultOf segmented soundTensors spelled tensors tensorsOf top topOf useModel
+    """.split()
+)
+"""What parameters cannot be called, for the code around them uses it."""
+MADE = {ImageInput: "picture", AudioInput: "sound"}
+"""What an app passes, in words: the name of the file in `runtime/typed/` as well."""
+ARGUMENTS = {ImageInput: "{ data, width, height }", AudioInput: "{ samples, rate }"}
+"""What an app writes for it."""
+RESULTS = {"classify": "classes", "detect": "found", "segment": "mask", "embed": "vector", "read": "reading"}
+"""What an app calls the result."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a model's file takes from a file of `runtime/typed/`."""
+
+    values: set[str] = field(default_factory=set)
+    types: set[str] = field(default_factory=set)
+
+
+def class_names(contracts: Sequence[Contract]) -> frozenset[str]:
+    """Names that a package with these contracts has beside those of its models."""
+    exported = {name for each in exports(contracts) for name in each.types}
+    return frozenset({CARRIED, *exported} if contracts else ())
+
+
+def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
+    """The files of `runtime/typed/` that a package needs."""
+    found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
+    found |= {"options"} if found else set()
+    return tuple(ExportView(module=module, types=TYPES[module]) for module in sorted(found))
+
+
+def typed_view(contract: Contract, class_name: str) -> TypedView:
+    """The method of a model with `contract`."""
+    parameters = dict(zip(_free(each.identifier for each in contract.parameters), contract.parameters, strict=True))
+    local = dict(zip(parameters, _free((f"{name}Tensors" for name in parameters), parameters), strict=True))
+    made = {name: each for name, each in parameters.items() if not isinstance(each, TensorInput)}
+    types = {name: _type_of(each, class_name) for name, each in parameters.items()}
+    is_single = contract.verb != SEVERAL
+    ranked = [each for each in contract.outputs if is_single and isinstance(each, ClassesOutput)]
+    results = [typed_outputs.shown(each, class_name, has_top=bool(ranked)) for each in contract.outputs]
+    state_keys = " | ".join(ts_string(each.input.identifier) for each in contract.states)
+    return TypedView(
+        verb=contract.verb,
+        about=results[0].about if is_single else "Gives all that the model says.",
+        example=_example(contract, parameters),
+        takes=", ".join(f"{name}: {wanted}" for name, wanted in types.items()),
+        parameters="".join(f"{name}: {wanted}, " for name, wanted in types.items()),
+        arguments=", ".join(parameters),
+        refused=" or ".join(dict.fromkeys(f"a {MADE[type(each)]}" for each in made.values())),
+        options="ClassifyOptions" if ranked else "CallOptions",
+        sync_options="ClassifySyncOptions" if ranked else "",
+        top=str(ranked[0].top_k) if ranked else "",
+        result=results[0].type if is_single else f"{class_name}{PREDICTION}",
+        given=f"Omit<{class_name}Inputs, {state_keys}>" if state_keys else f"{class_name}Inputs",
+        made=tuple(MadeView(name=local[name], function=_function(each), argument=name) for name, each in made.items()),
+        fed=tuple(fed for name, each in parameters.items() for fed in _fed(each, name, local[name])),
+        value=results[0].value if is_single else "",
+        predicted=()
+        if is_single
+        else tuple(
+            PredictedView(identifier=output.identifier, about=each.noun, type=each.type, value=each.value)
+            for output, each in zip(contract.outputs, results, strict=True)
+        ),
+        states=tuple(map(_state, contract.states)),
+        state_keys=state_keys,
+        labels=tuple(found for each in contract.outputs if (found := typed_outputs.labels(each))),
+        imports=tuple(_imports(made.values(), results, contract, is_ranked=bool(ranked))),
+    )
+
+
+def _free(wanted: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    return names.identifiers(wanted, prefix="value", taken={*RESERVED, *taken})
+
+
+def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str, ...]:
+    """Lines that call the method and show what it gives."""
+    arguments = ", ".join(ARGUMENTS.get(type(each), name) for name, each in parameters.items())
+    result = RESULTS.get(contract.verb, "found")
+    return (
+        f"const {result} = await model.{contract.verb}({arguments});",
+        f"console.log(model.provider, {result});",
+    )
+
+
+def _type_of(parameter: Parameter, class_name: str) -> str:
+    if isinstance(parameter, TensorInput):
+        return f"{class_name}Inputs[{ts_string(parameter.spec.identifier)}]"
+    return MADE[type(parameter)].capitalize()
+
+
+def _function(parameter: Parameter) -> str:
+    if isinstance(parameter, AudioInput):
+        return "pcmTensors" if parameter.samples.element is ElementType.INT16 else "soundTensors"
+    return "pictureTensors"
+
+
+def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
+    match parameter:
+        case ImageInput():
+            yield FedView(key=parameter.pixels.identifier, value=f"{local}.pixels")
+            yield FedView(key=parameter.channels.identifier, value=f"{local}.channels")
+            yield FedView(key=parameter.orientation.identifier, value=f"{local}.orientation")
+        case AudioInput():
+            yield FedView(key=parameter.samples.identifier, value=f"{local}.samples")
+            yield FedView(key=parameter.rate.identifier, value=f"{local}.rate")
+        case TensorInput():
+            yield FedView(key=parameter.spec.identifier, value=name)
+
+
+def _state(state: StateInput) -> StateView:
+    return StateView(
+        key=state.input.identifier,
+        array=STORAGE[state.input.element].array,
+        count=prod(size for size in state.input.shape if isinstance(size, int)),
+        output=state.output.identifier,
+    )
+
+
+def _imports(
+    made: Iterable[Parameter], results: Iterable[Shown], contract: Contract, *, is_ranked: bool
+) -> Iterator[ImportView]:
+    asked: dict[str, Asked] = {}
+    for parameter in made:
+        module = asked.setdefault(MADE[type(parameter)], Asked())
+        module.values.add(_function(parameter))
+        module.types.add(_type_of(parameter, ""))
+    for each in results:
+        if each.module:
+            module = asked.setdefault(each.module, Asked())
+            module.values.add(each.function)
+            module.types.add(each.type_name)
+    if contract.states:
+        asked["state"] = Asked(values={CARRIED})
+    types = {"ClassifyOptions", "ClassifySyncOptions"} if is_ranked else {"CallOptions"}
+    asked["options"] = Asked(values={"topOf"} if is_ranked else set(), types=types)
+    for name, module in sorted(asked.items()):
+        yield ImportView(module=name, values=tuple(sorted(module.values)), types=tuple(sorted(module.types)))

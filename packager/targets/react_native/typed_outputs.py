@@ -1,0 +1,148 @@
+"""Chooses how TypeScript shows what a model gives: types, expressions that make them, names of classes."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from packager.render import ts_string
+from packager.targets.react_native.typed_view import LabelsView
+from packager.typed import (
+    BoxesOutput,
+    ClassesOutput,
+    EmbeddingOutput,
+    MaskOutput,
+    TensorOutput,
+    TextOutput,
+    TypedOutput,
+)
+from packager.values import TensorSpec
+
+LINE = 110
+"""Of labels, in characters: their files indent them by two or four."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A result in TypeScript."""
+
+    type: str
+    value: str
+    """an expression, of `outputs`"""
+    about: str
+    """in words: what it does"""
+    noun: str
+    """in words: what it is"""
+    module: str = ""
+    """of `runtime/typed/`; empty for what needs none"""
+    function: str = ""
+    type_name: str = ""
+    """what the module is asked for"""
+
+
+def shown(output: TypedOutput, class_name: str, *, has_top: bool) -> Shown:
+    """`has_top` says whether the app chooses how many classes there are: a variable `top` then has their number."""
+    labels = labels_name(output)
+    match output:
+        case ClassesOutput():
+            top = "top" if has_top else str(output.top_k)
+            return Shown(
+                type="readonly Classification[]",
+                value=f"classified({_data(output.scores)}, {labels}, {top}, {_number(output.threshold)})",
+                about=f"Says which classes fit: {_classes_in_words(output, has_top=has_top)}",
+                noun=f"Which classes fit: {_classes_in_words(output, has_top=has_top)}",
+                module="classes",
+                function="classified",
+                type_name="Classification",
+            )
+        case BoxesOutput():
+            tensors = ", ".join(map(_data, (output.boxes, output.scores, output.classes)))
+            return Shown(
+                type="readonly Detection[]",
+                value=f"detected({tensors}, {labels})",
+                about="Finds what is in a picture, and where: best first.",
+                noun="What is in the picture, and where: best first.",
+                module="boxes",
+                function="detected",
+                type_name="Detection",
+            )
+        case MaskOutput():
+            return Shown(
+                type="Mask",
+                value=f"segmented({_tensor(output.classes)}, {_tensor(output.scores)}, {labels})",
+                about="Says what is at each place of a picture.",
+                noun="What is at each place of the picture.",
+                module="mask",
+                function="segmented",
+                type_name="Mask",
+            )
+        case EmbeddingOutput():
+            noun = "a vector of length 1: those of what is alike are near each other."
+            value = _data(output.vector)
+            return Shown(type="Float32Array", value=value, about=f"Gives {noun}", noun=noun.capitalize())
+        case TextOutput():
+            return Shown(
+                type="Reading",
+                value=f"spelled({_data(output.symbols)}, {_data(output.scores)}, {labels})",
+                about="Reads a text.",
+                noun="A text.",
+                module="text",
+                function="spelled",
+                type_name="Reading",
+            )
+        case TensorOutput():
+            type_ = f"{class_name}Outputs[{ts_string(output.spec.identifier)}]"
+            noun = "a tensor, as the model has it."
+            value = _tensor(output.spec)
+            return Shown(type=type_, value=value, about=f"Gives {noun}", noun=noun.capitalize())
+
+
+def _classes_in_words(output: ClassesOutput, *, has_top: bool) -> str:
+    choice = ", or as many as `top` says" if has_top else ""
+    words = f"the {output.top_k} best ones, best first{choice}."
+    is_limited = math.isfinite(output.threshold) and output.threshold != 0
+    return f"{words} Those below {_number(output.threshold)} are left out." if is_limited else words
+
+
+def _tensor(spec: TensorSpec) -> str:
+    return f"outputs.{spec.identifier}"
+
+
+def _data(spec: TensorSpec) -> str:
+    return f"{_tensor(spec)}.data"
+
+
+def _number(value: float) -> str:
+    """As JavaScript writes it: `0`, `0.25`, `-Infinity`."""
+    if not math.isfinite(value):
+        return repr(value).replace("inf", "Infinity")
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def labels_name(output: TypedOutput) -> str:
+    """What the constant is called that has the names of its classes."""
+    return f"{output.identifier}Labels"
+
+
+def labels(output: TypedOutput) -> LabelsView | None:
+    """The names of classes, or the symbols of an alphabet; None for what has neither."""
+    match output:
+        case ClassesOutput() | BoxesOutput() | MaskOutput():
+            return LabelsView(name=labels_name(output), lines=tuple(_lines(output.labels)))
+        case TextOutput():
+            return LabelsView(name=labels_name(output), lines=tuple(_lines(output.alphabet)))
+    return None
+
+
+def _lines(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """As many texts to a line as it takes."""
+    line: list[str] = []
+    length = 0
+    for text in texts:
+        width = len(ts_string(text)) + len(", ")
+        if line and length + width > LINE:
+            yield tuple(line)
+            line, length = [], 0
+        line.append(text)
+        length += width
+    if line:
+        yield tuple(line)
