@@ -12,14 +12,14 @@ ROOT = Path(__file__).parents[1]
 
 LAYERS = (
     ("cli",),
-    ("bisect", "export", "quantize", "reference", "xcode"),
+    ("bisect", "export", "predict", "quantize", "reference", "xcode"),
     ("pipeline",),
     ("verdict",),
     ("evidence", "plan", "reporting", "golden"),
     ("bisection",),
     ("quantization",),
     ("calibration", "measurement", "parity", "partition", "release", "runtimes"),
-    ("attachment", "ortformat", "samples"),
+    ("answers", "attachment", "ortformat", "samples"),
     ("models",),
     ("config",),
     ("targets",),

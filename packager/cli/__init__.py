@@ -19,6 +19,7 @@ from packager.cli.doctor import doctor
 from packager.cli.export import export
 from packager.cli.init import init
 from packager.cli.inspect import inspect
+from packager.cli.predict import predict
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
 from packager.cli.xcode import xcode
@@ -40,7 +41,7 @@ def commands() -> None:
     """
 
 
-for command in (init, inspect, check, build, export, quantize, convert, runtime, xcode, doctor):
+for command in (init, inspect, predict, check, build, export, quantize, convert, runtime, xcode, doctor):
     commands.add_command(command)
 
 

@@ -20,12 +20,14 @@ def input_files(config: Config, path: Path) -> tuple[Path, ...]:
 
 
 def model_files(config: Config) -> Iterator[Path]:
-    """Models with the files that their weights lie in, and licences."""
+    """Models with the files that their weights lie in, licences, and the labels that contracts name."""
     for name, table in config.model.items():
         yield table.path
         yield from models.load(table.path, name).data_files
         if table.license:
             yield table.license
+        for kind in (*table.inputs.values(), *table.outputs.values()):
+            yield from (value for value in vars(kind).values() if isinstance(value, Path))
 
 
 def sample_files(config: Config, folder: Path) -> Iterator[Path]:

@@ -55,7 +55,7 @@ def boxed(writer: Writer, likelihoods: str, wanted: Regions) -> Boxed:
     count = of_region(writer.node("Sub", runs.right, runs.left), "add")
     scores = writer.node("Div", of_region(runs.sum, "add"), count)
     width, height = writer.node("Sub", right, left), writer.node("Sub", bottom, top)
-    filled = "mobpack/d/ONE"
+    filled = writer.node("Div", count, writer.node("Mul", width, height))
     corners, is_large = _grown(writer, (left, top, right, bottom), filled, wanted)
     return Boxed(
         corners=writer.node("Compress", corners, is_large, axis=0),
@@ -123,7 +123,7 @@ def _grown(writer: Writer, sides: tuple[str, str, str, str], filled: str, wanted
     width, height = (writer.node("Sub", end, start) for start, end in zip(starts, ends, strict=True))
     is_large = writer.node("GreaterOrEqual", writer.node("Min", width, height), float(wanted.min_size))
     outline = writer.node("Mul", writer.node("Add", width, height), 2.0)
-    area = writer.node("Mul", width, height)
+    area = writer.node("Mul", writer.node("Mul", width, height), filled)
     growth = writer.node("Div", writer.node("Mul", area, float(wanted.unclip_ratio)), outline)
     starts = [writer.node("Sub", each, growth) for each in starts]
     ends = [writer.node("Add", each, growth) for each in ends]

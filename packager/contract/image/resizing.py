@@ -54,16 +54,20 @@ def _nearest(writer: Writer, pixels: str, picture: Stored, height: str, width: s
 
 def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, width: str) -> str:
     """Each pixel is made of the four whose centres lie around its own, rounded once, halves up."""
-    rows, row_weights = _neighbours(writer, picture.height, height)
-    columns, column_weights = _neighbours(writer, picture.width, width)
-    taken = writer.node("Gather", writer.node("Gather", pixels, rows, axis=0), columns, axis=2)
-    numbers = writer.cast(taken, ElementType.FLOAT)  # [height, 2, width, 2, channels]
-    weighted = writer.node("Mul", numbers, writer.node("Unsqueeze", row_weights, [2, 3, 4]))
-    in_height = writer.node("ReduceSum", weighted, [1], keepdims=0)
-    weighted = writer.node("Mul", in_height, writer.node("Unsqueeze", column_weights, [2]))
-    made = writer.node("ReduceSum", weighted, [2], keepdims=0)
-    rounded = writer.cast(writer.node("Add", made, writer.number(0.5)), ElementType.UINT8)
-    return writer.node("Flatten", rounded, axis=2)
+    upper, lower, row_share = _neighbours(writer, picture.height, height)
+    left, right, column_share = _neighbours(writer, picture.width, width)
+    rows = writer.node("Gather", pixels, writer.node("Concat", *_upended(writer, upper, lower), axis=1), axis=0)
+    taken = writer.node("Gather", rows, writer.node("Concat", left, right, axis=0), axis=2)
+    numbers = writer.cast(writer.node("Reshape", taken, [0, 2, -1]), ElementType.FLOAT)
+    weights = writer.node("Concat", *_upended(writer, writer.node("Sub", 1.0, row_share), row_share), axis=1)
+    made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a product is the fastest sum
+    channels = writer.node("Shape", pixels, start=2)
+    sizes = writer.node("Concat", [-1, 2], _listed(writer, width), channels, axis=0)
+    first, second = writer.nodes("Split", 2, writer.node("Reshape", made, sizes), axis=1, num_outputs=2)
+    share = writer.node("Unsqueeze", column_share, [1])
+    between = writer.node("Add", first, writer.node("Mul", writer.node("Sub", second, first), share))
+    rounded = writer.cast(writer.node("Add", between, 0.5), ElementType.UINT8)
+    return writer.node("Flatten", rounded, axis=3)
 
 
 def _centres(writer: Writer, size: str, made: str) -> tuple[str, str]:
@@ -79,19 +83,17 @@ def _divided(writer: Writer, numerators: str, denominator: str) -> tuple[str, st
     return whole, writer.node("Sub", numerators, writer.node("Mul", whole, denominator))
 
 
-def _neighbours(writer: Writer, size: str, made: str) -> tuple[str, str]:
-    """int64 and float [made, 2]: the two pixels around each centre, and how much of each; at the ends only the last."""
+def _neighbours(writer: Writer, size: str, made: str) -> tuple[str, str, str]:
+    """int64 [made], twice: the pixels whose centres lie before and behind each centre; float [made]: how much of the
+    latter. Outside the first and the last centre it is theirs."""
     centres, denominator = _centres(writer, size, made)
-    from_centre = writer.node("Max", writer.node("Sub", centres, made), writer.integer(0))
-    first, left_over = _divided(writer, from_centre, denominator)
-    last = writer.node("Sub", size, 1)
-    second = writer.node("Min", writer.node("Add", first, 1), last)
+    from_first = writer.node("Max", writer.node("Sub", centres, made), writer.integer(0))
+    before, left_over = _divided(writer, from_first, denominator)
+    behind = writer.node("Min", writer.node("Add", before, 1), writer.node("Sub", size, 1))
     parts = (writer.cast(each, ElementType.FLOAT) for each in (left_over, denominator))
-    share = writer.node("Div", *parts)
-    rest = writer.node("Sub", writer.number(1), share)
-    return _paired(writer, first, second), _paired(writer, rest, share)
+    return before, behind, writer.node("Div", *parts)
 
 
-def _paired(writer: Writer, one: str, other: str) -> str:
-    pair = (writer.node("Unsqueeze", each, [1]) for each in (one, other))
-    return writer.node("Concat", *pair, axis=1)
+def _upended(writer: Writer, *values: str) -> tuple[str, ...]:
+    """Each [size] as [size, 1]."""
+    return tuple(writer.node("Unsqueeze", each, [1]) for each in values)

@@ -160,12 +160,14 @@ def _declared(parameter: Parameter, *, is_labelled: bool) -> str:
     return f"{'' if is_labelled else '_ '}{parameter.identifier}: {parameter.type}{parameter.default}"
 
 
-def _answer(contract: Contract, made: Sequence[ResultView]) -> str:
-    """What a call returns; choosing classes may throw."""
+def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:
+    """Lines of what a call returns; choosing classes may throw."""
     effect = "try " if any(isinstance(each, ClassesOutput) for each in contract.outputs) else ""
     if contract.verb != SEVERAL:
-        return effect + made[0].value
-    return f"{effect}Prediction({', '.join(_arguments(made))})"
+        return (effect + made[0].value,)
+    arguments = list(_arguments(made))
+    lines = [f"    {each}{'' if each is arguments[-1] else ','}" for each in arguments]
+    return (f"{effect}Prediction(", *lines, ")")
 
 
 def _arguments(made: Iterable[ResultView]) -> Iterator[str]:

@@ -87,8 +87,8 @@ class TypedView:
     """parameters stand on lines of their own"""
     result: str
     """Swift type"""
-    answer: str
-    """Swift expression"""
+    answer: tuple[str, ...]
+    """lines of a Swift expression"""
     locals: LocalsView
     fed: tuple[FedView, ...]
     states: tuple[StateView, ...]

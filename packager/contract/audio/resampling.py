@@ -121,7 +121,7 @@ def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid) -> str:
     phases = writer.node("Mod", ticks, ratio.target)  # how far behind it, in parts of `target`
     taps = _taps(writer, ratio, grid)
     weights = _weights(writer, ratio, grid, phases, taps)
-    windows = _windows(writer, mono, writer.node("Sub", starts, ratio.reach), _round(writer, ratio, grid), taps)
+    windows = _windows(writer, mono, starts, ratio, grid, taps)
     products = writer.node("MatMul", windows, weights)  # [phases, rounds, size]
     return writer.node("Reshape", writer.node("Transpose", products, perm=[1, 0, 2]), [-1])
 
@@ -133,20 +133,19 @@ def _taps(writer: Writer, ratio: Ratio, grid: Grid) -> str:
     return _counted(writer, writer.node("Add", writer.node("Add", span, both), [2]))
 
 
-def _round(writer: Writer, ratio: Ratio, grid: Grid) -> str:
-    """Where each round starts in the recording: [rounds, 1]."""
+def _windows(writer: Writer, mono: str, starts: str, ratio: Ratio, grid: Grid, taps: str) -> str:
+    """What each group is made of: [phases, rounds, taps]."""
     made = writer.node("Mul", grid.phases, [grid.size])
     step = writer.node("Div", writer.node("Mul", made, ratio.source), ratio.target)
-    return writer.node("Unsqueeze", writer.node("Mul", _counted(writer, grid.rounds), step), [1])
-
-
-def _windows(writer: Writer, mono: str, starts: str, rounds: str, taps: str) -> str:
-    """What each group is made of: [phases, rounds, taps]."""
-    silent = writer.node("Concat", [0.0], mono, [0.0], axis=0)  # whatever lies outside is one of its ends
-    places = writer.node("Add", writer.node("Unsqueeze", starts, [1, 2]), writer.node("Add", rounds, taps))
-    places = writer.node("Max", writer.node("Add", places, [1]), [0])
-    last = writer.node("Sub", writer.node("Shape", silent), [1])
-    return writer.node("Gather", silent, writer.node("Min", places, last))
+    rounds = writer.node("Mul", _counted(writer, grid.rounds), step)
+    # With `reach` samples put ahead, the first tap of a group lies at its own place in the recording.
+    places = writer.node("Add", writer.node("Unsqueeze", rounds, [1]), taps)
+    places = writer.node("Add", writer.node("Unsqueeze", starts, [1, 2]), places)
+    highest = writer.node("Slice", starts, [-1], [1 << 62])
+    end = writer.node("Add", writer.node("Mul", grid.rounds, step), writer.node("Shape", taps))
+    behind = writer.node("Sub", writer.node("Add", highest, end), writer.node("Shape", mono))
+    pads = writer.node("Concat", ratio.reach, writer.node("Max", behind, [0]), axis=0)
+    return writer.node("Gather", writer.node("Pad", mono, pads), places)
 
 
 def _weights(writer: Writer, ratio: Ratio, grid: Grid, phases: str, taps: str) -> str:

@@ -3,7 +3,7 @@
 from math import isqrt, log
 from typing import TYPE_CHECKING
 
-from packager.contract.mel import Mel
+from packager.contract.audio.mel import Mel
 from packager.contract.writer import Writer
 
 if TYPE_CHECKING:

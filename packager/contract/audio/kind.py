@@ -6,11 +6,11 @@ from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
+from packager.contract.audio.mel import Mel, MelTable, mel_of
+from packager.contract.audio.resampling import Resampled, resample
+from packager.contract.audio.spectrogram import write_mel
+from packager.contract.audio.timeline import Place, place_of
 from packager.contract.kind import AttachedInput
-from packager.contract.mel import Mel, MelTable, mel_of
-from packager.contract.resampling import Resampled, resample
-from packager.contract.spectrogram import write_mel
-from packager.contract.timeline import Place, place_of
 from packager.contract.writer import Writer
 from packager.errors import ConfigError
 from packager.specs import ElementType, TensorSpec
@@ -46,7 +46,7 @@ class Framing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sound:
+class SoundInput:
     """One recording at the model's rate."""
 
     KIND: ClassVar[str] = "audio"

@@ -1,0 +1,93 @@
+"""`mobpack predict`: what the models of a project say about pictures and recordings."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from packager.cli.options import MODEL, config_option, json_option, print_json, set_option
+
+if TYPE_CHECKING:
+    from packager.predict import Prediction
+
+SHOWN = 8
+"""Numbers of a tensor; with --json all of them are printed."""
+
+
+@click.command(short_help="Say what a model makes of pictures and sounds.")
+@click.argument("files", type=MODEL, nargs=-1, required=True, metavar="FILE...")
+@click.option("--model", "name", default="", metavar="NAME", help="Which of the project's models; not needed for one.")
+@click.option("--top", type=click.IntRange(min=1), help="How many classes, in place of the contract's top-k.")
+@config_option
+@set_option
+@json_option
+def predict(
+    files: tuple[Path, ...], name: str, top: int | None, config_path: Path, settings: tuple[str, ...], as_json: bool
+) -> None:
+    """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav) or arrays (.npz).
+
+    What the contract adds to the graph is run as it ships, so this is what an app will get.
+    """
+    from packager import config as configuration
+    from packager.console import Console
+    from packager.predict import predict as answers_for
+
+    console = Console(quiet=as_json)
+    config = configuration.load(config_path, settings=settings)
+    found = list(answers_for(config, name, files, console, top=top))
+    if as_json:
+        entries = [{"file": str(each.file), "answers": _plain(each.answers)} for each in found]
+        print_json({"schema-version": 1, "predictions": entries})
+        return
+    for each in found:
+        show(each, console)
+
+
+def show(found: "Prediction", console: Any) -> None:
+    console.result(str(found.file))
+    for name, value in found.answers.items():
+        for line in lines(value):
+            console.result(f"  {line}" if len(found.answers) == 1 else f"  {name}: {line}")
+
+
+def lines(value: Any) -> Iterator[str]:
+    """An answer in words, best first."""
+    from packager.answers import Classification, Detection, Mask, Reading
+
+    match value:
+        case Mask():
+            yield f"{value.width} x {value.height}"
+            yield from (f"{each.share:7.1%}  {each.label or each.index}" for each in value.shares)
+        case Reading():
+            yield f"{value.score:.3f}  {value.text!r}"
+        case (Classification() | Detection(), *_):
+            yield from map(_line, value)
+        case ():
+            yield "nothing"
+        case _:
+            yield _numbers(value)
+
+
+def _line(found: Any) -> str:
+    """Of a class or a box."""
+    named = f"{found.score:.3f}  {found.label or found.index}"
+    box = getattr(found, "box", None)
+    return named if box is None else f"{named}  {box.left:.1f} {box.top:.1f} {box.right:.1f} {box.bottom:.1f}"
+
+
+def _numbers(value: Any) -> str:
+    import numpy
+
+    array = numpy.array(value)
+    some = " ".join(f"{number:g}" for number in array.reshape(-1)[:SHOWN])
+    return f"[{' x '.join(map(str, array.shape))}]  {some}{' ...' if array.size > SHOWN else ''}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
