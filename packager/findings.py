@@ -115,6 +115,11 @@ class Parity:
         )
 
     @property
+    def empty_outputs(self) -> tuple[str, ...]:
+        """Outputs without a single value on any sample: nothing was compared."""
+        return tuple(each.output for each in self.outputs if not each.number_count)
+
+    @property
     def over(self) -> tuple[OutputError, ...]:
         """Outputs that are not within their tolerance."""
         return tuple(output for output in self.outputs if output.failure)

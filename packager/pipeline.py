@@ -316,6 +316,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
             for name, table in config.model.items()
         },
+        **contracts_of(config),
         "parity": {
             "runners": list(config.parity.runners),
             "require": list(config.parity.require),
@@ -334,6 +335,24 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             for name, table in {**targets_of(config, targets), **wrappers_of(config, targets)}.items()
         },
     }
+
+
+def contracts_of(config: Config) -> dict[str, object]:
+    """What the tables of inputs and outputs say, by model; files by their names. Nothing where there are none."""
+    found = {
+        name: {
+            "inputs": {key: _settings_of_kind(kind) for key, kind in table.inputs.items()},
+            "outputs": {key: _settings_of_kind(kind) for key, kind in table.outputs.items()},
+        }
+        for name, table in config.model.items()
+        if table.inputs or table.outputs
+    }
+    return {"contract": found} if found else {}
+
+
+def _settings_of_kind(kind: Any) -> dict[str, object]:
+    settings = {names.kebab_case(key): value for key, value in asdict(kind).items() if value is not None}
+    return {key: value.name if isinstance(value, Path) else value for key, value in settings.items()}
 
 
 def settings_of(target: Printed) -> dict[str, object]:

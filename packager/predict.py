@@ -14,7 +14,7 @@ from packager.samples import given
 from packager.store import Store
 from packager.values import Model, own_numbers
 
-HINT = "give a file of the kind that the contract says"
+HINT = "give pictures or .wav files, as the contract says, or .npz files of what the graph takes"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,8 @@ def _chosen(config: Config, name: str) -> str:
 
 def _answers(model: Model, file: Path, store: Store, top: int | None) -> dict[str, Answer]:
     assert model.contract is not None
+    if not file.is_file():
+        raise ConfigError(f"{file}: no such file", hint=HINT)
     with store.scratch() as scratch:
         samples = given(model, file, scratch)
         (outcome,) = parity.run_original(own_numbers(model), samples, scratch / "outputs")

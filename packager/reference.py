@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.config import FILE_NAME, Config
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS
 from packager.quantizers import QUANTIZERS
 from packager.reporting import ReportDocument
 
@@ -19,6 +20,8 @@ TABLES = {
     "PackageTable": "package",
     "ModelTable": "model.NAME",
     "ToleranceTable": "model.NAME.tolerance.OUTPUT",
+    **{kind.__name__: f'model.NAME.inputs.INPUT] with kind = "{name}"' for name, kind in INPUT_KINDS.items()},
+    **{kind.__name__: f'model.NAME.outputs.OUTPUT] with kind = "{name}"' for name, kind in OUTPUT_KINDS.items()},
     **{kind.__name__: f'variant.NAME] with quantizer = "{name}"' for name, kind in QUANTIZERS.items()},
     "Calibration": "variant.NAME.calibration",
     "ImageSettings": "variant.NAME.calibration.image",

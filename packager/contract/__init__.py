@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from packager.contract.audio import SoundInput
 from packager.contract.boxes import Boxes
 from packager.contract.classes import Classes
 from packager.contract.embedding import Embedding
@@ -15,6 +16,7 @@ from packager.contract.writer import OPSET, Writer, Written
 
 INPUT_KINDS: Mapping[str, type[InputKind]] = {
     PictureInput.KIND: PictureInput,
+    SoundInput.KIND: SoundInput,
     CarriedInput.KIND: CarriedInput,
     PlainInput.KIND: PlainInput,
 }

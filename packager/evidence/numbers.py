@@ -217,6 +217,11 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
             f"model '{found.model}': output '{output}' has another shape than it declares; "
             "the package treats it as dynamic"
         )
+    for output in found.empty_outputs if config.model[found.model].outputs else ():
+        yield (
+            f"model '{found.model}': output '{output}' is empty on every sample ({found.samples}): nothing was "
+            "compared; name files in which it finds something in [parity] samples"
+        )
     for output in found.without_numbers:
         yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"
     for output in found.unstable_outputs:

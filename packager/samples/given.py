@@ -37,7 +37,7 @@ def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:
     """What the model takes of each picture or recording of `source`, written below `folder`."""
     for number, sample in enumerate(read(source_of(str(source), model, Settings()))):
         for problem in sample.errors:
-            raise ConfigError(f"[parity] samples: {problem.text}", hint=problem.hint)
+            raise ConfigError(problem.text, hint=problem.hint)
         path = folder / f"given-{number:05}.npz"
         write_arrays(path, sample.arrays)
         yield path

@@ -58,6 +58,8 @@ class MelTable:
             value = getattr(self, key)
             if value is not None and value < 1:
                 raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|leave it out for the preset's")
+        if self.n_fft is not None and self.n_fft % 2:
+            raise ValueError(f"mel.n-fft {self.n_fft} is odd, and libraries place its frequencies differently|add 1")
         for key in ("floor", "offset", "range", "fmin"):
             value = getattr(self, key)
             if value is not None and not 0 <= value < float("inf"):

@@ -19,8 +19,8 @@ from packager.targets.ios.view import InputView, OutputView
 from packager.typed import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput, TypedInput
 from packager.values import ElementType
 
-WIDE = 60
-"""From this many characters on, parameters stand on lines of their own."""
+WIDEST = 120
+"""Characters of a line: parameters stand on lines of their own where they do not fit into one."""
 SUMMARIES = {
     "classify": "Says which classes the model sees, best first.",
     "detect": "Finds what the model knows and says where it is, best first.",
@@ -70,18 +70,21 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     parameters = [*given, *more]
     declared = tuple(_declared(each, is_labelled=len(given) > 1 or each in more) for each in parameters)
     is_prediction = contract.verb == SEVERAL
+    result = "Prediction" if is_prediction else made[0].type
+    received = (
+        *(f"_ {each.identifier}: {each.type}" for each in parameters),
+        f"until {local.cancellation}: Cancellation?",
+    )
     return TypedView(
         verb=contract.verb,
         summary=SUMMARIES[contract.verb],
         documented=tuple(ParameterView(identifier=each.identifier, words=each.words) for each in parameters),
         declared=declared,
-        received=(
-            *(f"_ {each.identifier}: {each.type}" for each in parameters),
-            f"until {local.cancellation}: Cancellation?",
-        ),
+        received=received,
         passed="".join(f"{each.identifier}, " for each in parameters),
-        is_wide=sum(map(len, declared)) > WIDE,
-        result="Prediction" if is_prediction else made[0].type,
+        is_wide=_is_wide(f"public func {contract.verb}", declared, f"async throws -> {result}"),
+        is_received_wide=_is_wide("private func answer", received, f"throws -> {result}"),
+        result=result,
         answer=_answer(contract, made),
         locals=local,
         fed=tuple(_fed(contract, tensors, local.carried, sizes)),
@@ -158,6 +161,10 @@ def _top(contract: Contract, identifier: str) -> Parameter | None:
 
 def _declared(parameter: Parameter, *, is_labelled: bool) -> str:
     return f"{'' if is_labelled else '_ '}{parameter.identifier}: {parameter.type}{parameter.default}"
+
+
+def _is_wide(name: str, parameters: Iterable[str], result: str) -> bool:
+    return len(f"    {name}({', '.join(parameters)}) {result} {{") > WIDEST
 
 
 def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:

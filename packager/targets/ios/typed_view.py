@@ -84,7 +84,8 @@ class TypedView:
     passed: str
     """what the public ones pass to it, with a comma behind"""
     is_wide: bool
-    """parameters stand on lines of their own"""
+    """parameters of the public methods stand on lines of their own"""
+    is_received_wide: bool
     result: str
     """Swift type"""
     answer: tuple[str, ...]
