@@ -197,8 +197,7 @@ def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -
         if found is None:
             hint = nearest(after.name, list(core.outputs))
             raise ConfigError(f"{where}.inputs.{name}: the model has no output '{after.name}'", hint=hint)
-        sizes = [size for size in found.shape if isinstance(size, int)]
-        if found.element is not after.element or (found.is_static and sizes != list(after.shape)):
+        if found.element is not after.element or not _is_alike(found, after):
             raise ConfigError(
                 f"{where}.inputs.{name}: output '{after.name}' is {found.element} {list(found.shape)}, "
                 f"the state {after.element} {list(after.shape)}",
@@ -206,6 +205,12 @@ def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -
             )
         if after.name in tables.outputs:
             raise ConfigError(f"{where}.outputs.{after.name}: is a state already", hint="take out one of the tables")
+
+
+def _is_alike(found: TensorSpec, wanted: TensorSpec) -> bool:
+    """Whether the shape of `found` can be that of `wanted`, as far as it is known."""
+    pairs = zip(found.shape, wanted.shape, strict=False)
+    return len(found.shape) == len(wanted.shape) and all(a == b for a, b in pairs if isinstance(a, int))
 
 
 def _joined(model: Model, parts: Parts) -> Model:
@@ -225,12 +230,13 @@ def _joined(model: Model, parts: Parts) -> Model:
 
 def _rename(parts: Parts, graph: "GraphProto") -> None:
     """What was made of an app's input gets the name under which the core takes it."""
-    new = {each.value: name for name, each in parts.inputs.items() if each.value}
-    for old, name in new.items():
-        if old in parts.written.constants:  # one constant may serve several
-            array = parts.written.constants[old]
-            parts.written.constants[name] = array
-    moved = {old: name for old, name in new.items() if old not in parts.written.constants}
+    constants = parts.written.constants
+    moved: dict[str, str] = {}
+    for name, each in parts.inputs.items():
+        if each.value in constants:  # one constant may serve several
+            constants[name] = constants[each.value]
+        elif each.value:
+            moved[each.value] = name
     for node in parts.written.nodes:
         for values in (node.input, node.output):
             values[:] = [moved.get(value, value) for value in values]

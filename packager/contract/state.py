@@ -32,7 +32,8 @@ class CarriedInput:
         """Batches are of one; every other size has to be known, or nobody could make the zeros."""
         if spec.is_static:
             return None
-        sizes = tuple(1 if spec.is_batch(axis) else size for axis, size in enumerate(spec.shape))
+        is_open = [not isinstance(size, int) for size in spec.shape]
+        sizes = tuple(1 if is_open[axis] and spec.is_batch(axis) else size for axis, size in enumerate(spec.shape))
         known = tuple(size for size in sizes if isinstance(size, int))
         if len(known) != len(sizes):
             raise ConfigError("a state needs a shape without open sizes", hint="fix them in [model.NAME.shapes]")

@@ -112,6 +112,7 @@ class PictureInput:
         picture = stored(writer, typed.pixels.name, typed.orientation.name)
         width, height = swapped(writer, picture, picture.width, picture.height)
         made = fit(writer, fitting, width, height)
+        placement = _placement(writer, made, frame, width, height)
         stored_height, stored_width = swapped(writer, picture, made.height, made.width)
         small = resized(
             writer,
@@ -127,7 +128,7 @@ class PictureInput:
         return AttachedInput(
             typed=typed,
             value=self._normalised(writer, self._arranged(writer, upright, frame), spec.element, frame),
-            placement=_placement(writer, made, frame, width, height),
+            placement=placement,
             shapes={typed.pixels.name: SHAPES},
             values={typed.channels.name: (0, 1, 2), typed.orientation.name: tuple(range(1, 9))},
         )
