@@ -131,8 +131,8 @@ class Mel:
 
     @property
     def shortest(self) -> int:
-        """Samples of the shortest recording that has a frame."""
-        return self.length_of(1) if self.pad == "none" else max(self.length_of(1), self.n_fft // 2 + 1)
+        """Samples of the shortest recording that has a frame: it is longer than what it is reflected into."""
+        return max(self.length_of(1), self.around + 1 if self.pad == "reflect" else 1)
 
     def frames_of(self, length: int) -> int:
         return (length + 2 * self.around - self.n_fft) // self.hop + int(self.last)

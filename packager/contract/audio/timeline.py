@@ -109,9 +109,14 @@ def _length(size: Dimension, frames: Frames | None, length: int | None) -> int |
         raise ConfigError(f"'length' {length} is too short", hint=f"a frame needs {frames.shortest} samples")
     if not isinstance(size, int):
         return length
-    needed = max(frames.length_of(size), frames.shortest)
-    if frames.frames_of(needed if length is None else length) != size:
-        given = f"{needed} samples are" if length is None else f"'length' {length} is"
-        found = frames.frames_of(needed if length is None else length)
-        raise ConfigError(f"{given} {found} frames, the model takes {size}", hint=f"length = {frames.length_of(size)}")
-    return needed if length is None else length
+    if length is not None and frames.frames_of(length) != size:
+        raise ConfigError(
+            f"'length' {length} is {frames.frames_of(length)} frames, the model takes {size}", hint="leave out length"
+        )
+    needed = max(frames.length_of(size), frames.shortest) if length is None else length
+    if frames.frames_of(needed) != size:
+        raise ConfigError(
+            f"takes {size} frames: a recording that short has none",
+            hint=f"the shortest one has {frames.shortest} samples and {frames.frames_of(frames.shortest)} frames",
+        )
+    return needed

@@ -22,6 +22,9 @@ from packager.values import TensorSpec
 PACKED = 96
 """How many characters of names a line of a literal has at most; a longer name has its own."""
 
+LARGEST = 3.4028234663852886e38
+"""Of the floats that have 32 bits."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -66,7 +69,7 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
     match output:
         case ClassesOutput():
             scores, labels = outcome.values(output.scores), _labels(output)
-            options = f"top: {top or output.top_k}, threshold: {output.threshold!r}"
+            options = f"top: {top or output.top_k}, threshold: {_float(output.threshold)}"
             made = f"Classification.best({scores}, {labels}, {options})"
             return "[Classification]", "Which classes the model sees, best first.", made
         case BoxesOutput():
@@ -86,6 +89,11 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
             view = outcome.tensors[output.spec.name]
             words = f"`{swift_doc(view.tensor)}`: {view.element} `{swift_doc(view.shape)}`."
             return f"[{view.swift_type}]", words, outcome.values(output.spec)
+
+
+def _float(number: float) -> str:
+    """A Swift literal of type Float, which has no larger ones."""
+    return repr(min(max(number, -LARGEST), LARGEST))
 
 
 def _texts(output: TypedOutput) -> tuple[str, ...]:

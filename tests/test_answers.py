@@ -1,0 +1,71 @@
+"""Outputs in the words of a contract."""
+
+from typing import Any
+
+import numpy
+import pytest
+
+from packager.answers import Box, Classification, Detection, Mask, Reading, Share, answer
+from tests.golden.cases import BOXES, CLASSES, EMBEDDING, MASK, RAW_OUTPUT, TEXT
+
+
+def said(typed: Any, outputs: dict[str, Any], top: int | None = None) -> Any:
+    return answer(typed, outputs, top)
+
+
+def scores(*values: float) -> dict[str, Any]:
+    return {"logits.scores": numpy.array(values, numpy.float32)}
+
+
+def test_classes_come_best_first_with_their_labels() -> None:
+    found = said(CLASSES, scores(0.125, 0.5, 0.25, 0.0))
+    assert found == (
+        Classification(label='a "dog"', index=1, score=0.5),
+        Classification(label="größe\\$x", index=2, score=0.25),
+        Classification(label="cat", index=0, score=0.125),
+    )
+
+
+def test_of_equal_classes_the_first_comes_first() -> None:
+    assert [each.index for each in said(CLASSES, scores(0.25, 0.5, 0.25, 0.5))] == [1, 3, 0]
+
+
+def test_classes_below_the_threshold_and_those_without_a_number_are_left_out() -> None:
+    assert [each.index for each in said(CLASSES, scores(-0.1, numpy.nan, 0.1, 0.0))] == [2, 3]
+
+
+def test_more_classes_can_be_asked_for_than_the_contract_says() -> None:
+    assert len(said(CLASSES, scores(0.1, 0.2, 0.3, 0.4), top=10)) == 4
+
+
+def test_boxes_are_in_the_order_of_the_graph() -> None:
+    outputs: dict[str, Any] = {
+        "found.boxes": numpy.array([[1, 2, 3, 4], [5, 6, 7, 8]], numpy.float32),
+        "found.scores": numpy.array([0.5, 0.25], numpy.float32),
+        "found.classes": numpy.array([0, 1]),
+    }
+    assert said(BOXES, outputs) == (
+        Detection(label="text", index=0, score=0.5, box=Box(left=1, top=2, right=3, bottom=4)),
+        Detection(label="", index=1, score=0.25, box=Box(left=5, top=6, right=7, bottom=8)),
+    )
+
+
+def test_a_mask_says_how_much_of_the_picture_each_class_covers() -> None:
+    outputs = {"mask.classes": numpy.array([[0, 2, 2], [2, 2, 0]], numpy.uint8)}
+    shares = (Share(label="", index=2, share=4 / 6), Share(label="", index=0, share=2 / 6))
+    assert said(MASK, outputs) == Mask(width=3, height=2, shares=shares)
+
+
+def test_a_text_is_its_symbols_and_its_score_their_mean() -> None:
+    outputs = {"text.symbols": numpy.array([4, 5, 1]), "text.scores": numpy.array([0.5, 1, 0.75], numpy.float32)}
+    assert said(TEXT, outputs) == Reading(text="日 b", score=0.75)
+
+
+def test_an_empty_text_has_no_score() -> None:
+    outputs = {"text.symbols": numpy.zeros(0, numpy.int64), "text.scores": numpy.zeros(0, numpy.float32)}
+    assert said(TEXT, outputs) == Reading(text="", score=0.0)
+
+
+@pytest.mark.parametrize(("typed", "name"), [(EMBEDDING, "feature.vector"), (RAW_OUTPUT, "raw")])
+def test_numbers_stay_numbers(typed: Any, name: str) -> None:
+    assert list(said(typed, {name: numpy.array([0.5, 0.25])})) == [0.5, 0.25]

@@ -1,0 +1,116 @@
+"""`mobpack predict` says what an app will get."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from PIL import Image
+
+from packager.cli import main
+from tests.onnx_text import onnx_model, saved
+
+pytestmark = pytest.mark.processes
+
+NET = """(float[batch, 3, 8, 8] x) => (float[batch, 3] logits) <int64[2] axes = {2, 3}>
+    { logits = ReduceMean <keepdims = 0> (x, axes) }"""
+PROJECT = """
+[package]
+name = "colours"
+[model.colours]
+path = "net.onnx"
+[model.colours.inputs.x]
+kind = "image"
+[model.colours.outputs.logits]
+kind = "classes"
+labels = "labels.txt"
+activation = "none"
+top-k = 2
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    saved(tmp_path / "net.onnx", onnx_model(NET, opsets={"": 18}))
+    (tmp_path / "labels.txt").write_text("red\ngreen\nblue\n", encoding="utf-8")
+    (tmp_path / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    (tmp_path / "plain.toml").write_text(PROJECT.partition("[model.colours.inputs")[0], encoding="utf-8")
+    Image.new("RGB", (30, 20), (51, 255, 102)).save(tmp_path / "green.png")
+    Image.new("RGBA", (5, 9), (204, 0, 0, 255)).save(tmp_path / "red.png")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@dataclass(frozen=True)
+class Result:
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    def predict(*arguments: str) -> Result:
+        monkeypatch.setattr("sys.argv", ["mobpack", "predict", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Result(int(ended.value.code or 0), printed.out, printed.err)
+
+    return predict
+
+
+def test_it_names_the_best_classes_of_each_file(run: Callable[..., Result]) -> None:
+    result = run("green.png", "red.png")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "green.png",
+        "  1.000  green",
+        "  0.400  blue",
+        "red.png",
+        "  0.800  red",
+        "  0.000  green",
+    ]
+
+
+def test_programs_get_json(run: Callable[..., Result]) -> None:
+    document: Any = json.loads(run("--json", "--top", "1", "green.png").stdout)
+    assert document["predictions"] == [
+        {"file": "green.png", "answers": {"logits": [{"label": "green", "index": 1, "score": 1.0}]}}
+    ]
+
+
+def test_arrays_can_be_given_in_place_of_a_file(project: Path, run: Callable[..., Result]) -> None:
+    pixels = numpy.full((4, 4, 4), [0, 0, 255, 255], numpy.uint8)
+    arrays: Any = {"x.pixels": pixels, "x.channels": numpy.array([2, 1, 0]), "x.orientation": numpy.array(6)}
+    numpy.savez(project / "bgra.npz", **arrays)
+    assert "1.000  red" in run("--top", "1", "bgra.npz").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["absent.png"], "absent.png: no such file", "give pictures or .wav files"),
+        (["net.onnx"], "no samples in", "give .npz files"),
+        (["green.png", "--model", "colour"], "mobpack.toml has no model 'colour'", "did you mean 'colours'?"),
+        (["green.png", "-c", "other.toml"], "other.toml: no such file", "mobpack init"),
+        (["green.png", "-c", "plain.toml"], "model.colours has no contract", "[model.colours.inputs.INPUT]"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_with_what_to_do(
+    run: Callable[..., Result], arguments: list[str], message: str, hint: str
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert hint in result.stderr
+
+
+def test_a_torn_picture_is_named(project: Path, run: Callable[..., Result]) -> None:
+    (project / "torn.png").write_bytes((project / "green.png").read_bytes()[:45])
+    result = run("torn.png")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "torn.png: not an image that can be read" in result.stderr
