@@ -264,6 +264,23 @@ def test_init_names_every_provider_that_targets_have(mobpack: Mobpack, tmp_path:
     assert [set(re.findall(r'"(\w+)"', line)) for line in lines] == [set(KNOWN), set(KNOWN_ON_IOS)]
 
 
+def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path) -> None:
+    """Its lines without the comment sign, for a model whose names need quotes."""
+    graph = "(float[n, 3, 8, 8] x) => (float[n, 5] y) { y = Identity (x) }"
+    model = onnx_model(graph)
+    model.graph.input[0].name = model.graph.node[0].input[0] = "input:0"
+    saved(tmp_path / "m.onnx", model)
+    mobpack("init", "m.onnx")
+    project = tmp_path / "mobpack.toml"
+    lines = project.read_text(encoding="utf-8").splitlines()
+    first = next(index for index, line in enumerate(lines) if ".inputs." in line)
+    lines[first : first + 11] = [line.removeprefix("# ") for line in lines[first : first + 11]]
+    project.write_text("\n".join(lines), encoding="utf-8")
+    table = config.load(project).model["m"]
+    assert [(name, kind.KIND) for name, kind in table.inputs.items()] == [("input:0", "image")]
+    assert [(name, kind.KIND) for name, kind in table.outputs.items()] == [("y", "classes")]
+
+
 def test_init_refuses_to_overwrite_unless_forced(mobpack: Mobpack, tmp_path: Path) -> None:
     saved(tmp_path / "m.onnx", linear())
     (tmp_path / "mobpack.toml").write_text("mine")

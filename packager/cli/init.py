@@ -1,6 +1,7 @@
 """`mobpack init`: a commented mobpack.toml for a model."""
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ def project_file(model: "Model", package: str, path: str) -> str:
         f"path = {json.dumps(path, ensure_ascii=False)}",
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
         *_shapes(model),
+        *_contract(model),
         "",
         _line("# [variant.small]", "smaller numbers: docs/quantization.md"),
         _line('# quantizer = "auto"', '"static-qdq", "dynamic", "weight-only", "float16"'),
@@ -104,3 +106,40 @@ def _shapes(model: "Model") -> list[str]:
         *(f"# {json.dumps(symbol)} = 1" for symbol in symbols),
         *(f"# {json.dumps(spec.name)} = {[d if isinstance(d, int) else 1 for d in spec.shape]}" for spec in unnamed),
     ]
+
+
+def _contract(model: "Model") -> list[str]:
+    """Commented tables of a contract: for the input that looks like a picture and the output that looks like classes,
+    else for none in particular."""
+    from packager.values import ElementType
+
+    inputs, outputs = model.signature.inputs, model.signature.outputs
+    is_picture = [
+        spec.element in (ElementType.FLOAT, ElementType.UINT8) and len(spec.shape) == 4 and {1, 3} & set(spec.shape[1:])
+        for spec in inputs
+    ]
+    is_classes = [len(spec.shape) == 2 and isinstance(spec.shape[1], int) for spec in outputs]
+    pictured = next((spec.name for spec, fits in zip(inputs, is_picture, strict=True) if fits), "")
+    classed = next((spec.name for spec, fits in zip(outputs, is_classes, strict=True) if fits), "")
+    if not pictured:
+        table = f"# [model.{model.name}.inputs.INPUT]"
+        return ["", _line(table, 'what apps pass instead of a tensor: "image", "audio", "state": docs/contract.md')]
+    gives = f"# [model.{model.name}.outputs.{_key(classed or 'OUTPUT')}]"
+    return [
+        "",
+        _line(f"# [model.{model.name}.inputs.{_key(pictured)}]", "apps pass pictures of any size: docs/contract.md"),
+        '# kind = "image"',
+        _line('# resize = "crop"', '"stretch", "crop" or "letterbox"'),
+        _line("# mean = [0.485, 0.456, 0.406]", "as the model was trained, on numbers from 0 to 1"),
+        "# std = [0.229, 0.224, 0.225]",
+        "",
+        _line(gives, 'others are "boxes", "mask", "embedding", "text"'),
+        '# kind = "classes"',
+        _line('# activation = "softmax"', "what makes probabilities of the model's numbers"),
+        _line('# labels = "labels.txt"', "the name of each class on a line of its own"),
+    ]
+
+
+def _key(name: str) -> str:
+    """A tensor's name as TOML writes a key."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
