@@ -9,6 +9,7 @@ from packager import __version__
 from packager.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
 from packager.measurement.latency import Latency
 from packager.measurement.layers import LayerError
+from packager.reporting.contracts import gives, takes
 from packager.reporting.document import (
     ChoiceEntry,
     FailureEntry,
@@ -103,6 +104,8 @@ def _model(model: Model) -> ModelEntry:
         size_bytes=model.size_bytes,
         parameters=model.parameter_count,
         opsets={domain or "ai.onnx": number for domain, number in sorted(model.opsets.items())},
+        takes=tuple(takes(model.contract)) if model.contract else (),
+        gives=tuple(gives(model.contract)) if model.contract else (),
     )
 
 

@@ -23,6 +23,10 @@ class ModelEntry:
     """external data included"""
     parameters: int
     opsets: Mapping[str, int]
+    takes: tuple[str, ...] = ()
+    """what an app passes by the model's contract, in words; empty without one"""
+    gives: tuple[str, ...] = ()
+    """what it gets"""
 
 
 @dataclass(frozen=True, kw_only=True)

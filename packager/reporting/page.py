@@ -151,3 +151,6 @@ def _facts(found: ReportDocument) -> Iterator[FactView]:
             value=f"{model.file}, {model.size_bytes:,} bytes, {model.parameters:,} parameters, opset {opsets}",
         )
         yield FactView(label="sha256", value=model.sha256)
+        for what, texts in (("takes", model.takes), ("gives", model.gives)):
+            if texts:
+                yield FactView(label=what, value="; ".join(texts))

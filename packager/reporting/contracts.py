@@ -1,0 +1,63 @@
+"""Contracts in words: what an app passes and what it gets."""
+
+from collections.abc import Iterator
+
+from packager.typed import (
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    Contract,
+    EmbeddingOutput,
+    ImageInput,
+    MaskOutput,
+    StateInput,
+    TensorInput,
+    TensorOutput,
+    TextOutput,
+    TypedInput,
+    TypedOutput,
+)
+from packager.values import TensorSpec
+
+
+def takes(contract: Contract) -> Iterator[str]:
+    for each in contract.inputs:
+        yield f"{each.identifier}: {_input(each)}"
+
+
+def gives(contract: Contract) -> Iterator[str]:
+    for each in contract.outputs:
+        yield f"{each.identifier}: {_output(each)}"
+
+
+def _input(typed: TypedInput) -> str:
+    match typed:
+        case ImageInput():
+            return "a picture of any size, pixel format and orientation"
+        case AudioInput():
+            return "a recording of any length and rate"
+        case StateInput():
+            return f"what output '{typed.output.name}' was in the run before"
+        case TensorInput():
+            return _tensor(typed.spec)
+
+
+def _output(typed: TypedOutput) -> str:
+    match typed:
+        case ClassesOutput():
+            named = "with" if typed.labels else "without"
+            return f"the best {typed.top_k} of {typed.scores.shape[0]:,} classes, {named} labels"
+        case BoxesOutput():
+            return "boxes in pixels of the upright picture, " + (", ".join(typed.labels[:5]) or "no labels")
+        case MaskOutput():
+            return "a class for each place of the picture"
+        case EmbeddingOutput():
+            return f"a vector of {typed.vector.shape[0]} numbers and length 1"
+        case TextOutput():
+            return f"a text of {len(typed.alphabet):,} possible symbols"
+        case TensorOutput():
+            return _tensor(typed.spec)
+
+
+def _tensor(spec: TensorSpec) -> str:
+    return f"{spec.element} [{', '.join('?' if size is None else str(size) for size in spec.shape)}]"
