@@ -80,6 +80,18 @@ class Writer:
 
         return self.constant(numpy.array(value, numpy.int64))
 
+    def double(self, value: float) -> str:
+        """A double constant without dimensions: sizes and places, which no provider of a phone must compute with."""
+        import numpy
+
+        return self.constant(numpy.array(value, numpy.float64))
+
+    def doubles(self, *values: float) -> str:
+        """A double constant of one dimension."""
+        import numpy
+
+        return self.constant(numpy.array(values, numpy.float64))
+
     def integers(self, *values: int) -> str:
         """An int64 constant of one dimension."""
         import numpy

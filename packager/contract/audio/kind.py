@@ -70,9 +70,10 @@ class SoundInput:
     hop: int | None = None
     """samples from one frame to the next; `frame`, if left out"""
     features: Literal["none", "whisper", "librosa", "torchaudio"] = "none"
-    """`none`: the model takes samples. Else it takes mel bands, as the library of that name makes them"""
+    """`none`: the model takes samples. Else mel bands, with the defaults of a library: `whisper`, log_mel_spectrogram;
+    `librosa`, melspectrogram and power_to_db; `torchaudio`, MelSpectrogram and AmplitudeToDB"""
     mel: MelTable = field(default_factory=MelTable)
-    """what is other than the library does it"""
+    """what is other than those defaults"""
 
     def __post_init__(self) -> None:
         """Raises ValueError: what is wrong, `|`, what to do."""

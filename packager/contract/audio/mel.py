@@ -11,7 +11,7 @@ Preset = Literal["whisper", "librosa", "torchaudio"]
 
 @dataclass(frozen=True, kw_only=True)
 class MelTable:
-    """What is other than the preset says."""
+    """What is other than the defaults of the library."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
@@ -28,9 +28,9 @@ class MelTable:
     fmax: float | None = None
     """Hz, the upper end of the highest band; half the rate, if left out"""
     scale: Literal["slaney", "htk"] | None = None
-    """which mels"""
+    """how mels are counted: `slaney` as in librosa, `htk` as in torchaudio"""
     norm: Literal["slaney", "none"] | None = None
-    """`slaney`: every band has the same area; `none`: the same height"""
+    """`slaney`: all bands have the same area; `none`: the same height"""
     power: Literal[1, 2] | None = None
     """2 for energies, 1 for amplitudes"""
     pad: Literal["reflect", "zero", "none"] | None = None
@@ -57,13 +57,13 @@ class MelTable:
         for key in ("n_fft", "window", "hop", "bands"):
             value = getattr(self, key)
             if value is not None and value < 1:
-                raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|leave it out for the preset's")
+                raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|leave it out for the default")
         if self.n_fft is not None and self.n_fft % 2:
             raise ValueError(f"mel.n-fft {self.n_fft} is odd, and libraries place its frequencies differently|add 1")
         for key in ("floor", "offset", "range", "fmin"):
             value = getattr(self, key)
             if value is not None and not 0 <= value < float("inf"):
-                raise ValueError(f"mel.{key} {value:g} is below zero|leave it out for the preset's")
+                raise ValueError(f"mel.{key} {value:g} is below zero|leave it out for the default")
         if self.std is not None and not 0 < abs(self.std) < float("inf"):
             raise ValueError("mel.std is zero|1 changes nothing")
 

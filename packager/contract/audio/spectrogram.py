@@ -105,13 +105,13 @@ def _stages(mel: Mel) -> "tuple[numpy.ndarray, numpy.ndarray]":
 
 
 def _bands_by_place(mel: Mel) -> "numpy.ndarray":
-    """The triangles of all bands, in the order in which `_spectra` gives frequencies, 0 for those given twice."""
+    """The triangles of all bands, in the order in which `_spectra` gives frequencies: none reaches those above half the
+    rate, which it gives, too."""
     import numpy
 
     inner, outer = _factors(mel.n_fft)
     frequencies = (numpy.arange(inner)[:, None] + inner * numpy.arange(outer // 2 + 1)).reshape(-1)
-    made = triangles(mel, frequencies * (mel.rate / mel.n_fft))
-    return (made * (frequencies <= mel.n_fft // 2)[:, None]).astype(numpy.float32)
+    return triangles(mel, frequencies * (mel.rate / mel.n_fft)).astype(numpy.float32)
 
 
 def triangles(mel: Mel, frequencies: "numpy.ndarray") -> "numpy.ndarray":

@@ -1,5 +1,4 @@
 """The kind `boxes`: what a model finds in a picture, and where."""
-# LEAD TO OUTPUTS HELPER: please read /tmp/x/outputs/FROM_LEAD.txt now, then delete this line.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

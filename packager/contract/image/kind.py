@@ -1,5 +1,4 @@
 """The table of a picture, and the nodes it stands for."""
-# LEAD TO IMAGE HELPER: please read /tmp/x/image/FROM_LEAD.txt now, then delete this line.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -158,7 +157,10 @@ class PictureInput:
         """uint8 [pixels, 3], the colours in the model's order; with `letterbox`, the filling behind them."""
         import numpy
 
-        order = writer.node("Gather", channels, [2, 1, 0], axis=0) if self.colour == "bgr" else channels
+        order = channels
+        if self.colour == "bgr":
+            places = writer.node("Gather", writer.cast(channels, ElementType.DOUBLE), [2, 1, 0], axis=0)
+            order = writer.cast(places, ElementType.INT64)
         colours = writer.node("Gather", pixels, order, axis=1)
         if self.resize != "letterbox":
             return colours
@@ -196,15 +198,11 @@ def _typed(writer: Writer, spec: TensorSpec) -> ImageInput:
 
 
 def _placement(writer: Writer, made: Fit, frame: Frame, width: str, height: str) -> Placement:
-    def ratio(one: str, other: str) -> str:
-        parts = (writer.cast(each, ElementType.FLOAT) for each in (one, other))
-        return writer.node("Div", *parts)
-
     return Placement(
-        scale_x=ratio(made.width, width),
-        scale_y=ratio(made.height, height),
-        offset_x=writer.cast(made.left, ElementType.FLOAT),
-        offset_y=writer.cast(made.top, ElementType.FLOAT),
+        scale_x=writer.node("Div", made.width, width),
+        scale_y=writer.node("Div", made.height, height),
+        offset_x=made.left,
+        offset_y=made.top,
         width=width,
         height=height,
         core_width=frame.width,
@@ -214,9 +212,10 @@ def _placement(writer: Writer, made: Fit, frame: Frame, width: str, height: str)
 
 def _grey(writer: Writer, colours: str) -> str:
     """uint8 [height, width, 1] of [height, width, 3]: brightness, rounded, halves up."""
-    weighted = writer.node("Mul", writer.cast(colours, ElementType.INT64), list(LUMA))
-    brightness = writer.node("Add", writer.node("ReduceSum", weighted, [2], keepdims=1), 1 << 15)
-    return writer.cast(writer.node("Div", brightness, 1 << 16), ElementType.UINT8)
+    weighted = writer.node("Mul", writer.cast(colours, ElementType.DOUBLE), writer.doubles(*LUMA))
+    brightness = writer.node("Add", writer.node("ReduceSum", weighted, [2], keepdims=1), writer.double(1 << 15))
+    shares = writer.node("Floor", writer.node("Mul", brightness, writer.double(2**-16)))
+    return writer.cast(shares, ElementType.UINT8)
 
 
 def _per_channel(numbers: "numpy.ndarray", frame: Frame) -> "numpy.ndarray":

@@ -1,5 +1,4 @@
 """Where a picture lies in what a model sees: its size, what is cut off or left free, and how it was turned."""
-# LEAD TO IMAGE HELPER: please read /tmp/x/image/FROM_LEAD.txt now, then delete this line.
 
 from dataclasses import dataclass
 from typing import Literal
@@ -27,13 +26,18 @@ TURNS = (
 whether columns, then whether rows are counted from the other end. Numbers that EXIF does not know count as upright."""
 
 
+OUTSIDE = 2.0**52
+"""A place behind every pixel: sums of it are exact."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """The picture as it lies in memory. All are values of the graph without dimensions."""
+    """The picture as it lies in memory. All are values of the graph with one element, of a length that is not known."""
 
     height: str
-    """int64, as the width"""
+    """double, as the width and the number of channels"""
     width: str
+    channels: str
     is_swapped: str
     """bool, as those below: see TURNS"""
     is_mirrored: str
@@ -42,7 +46,8 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """How large the upright picture is made, and where it begins in what the core sees: int64, no dimensions."""
+    """How large the upright picture is made, and where it begins in what the core sees: whole numbers, double, one
+    element each."""
 
     width: str
     height: str
@@ -64,19 +69,38 @@ class Fitting:
 
 
 def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
-    import numpy
+    """What is asked of `pixels`, in values whose length nobody knows before the model runs.
 
-    size = writer.node("Shape", pixels)
-    known = writer.node("Clip", orientation, writer.integer(0), writer.integer(len(TURNS) - 1))
-    tables = [writer.constant(numpy.array(each)) for each in zip(*TURNS, strict=True)]
-    is_swapped, is_mirrored, is_flipped = (writer.node("Gather", table, known, axis=0) for table in tables)
+    QNN and CoreML take whatever has a static shape, sizes among it, and compute it in 16 bits if they like. No provider
+    of a phone takes a node with an operand of open length; and all that is computed of these values has one.
+    """
+    nothing = writer.node("Squeeze", writer.node("NonZero", writer.node("Shape", pixels, start=2)), [0])
+    sides = (writer.node("Shape", pixels, start=axis, end=axis + 1) for axis in range(3))
+    height, width, channels = (_double(writer, side, nothing) for side in sides)
+    number = _double(writer, orientation, nothing)
+    is_swapped, is_mirrored, is_flipped = (_is_one_of(writer, number, turns) for turns in zip(*TURNS, strict=True))
     return Stored(
-        height=writer.node("Gather", size, 0, axis=0),
-        width=writer.node("Gather", size, 1, axis=0),
+        height=height,
+        width=width,
+        channels=channels,
         is_swapped=is_swapped,
         is_mirrored=is_mirrored,
         is_flipped=is_flipped,
     )
+
+
+def _double(writer: Writer, value: str, nothing: str) -> str:
+    """`value`, int64 with one element, as double; `nothing` is 0, in one element of an open length."""
+    return writer.cast(writer.node("Add", value, nothing), ElementType.DOUBLE)
+
+
+def _is_one_of(writer: Writer, number: str, turns: tuple[bool, ...]) -> str:
+    """bool: whether `turns` is True at `number`, which may be none of its places."""
+    import numpy
+
+    wanted = numpy.array([index for index, turn in enumerate(turns) if turn], numpy.float64)
+    distance = writer.node("Abs", writer.node("Sub", writer.node("Unsqueeze", number, [1]), writer.constant(wanted)))
+    return writer.node("Less", writer.node("ReduceMin", distance, [1], keepdims=0), writer.double(0.5))
 
 
 def swapped(writer: Writer, picture: Stored, one: str, other: str) -> tuple[str, str]:
@@ -100,9 +124,9 @@ def fit(writer: Writer, fitting: Fitting, width: str, height: str) -> Fit:
 
 def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[str, str]:
     if fitting.resize == "stretch":
-        return writer.integer(fitting.width), writer.integer(fitting.height)
-    # An integer division by zero would end the process; an empty picture gets an error from its resizing.
-    wide, high = (writer.node("Max", size, writer.integer(1)) for size in (width, height))
+        return writer.doubles(fitting.width), writer.doubles(fitting.height)
+    # An empty picture gets an error from its resizing, and must get that far.
+    wide, high = (_at_least(writer, 1, size) for size in (width, height))
     if fitting.resize == "letterbox":
         return (
             _at_most(writer, fitting.width, _rounded_ratio(writer, wide, fitting.height, high)),
@@ -119,34 +143,30 @@ def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[st
 
 def _ratio(writer: Writer, one: str, to: int, other: str) -> str:
     """`one * to / other`, what is behind the point cut off."""
-    return writer.node("Div", writer.node("Mul", one, to), other)
+    return writer.node("Floor", writer.node("Div", writer.node("Mul", one, writer.double(to)), other))
 
 
 def _rounded_ratio(writer: Writer, one: str, to: int, other: str) -> str:
     """`one * to / other` rounded, halves to even numbers; at least 1."""
-    parts = (writer.cast(each, ElementType.DOUBLE) for each in (writer.node("Mul", one, to), other))
-    rounded = writer.node("Round", writer.node("Div", *parts))
-    return _at_least(writer, 1, writer.cast(rounded, ElementType.INT64))
+    ratio = writer.node("Div", writer.node("Mul", one, writer.double(to)), other)
+    return _at_least(writer, 1, writer.node("Round", ratio))
 
 
 def _at_least(writer: Writer, least: int, value: str) -> str:
-    return writer.node("Max", value, writer.integer(least))
+    return writer.node("Max", value, writer.double(least))
 
 
 def _at_most(writer: Writer, most: int, value: str) -> str:
-    return writer.node("Min", value, writer.integer(most))
+    return writer.node("Min", value, writer.double(most))
 
 
 def _start(writer: Writer, fitting: Fitting, made: str, size: int) -> str:
     """Where `made` pixels begin in `size` pixels of the core."""
     if fitting.resize == "stretch" or (fitting.resize == "letterbox" and fitting.align == "start"):
-        return writer.integer(0)
-    free = writer.node("Sub", size, made)
-    if fitting.resize == "letterbox":
-        return writer.node("Div", free, 2)
-    # Half of it, halves to even numbers: Python's round(), which torchvision's center_crop uses.
-    half = writer.node("Mul", writer.cast(free, ElementType.FLOAT), 0.5)
-    return writer.cast(writer.node("Round", half), ElementType.INT64)
+        return writer.doubles(0)
+    half = writer.node("Mul", writer.node("Sub", writer.double(size), made), writer.double(0.5))
+    # Of what is cut off: halves to even numbers, Python's round(), which torchvision's center_crop uses.
+    return writer.node("Floor" if fitting.resize == "letterbox" else "Round", half)
 
 
 def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> str:
@@ -155,37 +175,35 @@ def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> s
     Where the core sees nothing of the picture, the number is that of a pixel behind the last one.
     """
     _, stored_width = swapped(writer, picture, made.height, made.width)
-    one = writer.integer(1)
+    one = writer.doubles(1)
     row_step, column_step = swapped(writer, picture, stored_width, one)
-    rows = _counted(writer, fitting.height, made.top)
-    columns = _counted(writer, fitting.width, made.left)
+    rows = _counted(writer, picture, fitting.height, made.top)
+    columns = _counted(writer, picture, fitting.width, made.left)
     row_starts = _steps(writer, rows, made.height, picture.is_flipped, row_step)
     column_starts = _steps(writer, columns, made.width, picture.is_mirrored, column_step)
-    found = writer.node("Add", _upended(writer, row_starts), column_starts)
-    if fitting.resize != "letterbox":
-        return found
-    inside = writer.node(
-        "And", _upended(writer, _inside(writer, rows, made.height)), _inside(writer, columns, made.width)
-    )
-    return writer.node("Where", inside, found, writer.node("Mul", made.height, made.width))
+    if fitting.resize == "letterbox":
+        row_starts = _inside(writer, rows, made.height, row_starts)
+        column_starts = _inside(writer, columns, made.width, column_starts)
+    found = writer.node("Add", writer.node("Unsqueeze", row_starts, [1]), column_starts)
+    if fitting.resize == "letterbox":
+        found = writer.node("Min", found, writer.node("Mul", made.height, made.width))
+    return writer.cast(found, ElementType.INT64)
 
 
-def _counted(writer: Writer, size: int, start: str) -> str:
-    """int64 [size]: rows or columns of the resized upright picture."""
-    return writer.node("Sub", writer.integers(*range(size)), start)
+def _counted(writer: Writer, picture: Stored, size: int, start: str) -> str:
+    """double, as many as `size`: rows or columns of the resized upright picture."""
+    least = writer.node("Min", picture.height, writer.double(0))
+    end = writer.node("ReduceMax", writer.node("Add", least, writer.double(size)), [0], keepdims=0)
+    return writer.node("Sub", writer.node("Range", writer.double(0), end, writer.double(1)), start)
 
 
 def _steps(writer: Writer, places: str, made: str, is_reversed: str, step: str) -> str:
-    last = writer.node("Sub", made, 1)
+    last = writer.node("Sub", made, writer.double(1))
     return writer.node("Mul", writer.node("Where", is_reversed, writer.node("Sub", last, places), places), step)
 
 
-def _upended(writer: Writer, values: str) -> str:
-    """[size] as [size, 1]."""
-    return writer.node("Unsqueeze", values, [1])
-
-
-def _inside(writer: Writer, places: str, made: str) -> str:
-    return writer.node(
-        "And", writer.node("GreaterOrEqual", places, writer.integer(0)), writer.node("Less", places, made)
-    )
+def _inside(writer: Writer, places: str, made: str, found: str) -> str:
+    """`found` where `places` are from 0 to `made`; else OUTSIDE."""
+    outside = writer.double(OUTSIDE)
+    before_end = writer.node("Where", writer.node("Less", places, made), found, outside)
+    return writer.node("Where", writer.node("Less", places, writer.double(0)), outside, before_end)

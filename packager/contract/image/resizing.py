@@ -22,14 +22,13 @@ def resized(
     if not antialias:
         return _interpolated(writer, pixels, picture, height, width)
     batch = writer.node("Unsqueeze", pixels, [0])
-    channels = writer.node("Shape", pixels, start=2)
-    sizes = writer.node("Concat", [1], _listed(writer, height), _listed(writer, width), channels, axis=0)
+    sides = writer.node("Concat", writer.doubles(1), height, width, picture.channels, axis=0)
     made = writer.node(
         "Resize",
         batch,
         "",
         "",
-        sizes,
+        writer.node("Reshape", writer.cast(sides, ElementType.INT64), writer.integers(4)),
         mode=MODES[filter_],
         antialias=1,
         exclude_outside=1,
@@ -39,16 +38,12 @@ def resized(
     return writer.node("Flatten", made, axis=3)
 
 
-def _listed(writer: Writer, value: str) -> str:
-    """[1] of a value without dimensions."""
-    return writer.node("Unsqueeze", value, [0])
-
-
 def _nearest(writer: Writer, pixels: str, picture: Stored, height: str, width: str) -> str:
     """Each pixel is the one in which its centre lies."""
     rows, _ = _divided(writer, *_centres(writer, picture.height, height))
     columns, _ = _divided(writer, *_centres(writer, picture.width, width))
-    taken = writer.node("Gather", writer.node("Gather", pixels, rows, axis=0), columns, axis=1)
+    taken = writer.node("Gather", pixels, writer.cast(rows, ElementType.INT64), axis=0)
+    taken = writer.node("Gather", taken, writer.cast(columns, ElementType.INT64), axis=1)
     return writer.node("Flatten", taken, axis=2)
 
 
@@ -56,42 +51,48 @@ def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, wid
     """Each pixel is made of the four whose centres lie around its own, rounded once, halves up."""
     upper, lower, row_share = _neighbours(writer, picture.height, height)
     left, right, column_share = _neighbours(writer, picture.width, width)
-    rows = writer.node("Gather", pixels, writer.node("Concat", *_upended(writer, upper, lower), axis=1), axis=0)
-    taken = writer.node("Gather", rows, writer.node("Concat", left, right, axis=0), axis=2)
+    both_rows = writer.node("Concat", *_upended(writer, upper, lower), axis=1)
+    both_columns = writer.node("Concat", left, right, axis=0)
+    rows = writer.node("Gather", pixels, writer.cast(both_rows, ElementType.INT64), axis=0)
+    taken = writer.node("Gather", rows, writer.cast(both_columns, ElementType.INT64), axis=2)
     numbers = writer.cast(writer.node("Reshape", taken, [0, 2, -1]), ElementType.FLOAT)
-    weights = writer.node("Concat", *_upended(writer, writer.node("Sub", 1.0, row_share), row_share), axis=1)
-    made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a product is the fastest sum
-    channels = writer.node("Shape", pixels, start=2)
-    sizes = writer.node("Concat", [-1, 2], _listed(writer, width), channels, axis=0)
-    first, second = writer.nodes("Split", 2, writer.node("Reshape", made, sizes), axis=1, num_outputs=2)
-    share = writer.node("Unsqueeze", column_share, [1])
+    upper_share = writer.node("Sub", writer.double(1), row_share)
+    weights = writer.node("Concat", *_upended(writer, upper_share, row_share), axis=1)
+    weights = writer.cast(writer.node("Unsqueeze", weights, [1]), ElementType.FLOAT)
+    made = writer.node("MatMul", weights, numbers)  # a product is the fastest sum
+    sides = writer.node("Concat", writer.doubles(-1, 2), width, picture.channels, axis=0)
+    halves = writer.node("Reshape", made, writer.cast(sides, ElementType.INT64))
+    first, second = writer.nodes("Split", 2, halves, axis=1, num_outputs=2)
+    share = writer.cast(writer.node("Unsqueeze", column_share, [1]), ElementType.FLOAT)
     between = writer.node("Add", first, writer.node("Mul", writer.node("Sub", second, first), share))
     rounded = writer.cast(writer.node("Add", between, 0.5), ElementType.UINT8)
     return writer.node("Flatten", rounded, axis=3)
 
 
 def _centres(writer: Writer, size: str, made: str) -> tuple[str, str]:
-    """Where the centres of `made` pixels lie among `size` pixels: numerators int64 [made], and the denominator."""
-    numbers = writer.node("Range", writer.integer(0), made, writer.integer(1))
-    odd = writer.node("Add", writer.node("Mul", numbers, 2), 1)
-    return writer.node("Mul", odd, size), writer.node("Mul", made, 2)
+    """Where the centres of `made` pixels lie among `size` pixels: numerators [made], and the denominator; whole numbers
+    as double."""
+    end = writer.node("ReduceMax", made, [0], keepdims=0)
+    numbers = writer.node("Range", writer.double(0), end, writer.double(1))
+    odd = writer.node("Add", writer.node("Mul", numbers, writer.double(2)), writer.double(1))
+    return writer.node("Mul", odd, size), writer.node("Mul", made, writer.double(2))
 
 
 def _divided(writer: Writer, numerators: str, denominator: str) -> tuple[str, str]:
     """Whole parts, and what is left over."""
-    whole = writer.node("Div", numerators, denominator)
+    whole = writer.node("Floor", writer.node("Div", numerators, denominator))
     return whole, writer.node("Sub", numerators, writer.node("Mul", whole, denominator))
 
 
 def _neighbours(writer: Writer, size: str, made: str) -> tuple[str, str, str]:
-    """int64 [made], twice: the pixels whose centres lie before and behind each centre; float [made]: how much of the
-    latter. Outside the first and the last centre it is theirs."""
+    """double [made], thrice: the pixels whose centres lie before and behind each centre; how much of the latter.
+    Outside the first and the last centre it is theirs."""
     centres, denominator = _centres(writer, size, made)
-    from_first = writer.node("Max", writer.node("Sub", centres, made), writer.integer(0))
+    from_first = writer.node("Max", writer.node("Sub", centres, made), writer.double(0))
     before, left_over = _divided(writer, from_first, denominator)
-    behind = writer.node("Min", writer.node("Add", before, 1), writer.node("Sub", size, 1))
-    parts = (writer.cast(each, ElementType.FLOAT) for each in (left_over, denominator))
-    return before, behind, writer.node("Div", *parts)
+    one = writer.double(1)
+    behind = writer.node("Min", writer.node("Add", before, one), writer.node("Sub", size, one))
+    return before, behind, writer.node("Div", left_over, denominator)
 
 
 def _upended(writer: Writer, *values: str) -> tuple[str, ...]:

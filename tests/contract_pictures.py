@@ -1,0 +1,66 @@
+"""A picture's kind ahead of a core that gives back what it gets, and pictures for it."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy
+import numpy.typing
+
+from packager.contract.image import PictureInput
+from packager.contract.kind import AttachedInput
+from packager.contract.writer import Writer
+from packager.specs import Dimension, ElementType
+from tests.contract_graphs import Array, Ran, graph_of, spec_of
+
+Pixels = numpy.typing.NDArray[numpy.uint8]
+
+UPRIGHT = 1
+RGB = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A kind in a graph."""
+
+    parts: AttachedInput
+    model: Ran
+
+    def run(self, pixels: Pixels, channels: tuple[int, int, int] = RGB, orientation: int = UPRIGHT) -> dict[str, Array]:
+        feeds: dict[str, Array] = {
+            "x.pixels": pixels,
+            "x.channels": numpy.array(channels),
+            "x.orientation": numpy.array(orientation),
+        }
+        return self.model(feeds)
+
+    def core(self, *args: Any) -> Array:
+        """What the core gets."""
+        return self.run(*args)[self.parts.value]
+
+    def places(self, *args: Any) -> tuple[float, ...]:
+        """Scale and offset in x, then in y."""
+        placement = self.parts.placement
+        assert placement is not None
+        found = self.run(*args)
+        names = (placement.scale_x, placement.offset_x, placement.scale_y, placement.offset_y)
+        return tuple(found[name].item() for name in names)
+
+
+@cache
+def attached(*shape: Dimension, element: ElementType = ElementType.UINT8, **keys: Any) -> Attached:
+    kind = PictureInput(**keys)
+    writer = Writer(scope="x")
+    spec = spec_of("x", element, *shape)
+    parts = kind.attach(writer, spec)
+    assert parts.placement is not None
+    placement = parts.placement
+    floats = (placement.scale_x, placement.scale_y, placement.offset_x, placement.offset_y)
+    numbers = [(name, ElementType.DOUBLE, (None,)) for name in (*floats, placement.width, placement.height)]
+    made = kind.shape(spec)
+    assert made is not None
+    return Attached(parts, Ran(graph_of(writer, [(parts.value, element, made), *dict.fromkeys(numbers)])))
+
+
+def noise(height: int, width: int, channels: int = 3) -> Pixels:
+    return numpy.random.default_rng(height * 4099 + width).integers(0, 256, (height, width, channels), numpy.uint8)
