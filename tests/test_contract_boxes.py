@@ -34,9 +34,9 @@ class Picture:
 
     def placement(self, writer: Writer) -> Placement:
         return Placement(
-            **{key: writer.number(getattr(self, key)) for key in ("scale_x", "scale_y", "offset_x", "offset_y")},
-            width=writer.integer(self.width),
-            height=writer.integer(self.height),
+            **{key: writer.doubles(getattr(self, key)) for key in ("scale_x", "scale_y", "offset_x", "offset_y")},
+            width=writer.doubles(self.width),
+            height=writer.doubles(self.height),
             core_width=64,
             core_height=64,
         )

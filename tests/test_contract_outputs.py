@@ -58,12 +58,12 @@ def placement(
 ) -> Placement:
     """Where a picture lies, across before down, in a core of height and width."""
     return Placement(
-        scale_x=writer.number(scale[0]),
-        scale_y=writer.number(scale[1]),
-        offset_x=writer.number(offset[0]),
-        offset_y=writer.number(offset[1]),
-        width=writer.integer(width),
-        height=writer.integer(height),
+        scale_x=writer.doubles(scale[0]),
+        scale_y=writer.doubles(scale[1]),
+        offset_x=writer.doubles(offset[0]),
+        offset_y=writer.doubles(offset[1]),
+        width=writer.doubles(width),
+        height=writer.doubles(height),
         core_width=core[1],
         core_height=core[0],
     )
@@ -243,12 +243,12 @@ def test_an_embedding_has_length_1(shape: tuple[int, ...]) -> None:
     assert behind.attached.taken == ("y",)
 
 
-def test_an_embedding_of_nothing_is_nothing_and_a_tiny_one_stays_tiny() -> None:
-    """torch.nn.functional.normalize divides by 1e-12 at least."""
+def test_an_embedding_of_nothing_is_nothing_and_a_tiny_one_has_length_1() -> None:
+    """torch.nn.functional.normalize divides by 1e-12 at least, and would leave the latter small."""
     behind = Behind(Embedding(), 1, 4)
     assert behind(numpy.zeros((1, 4)))["y.vector"].tolist() == [0, 0, 0, 0]
     vector = behind(numpy.array([[3e-14, 0, 4e-14, 0]]))["y.vector"]
-    numpy.testing.assert_allclose(vector, [0.03, 0, 0.04, 0], rtol=1e-5)
+    numpy.testing.assert_allclose(vector, [0.6, 0, 0.8, 0], rtol=1e-5)
     assert numpy.isnan(behind(numpy.array([[1, numpy.nan, 0, 0]]))["y.vector"]).all()
 
 
@@ -309,9 +309,8 @@ def test_of_one_class_a_place_has_it_or_not(shape: tuple[int, ...]) -> None:
 
 def positions(pixels: int, scale: float, offset: float, places: int, core: int) -> Numbers:
     """In the floats, and the order, of the graph: what falls on a border falls to the same side."""
-    centres = numpy.arange(pixels, dtype=numpy.float32) + numpy.float32(0.5)
-    seen = numpy.float32(scale) * centres + numpy.float32(offset)
-    return numpy.asarray(seen * numpy.float32(places) / numpy.float32(core))
+    seen = scale * (numpy.arange(pixels) + 0.5) + offset
+    return numpy.asarray(seen * places / core)
 
 
 def interpolated(plane: Numbers, wanted: Numbers, axis: int) -> Numbers:

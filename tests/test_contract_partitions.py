@@ -6,78 +6,118 @@ from typing import Any
 import numpy
 import pytest
 
-from packager import pipeline
-from packager.config import from_document
-from packager.console import Console
+from packager import attachment, models, plan
 from packager.findings import Partition
-from packager.pipeline import Request
-from tests.caches import empty_cache
+from packager.partition.report import partitions
+from packager.store import Store
+from packager.targets import Target
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.values import own_numbers
 from tests.onnx_text import onnx_model, saved
+from tests.test_attachment import tables
 from tests.toolchain.environments import have
 
-NET = """(float[batch, 3, height, width] x) => (float[batch, 4] y, float[batch, 4, m] d) <int64[2] axes = {2, 3}> {
+NET = """(float[batch, 3, height, width] x)
+=> (float[batch, 4, 1, 1] y, float[batch, 4, h, w] d, float[batch, 8, m] b) {
     c = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)
     r = Relu (c)
     e = Conv <pads = [1, 1, 1, 1]> (r, v)
-    s = Relu (e)
-    p = GlobalAveragePool (s)
-    y = Flatten (p)
-    shape = Constant <value = int64[3] {1, 4, -1}> ()
-    d = Reshape (s, shape)
+    d = Relu (e)
+    p = GlobalAveragePool (d)
+    y = Conv (p, u)
+    f = Conv (d, t)
+    shape = Constant <value = int64[3] {1, 8, 256}> ()
+    b = Reshape (f, shape)
 }"""
 WEIGHTS = {
-    "w": numpy.random.default_rng(0).standard_normal((8, 3, 3, 3)).astype(numpy.float32),
-    "v": numpy.random.default_rng(1).standard_normal((4, 8, 3, 3)).astype(numpy.float32),
+    name: numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
+    for name, shape in (("w", (8, 3, 3, 3)), ("v", (4, 8, 3, 3)), ("u", (4, 4, 1, 1)), ("t", (8, 4, 1, 1)))
 }
-IMAGES = {
-    "stretch": {"kind": "image", "size": [32, 32]},
-    "crop": {"kind": "image", "size": [32, 32], "resize": "crop", "resize-to": 36, "filter": "bicubic"},
-    "letterbox": {"kind": "image", "size": [32, 32], "resize": "letterbox", "mean": [0.5, 0.4, 0.3]},
+WHOLE = pytest.approx(1.0, abs=1e-3)
+"""Interpolation as OpenCV does it has multiply-adds of its own."""
+IMAGES: dict[str, dict[str, Any]] = {
+    "stretch": {"kind": "image", "size": (32, 32)},
+    "crop": {"kind": "image", "size": (32, 32), "resize": "crop", "resize_to": 36, "filter": "bicubic"},
+    "letterbox": {"kind": "image", "size": (32, 32), "resize": "letterbox", "mean": (0.5, 0.4, 0.3), "colour": "bgr"},
+    "as OpenCV": {"kind": "image", "size": (32, 32), "resize": "letterbox", "antialias": False},
 }
-OUTPUTS: dict[str, dict[str, Any]] = {
-    "y": {"kind": "classes", "activation": "softmax"},
-    "d": {"kind": "mask", "activation": "softmax"},
+OUTPUTS: dict[str, dict[str, dict[str, Any]]] = {
+    "classes": {"y": {"kind": "classes", "activation": "softmax"}},
+    "mask": {"d": {"kind": "mask", "activation": "softmax"}},
+    "mask of the picture": {"d": {"kind": "mask", "activation": "softmax", "size": "picture"}},
+    "boxes": {"b": {"kind": "boxes", "format": "yolo"}},
+    "embedding": {"y": {"kind": "embedding"}},
 }
 
 
-def partition(folder: Path, target: str, provider: str, model: dict[str, Any], monkeypatch: Any) -> Partition:
-    """What `mobpack check` says of the provider."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(folder / "cache")))
-    saved(folder / "net.onnx", onnx_model(NET, weights=WEIGHTS, opsets={"": 18}))
-    document = {
-        "package": {"name": "any"},
-        "model": {"net": {"path": "net.onnx", **model}},
-        "target": {target: {"providers": [provider]}},
-        "parity": {"random-samples": 1},
-    }
-    config = from_document(document, folder, targets=(), settings=())
-    found = pipeline.check(config, Request(targets=(target,), out=folder / "dist"), Console(quiet=True))
-    (only,) = found.report.partitions
+def partition(folder: Path, target: Target, inputs: Any, outputs: Any) -> Partition:
+    """What the target's provider says of the net."""
+    path = saved(folder / "net.onnx", onnx_model(NET, weights=WEIGHTS, opsets={"": 18}))
+    shapes = {} if inputs else {"x": (1, 3, 32, 32)}
+    model = attachment.attach(models.load(path, "net", fixed=shapes), tables(inputs, outputs)).model
+    model = models.hashed(model)
+    made = plan.make(own_numbers(model), target, Store(folder / "store"), lambda text: None)
+    scratch = folder / f"scratch-{len(inputs)}"
+    scratch.mkdir()
+    (only,) = partitions(made, scratch)
     return only
 
 
-def alone(folder: Path, target: str, provider: str, monkeypatch: Any) -> Partition:
-    return partition(folder, target, provider, {"shapes": {"x": [1, 3, 32, 32]}}, monkeypatch)
+@pytest.fixture(scope="module")
+def coreml(tmp_path_factory: pytest.TempPathFactory) -> Partition:
+    """The net alone."""
+    return partition(tmp_path_factory.mktemp("alone"), Ios(providers=("coreml",)), {}, {})
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("resize", IMAGES)
-def test_coreml_takes_the_core_in_one_piece(tmp_path: Path, resize: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = {"inputs": {"x": IMAGES[resize]}, "outputs": {"y": OUTPUTS["y"]}}
-    core = alone(tmp_path, "ios", "coreml", monkeypatch)
-    found = partition(tmp_path, "ios", "coreml", model, monkeypatch)
-    assert (core.partition_count, found.partition_count, found.share) == (1, 1, 1.0)
-    assert found.taken_count >= core.taken_count
+@pytest.mark.parametrize("outputs", [name for name in OUTPUTS if "mask" not in name])
+def test_coreml_takes_the_core_in_one_piece_ahead_of_every_output(
+    tmp_path: Path, coreml: Partition, outputs: str
+) -> None:
+    found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
+    assert (coreml.partition_count, found.partition_count, found.share) == (1, 1, 1.0)
+    assert found.taken_count >= coreml.taken_count
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("outputs", [name for name in OUTPUTS if "mask" in name])
+def test_coreml_takes_the_best_class_of_each_place_as_a_second_piece(
+    tmp_path: Path, coreml: Partition, outputs: str
+) -> None:
+    """In 16 bits it is still the best one, or as good."""
+    found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
+    assert (found.partition_count, found.share) == (2, 1.0)
+    assert found.taken_count >= coreml.taken_count
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("image", IMAGES)
+def test_coreml_takes_the_core_in_one_piece_behind_every_picture(tmp_path: Path, coreml: Partition, image: str) -> None:
+    found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES[image]}, OUTPUTS["classes"])
+    assert (found.partition_count, found.share) == (1, WHOLE)
+    assert found.taken_count >= coreml.taken_count
 
 
 @pytest.mark.environments
-@pytest.mark.parametrize("provider", ["qnn", "nnapi", "xnnpack"])
+@pytest.mark.parametrize(
+    ("provider", "image", "outputs"),
+    [
+        ("qnn", "stretch", "classes"),
+        ("qnn", "crop", "mask of the picture"),
+        ("qnn", "letterbox", "boxes"),
+        ("qnn", "as OpenCV", "mask"),
+        ("nnapi", "letterbox", "classes"),
+        ("nnapi", "crop", "boxes"),
+        ("xnnpack", "letterbox", "boxes"),
+    ],
+)
 def test_providers_of_android_take_the_core_in_as_many_pieces_as_without(
-    tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, provider: str, image: str, outputs: str
 ) -> None:
     have("qnn" if provider == "qnn" else "android")
-    model = {"inputs": {"x": IMAGES["letterbox"]}, "outputs": {"y": OUTPUTS["y"]}}
-    core = alone(tmp_path, "android", provider, monkeypatch)
-    found = partition(tmp_path, "android", provider, model, monkeypatch)
-    assert (found.partition_count, found.share) == (core.partition_count, core.share)
-    assert core.share == 1.0
+    target = Android(providers=(provider,))
+    alone = partition(tmp_path, target, {}, {})
+    found = partition(tmp_path, target, {"x": IMAGES[image]}, OUTPUTS[outputs])
+    assert (found.refusal, found.partition_count, found.share) == ("", alone.partition_count, WHOLE)
+    assert alone.share == 1.0

@@ -54,7 +54,9 @@ def scores(model: Model, graph: bytes) -> Any:
     return session.run(["y.scores"], FEEDS)[0]
 
 
-@pytest.mark.parametrize("quantizer", [Float16(), Dynamic(), WeightOnly(bits=8)], ids=["float16", "dynamic", "weight-only"])
+@pytest.mark.parametrize(
+    "quantizer", [Float16(), Dynamic(), WeightOnly(bits=8)], ids=["float16", "dynamic", "weight-only"]
+)
 def test_what_was_added_stays_as_it_is(model: Model, quantizer: Quantizer) -> None:
     draft = draft_of(model.graph, model.data_folder)
     quantizer.quantize(draft)

@@ -12,16 +12,14 @@ from packager.specs import ElementType, TensorSpec
 from packager.tables import STRICT
 from packager.typed import EmbeddingOutput
 
-EPSILON = 1e-12
-"""Shorter vectors are divided by this: as torch.nn.functional.normalize does."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Embedding:
     """One vector: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
 
-    The graph divides it by its length, the root of the sum of its squares, or by 1e-12 if that is more:
-    torch.nn.functional.normalize. The dot product of two of them is the cosine of the angle between them.
+    The graph divides it by its length, the root of the sum of its squares; one of zeros stays as it is. That is
+    torch.nn.functional.normalize for all that is longer than 1e-12. The dot product of two of them is the cosine of
+    the angle between them.
     """
 
     KIND: ClassVar[str] = "embedding"
@@ -35,7 +33,6 @@ class Embedding:
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
         numbers, size = row(writer, spec, what="numbers")
-        length = writer.node("ReduceL2", numbers, [0], keepdims=1)
-        divided = writer.node("Div", numbers, writer.node("Max", length, [EPSILON]))
+        divided = writer.node("LpNormalization", numbers, axis=0, p=2)
         vector = writer.output(divided, "vector", ElementType.FLOAT, (size,))
         return AttachedOutput(typed=EmbeddingOutput(identifier=spec.identifier, vector=vector), taken=(spec.name,))

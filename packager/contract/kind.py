@@ -14,8 +14,8 @@ from packager.typed import TypedInput, TypedOutput
 class Placement:
     """Where the upright picture lies in what the core sees: `core = scale * upright + offset`, both in pixels.
 
-    All are names of values in the graph: double [1], most of them of a length that only the running model knows. No provider of a
-    phone takes what is computed of those, so that nothing of it is computed in 16 bits.
+    All are names of values in the graph: double [1], most of them of a length that only the running model knows. No
+    provider of a phone takes what is computed of those, so that nothing of it is computed in 16 bits.
     """
 
     scale_x: str
@@ -28,6 +28,8 @@ class Placement:
     core_width: int
     """of what the core sees"""
     core_height: int
+    nothing: str = ""
+    """as in Writer"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,25 @@ NO_NUMBERS = (ElementType.BOOL, ElementType.STRING, ElementType.OTHER, ElementTy
 
 def floats(writer: Writer, spec: TensorSpec) -> str:
     """The value of `spec` in 32 bits. Raises ConfigError for what is no number."""
+    _refuse_no_numbers(spec)
+    return spec.name if spec.element is ElementType.FLOAT else writer.cast(spec.name, ElementType.FLOAT)
+
+
+def _refuse_no_numbers(spec: TensorSpec) -> None:
     if spec.element in NO_NUMBERS:
         raise ConfigError(
             f"the output is {in_words(spec)}: not numbers that ONNX Runtime can compare everywhere",
             hint='leave it as it is: kind = "tensor"',
         )
-    return spec.name if spec.element is ElementType.FLOAT else writer.cast(spec.name, ElementType.FLOAT)
+
+
+def shaped(writer: Writer, spec: TensorSpec, sizes: list[int]) -> str:
+    """The numbers of `spec` in at least two `sizes`, -1 for one that is open, as `writer` has numbers."""
+    if not writer.nothing:
+        return writer.node("Reshape", floats(writer, spec), sizes)
+    _refuse_no_numbers(spec)
+    hidden = writer.node("Add", sizes, writer.nothing)
+    return writer.cast(writer.node("Reshape", spec.name, hidden), writer.real)
 
 
 def row(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:

@@ -31,7 +31,7 @@ class Writer:
     """Collects nodes, constants, inputs and outputs for one tensor of a model.
 
     Values are known by their names. Where a method takes values, a number or a list of numbers may stand for a
-    constant: int64 when all are whole, else float.
+    constant: int64 when all are whole numbers of Python, else `real`.
     """
 
     scope: str
@@ -39,6 +39,14 @@ class Writer:
     taken: frozenset[str] = frozenset()
     """names of the model's own values"""
     written: Written = field(default_factory=Written)
+    real: ElementType = ElementType.FLOAT
+    """what numbers with a point become, where they stand for constants: FLOAT, or DOUBLE"""
+    nothing: str = ""
+    """an int64 value, 0 in one element, of a length that nobody knows before the model runs; empty without one"""
+
+    def hiding(self, nothing: str) -> "Writer":
+        """One for what no provider of a phone must compute: in double, of shapes that `nothing` hides."""
+        return replace(self, real=ElementType.DOUBLE, nothing=nothing) if nothing else self
 
     def scoped(self, scope: str) -> "Writer":
         """One for another tensor, into the same collection."""
@@ -85,6 +93,12 @@ class Writer:
         import numpy
 
         return self.constant(numpy.array(value, numpy.float64))
+
+    def floats(self, *values: float) -> str:
+        """A float constant of one dimension."""
+        import numpy
+
+        return self.constant(numpy.array(values, numpy.float32))
 
     def doubles(self, *values: float) -> str:
         """A double constant of one dimension."""
@@ -133,7 +147,8 @@ class Writer:
         if isinstance(value, str):
             return value
         numbers = numpy.array(value)
-        return self.constant(numbers.astype(numpy.int64 if numbers.dtype.kind in "iub" else numpy.float32))
+        real = numpy.float64 if self.real is ElementType.DOUBLE else numpy.float32
+        return self.constant(numbers.astype(numpy.int64 if numbers.dtype.kind in "iub" else real))
 
 
 Operand = str | int | float | Sequence[int] | Sequence[float]

@@ -1,8 +1,10 @@
 """Which of the boxes that a model proposes an app gets."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packager.contract.boxes.candidates import Candidates
+from packager.contract.boxes.placing import placed
+from packager.contract.kind import Placement
 from packager.contract.writer import Writer
 from packager.specs import ElementType
 
@@ -41,22 +43,24 @@ class Found:
     """int64 [q]: of those with equal scores the one with less comes first"""
 
 
-def chosen(writer: Writer, candidates: Candidates, pixels: str, choice: Choice) -> Chosen:
-    """The best of `candidates`, which are `pixels` [m, 4] in the picture.
+def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, choice: Choice) -> Chosen:
+    """The best of `candidates`, in pixels of the picture where there is one.
 
     Boxes go whose score is not above the threshold, that have no area in the picture, or whose corners are no finite
     numbers; then those that overlap a better one, in what the core sees.
     """
     best = writer.node("ReduceMax", candidates.scores, [candidates.class_axis], keepdims=0)
-    is_kept = writer.node("And", writer.node("Greater", best, float(choice.score_threshold)), _has_area(writer, pixels))
+    is_kept = writer.node("Greater", best, float(choice.score_threshold))
     is_kept = writer.node("And", is_kept, _is_finite(writer, candidates.corners))
     if candidates.given_classes and candidates.class_count:
         is_kept = writer.node("And", is_kept, _is_known(writer, candidates))
-    corners, pixels = (writer.node("Compress", each, is_kept, axis=0) for each in (candidates.corners, pixels))
-    scores = writer.node("Compress", candidates.scores, is_kept, axis=1 - candidates.class_axis)
-    scores = scores if candidates.class_axis == 0 else writer.node("Transpose", scores, perm=[1, 0])
-    if candidates.given_classes:
-        given = writer.node("Compress", candidates.given_classes, is_kept, axis=0)
+    sure = _compressed(writer, candidates, is_kept)
+    # How many are left is known when the model runs: no provider takes what is computed of them.
+    has_area = _has_area(writer, placed(writer, sure.corners, placement))
+    seen = _compressed(writer, sure, has_area)
+    pixels, corners, given = placed(writer, seen.corners, placement), seen.corners, seen.given_classes
+    scores = seen.scores if seen.class_axis == 0 else writer.node("Transpose", seen.scores, perm=[1, 0])
+    if given:
         boxes = _positions(writer, given)
         found = Found(boxes=boxes, scores=writer.node("Squeeze", scores, [0]), classes=given, order=boxes)
     elif choice.is_multi_label or candidates.class_count == 1:
@@ -64,6 +68,17 @@ def chosen(writer: Writer, candidates: Candidates, pixels: str, choice: Choice) 
     else:
         found = _for_best_class(writer, corners, scores, choice, candidates.class_count)
     return _best_first(writer, found, pixels, choice.max_boxes)
+
+
+def _compressed(writer: Writer, candidates: Candidates, is_kept: str) -> Candidates:
+    """Those of `candidates` that are kept."""
+    given = candidates.given_classes
+    return replace(
+        candidates,
+        corners=writer.node("Compress", candidates.corners, is_kept, axis=0),
+        scores=writer.node("Compress", candidates.scores, is_kept, axis=1 - candidates.class_axis),
+        given_classes=writer.node("Compress", given, is_kept, axis=0) if given else "",
+    )
 
 
 def _has_area(writer: Writer, pixels: str) -> str:
@@ -132,11 +147,11 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> st
     """int64 [q, 3]: 0, class and position of the boxes that overlap no better one of their class too much."""
     return writer.node(
         "NonMaxSuppression",
-        writer.node("Unsqueeze", corners, [0]),
-        writer.node("Unsqueeze", scores, [0]),
-        [choice.max_boxes],
-        [float(choice.iou_threshold)],
-        [float(choice.score_threshold)],
+        writer.cast(writer.node("Unsqueeze", corners, [0]), ElementType.FLOAT),
+        writer.cast(writer.node("Unsqueeze", scores, [0]), ElementType.FLOAT),
+        writer.integers(choice.max_boxes),
+        writer.floats(choice.iou_threshold),
+        writer.floats(choice.score_threshold),
     )
 
 
@@ -147,8 +162,9 @@ def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
     scores = writer.node("Gather", found.scores, in_order)
     scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
     order = writer.node("Gather", in_order, best)
+    boxes = writer.node("Gather", pixels, writer.node("Gather", found.boxes, order))
     return Chosen(
-        boxes=writer.node("Gather", pixels, writer.node("Gather", found.boxes, order)),
-        scores=scores,
+        boxes=writer.cast(boxes, ElementType.FLOAT),
+        scores=writer.cast(scores, ElementType.FLOAT),
         classes=writer.node("Gather", found.classes, order),
     )

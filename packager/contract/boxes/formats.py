@@ -7,7 +7,7 @@ from typing import Literal
 from packager.contract.boxes.candidates import Candidates
 from packager.contract.boxes.regions import Regions, boxed
 from packager.contract.kind import Core
-from packager.contract.scores import Activation, activated, floats, in_words
+from packager.contract.scores import Activation, activated, floats, in_words, shaped
 from packager.contract.writer import Writer
 from packager.errors import ConfigError, nearest
 from packager.specs import ElementType, TensorSpec
@@ -39,7 +39,7 @@ Decoder = Callable[[Writer, TensorSpec, Core, Layout], Candidates]
 def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
     """`[1, 4 + n, m]`: centre and size, then n scores."""
     rows, count = _sizes(spec, "[1, 4 + classes, boxes]", least=(5, 1))
-    values = writer.node("Reshape", floats(writer, spec), [rows, count])
+    values = shaped(writer, spec, [rows, count])
     boxes = writer.node("Transpose", writer.node("Slice", values, [0], [4], [0]), perm=[1, 0])
     scores = writer.node("Slice", values, [4], [rows], [0])
     return Candidates(
@@ -53,7 +53,7 @@ def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
 def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
     """`[1, m, 5 + n]`: centre and size, whether there is anything, then n scores that count if there is."""
     count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least=(1, 6))
-    values = writer.node("Reshape", floats(writer, spec), [count, columns])
+    values = shaped(writer, spec, [count, columns])
     boxes = writer.node("Slice", values, [0], [4], [1])
     shares = activated(writer, writer.node("Slice", values, [4], [columns], [1]), layout.activation)
     is_thing, scores = (writer.node("Slice", shares, [start], [end], [1]) for start, end in ((0, 1), (1, columns)))
@@ -70,7 +70,7 @@ def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
     count, columns = _sizes(spec, "[1, boxes, 6]", least=(1, 6))
     if columns != 6:
         raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 6]", hint=KEEP)
-    values = writer.node("Reshape", floats(writer, spec), [count, columns])
+    values = shaped(writer, spec, [count, columns])
     boxes, scores, classes = (
         writer.node("Slice", values, [start], [end], [1]) for start, end in ((0, 4), (4, 5), (5, 6))
     )
@@ -88,7 +88,7 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout)
     count, columns = _sizes(spec, "[1, boxes, 4]", least=(1, 4))
     if columns != 4:
         raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 4]", hint=KEEP)
-    boxes = writer.node("Reshape", floats(writer, spec), [count, 4])
+    boxes = shaped(writer, spec, [count, 4])
     scores, axis, class_count = _scores(writer, _other(core, layout.scores, "scores"), count)
     given = ""
     if layout.classes:
@@ -116,7 +116,7 @@ def regions(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Can
     others = list(enumerate(spec.shape))[:-2]
     if len(others) not in (1, 2) or any(size != 1 and isinstance(size, int) for _, size in others):
         raise ConfigError(f"the output is {in_words(spec)}: not [1, 1, height, width]", hint=KEEP)
-    likelihoods = writer.node("Squeeze", floats(writer, spec), [axis for axis, _ in others])
+    likelihoods = _map(writer, spec)
     found = boxed(writer, activated(writer, likelihoods, layout.activation), layout.regions)
     scores = writer.node("Unsqueeze", found.scores, [0])
     return Candidates(
@@ -126,6 +126,15 @@ def regions(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Can
         class_count=1,
         given_classes=writer.cast(writer.node("Mul", found.scores, 0.0), ElementType.INT64),
     )
+
+
+def _map(writer: Writer, spec: TensorSpec) -> str:
+    """`spec` as [height, width]."""
+    sizes = [size if isinstance(size, int) else -1 for size in spec.shape[-2:]]
+    if sizes.count(-1) < 2:
+        return shaped(writer, spec, sizes)
+    axes = list(range(len(spec.shape) - 2))
+    return writer.cast(writer.node("Squeeze", floats(writer, spec), axes), writer.real)
 
 
 DECODERS: Mapping[str, Decoder] = {
@@ -155,7 +164,7 @@ def _of_core(writer: Writer, corners: str, likelihoods: str, core_size: tuple[in
     if core_size is None:
         return corners
     height, width = (writer.node("Shape", likelihoods, start=axis, end=axis + 1) for axis in (0, 1))
-    places = writer.cast(writer.node("Concat", width, height, width, height, axis=0), ElementType.FLOAT)
+    places = writer.cast(writer.node("Concat", width, height, width, height, axis=0), writer.real)
     return writer.node("Mul", corners, writer.node("Div", [float(size) for size in core_size] * 2, places))
 
 
@@ -188,11 +197,11 @@ def _scores(writer: Writer, spec: TensorSpec, count: int) -> tuple[str, int, int
     sizes = [size if isinstance(size, int) else -1 for size in spec.shape]
     inner = sizes[1:] if len(sizes) > 1 and sizes[0] in (1, -1) else sizes
     if inner == [count]:
-        return writer.node("Reshape", floats(writer, spec), [count, 1]), 1, 1
+        return shaped(writer, spec, [count, 1]), 1, 1
     if len(inner) == 2 and inner[0] == count and inner[1] > 0:
-        return writer.node("Reshape", floats(writer, spec), inner), 1, inner[1]
+        return shaped(writer, spec, inner), 1, inner[1]
     if len(inner) == 2 and inner[1] == count and inner[0] > 0:
-        return writer.node("Reshape", floats(writer, spec), inner), 0, inner[0]
+        return shaped(writer, spec, inner), 0, inner[0]
     raise ConfigError(
         f"scores '{spec.name}' are {in_words(spec)}: not of {'' if count < 0 else f'{count} '}boxes",
         hint="they have to be [1, boxes, classes], [1, classes, boxes] or [1, boxes]",
@@ -210,4 +219,4 @@ def _classes(writer: Writer, spec: TensorSpec, count: int) -> str:
     sizes = [size if isinstance(size, int) else -1 for size in spec.shape if size != 1]
     if sizes != [count] and sizes != [-1, count]:
         raise ConfigError(f"classes '{spec.name}' are {in_words(spec)}: not of {count} boxes", hint="[1, boxes]")
-    return writer.cast(writer.node("Reshape", floats(writer, spec), [-1]), ElementType.INT64)
+    return writer.cast(writer.node("Reshape", shaped(writer, spec, [1, -1]), [-1]), ElementType.INT64)

@@ -9,7 +9,6 @@ from typing import ClassVar, Literal, Self
 from packager.contract.boxes.candidates import Candidates
 from packager.contract.boxes.choosing import Choice, chosen
 from packager.contract.boxes.formats import DECODERS, Layout, Order
-from packager.contract.boxes.placing import placed
 from packager.contract.boxes.regions import Regions
 from packager.contract.kind import AttachedOutput, Core, Placement
 from packager.contract.labels import labels_for, read
@@ -122,13 +121,14 @@ class Boxes:
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
         placement = placement_of(core, self.image)
+        writer = writer.hiding(placement.nothing if placement else "")
         candidates = self._candidates(writer, spec, core, placement)
         corners = candidates.corners
         if self.coordinates == "relative":
             corners = self._in_pixels(writer, corners, placement)
         labels = self._labels(candidates.class_count)
         candidates = replace(candidates, corners=corners, class_count=candidates.class_count or len(labels))
-        found = chosen(writer, candidates, placed(writer, corners, placement), self._choice())
+        found = chosen(writer, candidates, placement, self._choice())
         count = f"{spec.name}.count"
         typed = BoxesOutput(
             identifier=spec.identifier,

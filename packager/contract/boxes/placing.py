@@ -6,20 +6,20 @@ from packager.specs import ElementType
 
 
 def placed(writer: Writer, corners: str, placement: Placement | None) -> str:
-    """`corners` [m, 4] of what the core sees, in pixels of the picture and within it; as they are without one."""
+    """`corners` [k, 4] of what the core sees, in pixels of the picture and within it; as they are without one."""
     if placement is None:
         return corners
     offsets = _twice(writer, placement.offset_x, placement.offset_y)
     scales = _twice(writer, placement.scale_x, placement.scale_y)
-    ends = (writer.cast(end, ElementType.FLOAT) for end in (placement.width, placement.height))
-    upright = writer.node("Div", writer.node("Sub", corners, offsets), scales)
-    return writer.node("Min", writer.node("Max", upright, [0.0]), _twice(writer, *ends))
+    ends = _twice(writer, placement.width, placement.height)
+    seen = writer.node("Sub", writer.cast(corners, ElementType.DOUBLE), offsets)
+    upright = writer.node("Max", writer.node("Div", seen, scales), writer.doubles(0))
+    return writer.node("Min", upright, ends)
 
 
 def _twice(writer: Writer, x: str, y: str) -> str:
-    """float [4]: for left, top, right and bottom."""
-    across, down = (writer.node("Reshape", value, [1]) for value in (x, y))
-    return writer.node("Concat", across, down, across, down, axis=0)
+    """double [4]: for left, top, right and bottom."""
+    return writer.node("Concat", x, y, x, y, axis=0)
 
 
 def in_pixels(writer: Writer, corners: str, across: float, down: float) -> str:

@@ -48,7 +48,7 @@ def boxed(writer: Writer, likelihoods: str, wanted: Regions) -> Boxed:
     def of_region(values: str, reduction: str) -> str:
         start = writer.node("Mul", values, writer.node("CastLike", 0, values)) if reduction == "add" else values
         found = writer.node("ScatterElements", start, regions, values, axis=0, reduction=reduction)
-        return writer.cast(writer.node("Compress", found, is_first, axis=0), ElementType.FLOAT)
+        return writer.cast(writer.node("Compress", found, is_first, axis=0), writer.real)
 
     left, top = of_region(runs.left, "min"), of_region(runs.row, "min")
     right, bottom = of_region(runs.right, "max"), writer.node("Add", of_region(runs.row, "max"), 1.0)

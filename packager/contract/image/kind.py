@@ -115,7 +115,7 @@ class PictureInput:
         picture = stored(writer, typed.pixels.name, typed.orientation.name)
         width, height = swapped(writer, picture, picture.width, picture.height)
         made = fit(writer, fitting, width, height)
-        placement = _placement(writer, made, frame, width, height)
+        placement = _placement(writer, made, frame, (width, height), picture.nothing)
         stored_height, stored_width = swapped(writer, picture, made.height, made.width)
         small = resized(
             writer,
@@ -197,7 +197,8 @@ def _typed(writer: Writer, spec: TensorSpec) -> ImageInput:
     )
 
 
-def _placement(writer: Writer, made: Fit, frame: Frame, width: str, height: str) -> Placement:
+def _placement(writer: Writer, made: Fit, frame: Frame, size: tuple[str, str], nothing: str) -> Placement:
+    width, height = size
     return Placement(
         scale_x=writer.node("Div", made.width, width),
         scale_y=writer.node("Div", made.height, height),
@@ -207,6 +208,7 @@ def _placement(writer: Writer, made: Fit, frame: Frame, width: str, height: str)
         height=height,
         core_width=frame.width,
         core_height=frame.height,
+        nothing=nothing,
     )
 
 

@@ -42,6 +42,8 @@ class Stored:
     """bool, as those below: see TURNS"""
     is_mirrored: str
     is_flipped: str
+    nothing: str
+    """as in Writer"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,7 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
         is_swapped=is_swapped,
         is_mirrored=is_mirrored,
         is_flipped=is_flipped,
+        nothing=nothing,
     )
 
 

@@ -55,17 +55,16 @@ def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, wid
     both_columns = writer.node("Concat", left, right, axis=0)
     rows = writer.node("Gather", pixels, writer.cast(both_rows, ElementType.INT64), axis=0)
     taken = writer.node("Gather", rows, writer.cast(both_columns, ElementType.INT64), axis=2)
-    numbers = writer.cast(writer.node("Reshape", taken, [0, 2, -1]), ElementType.FLOAT)
+    numbers = writer.cast(writer.node("Reshape", taken, [0, 2, -1]), ElementType.DOUBLE)
     upper_share = writer.node("Sub", writer.double(1), row_share)
     weights = writer.node("Concat", *_upended(writer, upper_share, row_share), axis=1)
-    weights = writer.cast(writer.node("Unsqueeze", weights, [1]), ElementType.FLOAT)
-    made = writer.node("MatMul", weights, numbers)  # a product is the fastest sum
+    made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a product is the fastest sum
     sides = writer.node("Concat", writer.doubles(-1, 2), width, picture.channels, axis=0)
     halves = writer.node("Reshape", made, writer.cast(sides, ElementType.INT64))
     first, second = writer.nodes("Split", 2, halves, axis=1, num_outputs=2)
-    share = writer.cast(writer.node("Unsqueeze", column_share, [1]), ElementType.FLOAT)
+    share = writer.node("Unsqueeze", column_share, [1])
     between = writer.node("Add", first, writer.node("Mul", writer.node("Sub", second, first), share))
-    rounded = writer.cast(writer.node("Add", between, 0.5), ElementType.UINT8)
+    rounded = writer.cast(writer.node("Add", between, writer.double(0.5)), ElementType.UINT8)
     return writer.node("Flatten", rounded, axis=3)
 
 

@@ -12,7 +12,7 @@ class Along:
     """One direction, as values in the graph."""
 
     positions: str
-    """float [pixels]: where the centres of the picture's pixels lie in the mask"""
+    """double [pixels]: where the centres of the picture's pixels lie in the mask"""
     is_seen: str
     """bool [pixels]: whether that is within it"""
     count: str
@@ -49,13 +49,13 @@ def _directions(writer: Writer, plane: str, placement: Placement) -> tuple[Along
 def _along(writer: Writer, pixels: str, scale: str, offset: str, places: tuple[str, int]) -> Along:
     """`places` are those of the mask, and pixels that the core sees."""
     count, core = places
-    centres = writer.node("Add", writer.cast(writer.node("Range", 0, pixels, 1), ElementType.FLOAT), 0.5)
+    end = writer.node("ReduceMax", pixels, [0], keepdims=0)
+    centres = writer.node("Add", writer.node("Range", writer.double(0), end, writer.double(1)), writer.double(0.5))
     seen = writer.node("Add", writer.node("Mul", centres, scale), offset)
-    float_count = writer.cast(count, ElementType.FLOAT)
-    positions = writer.node("Div", writer.node("Mul", seen, float_count), float(core))
-    is_seen = writer.node(
-        "And", writer.node("GreaterOrEqual", positions, 0.0), writer.node("Less", positions, float_count)
-    )
+    double_count = writer.cast(count, ElementType.DOUBLE)
+    positions = writer.node("Div", writer.node("Mul", seen, double_count), writer.double(core))
+    is_behind_start = writer.node("GreaterOrEqual", positions, writer.double(0))
+    is_seen = writer.node("And", is_behind_start, writer.node("Less", positions, double_count))
     return Along(positions=positions, is_seen=is_seen, count=count)
 
 
@@ -67,10 +67,10 @@ def _places(writer: Writer, along: Along) -> str:
 
 def _mixed(writer: Writer, plane: str, along: Along, *, axis: int) -> str:
     """`plane` with as many rows, or columns, as the picture has pixels."""
-    between = writer.node("Sub", along.positions, 0.5)
+    between = writer.node("Sub", along.positions, writer.double(0.5))
     before = writer.node("Floor", between)
     share = writer.node("Sub", between, before)
-    shares = (writer.node("Sub", 1.0, share), share)
+    shares = [writer.cast(each, ElementType.FLOAT) for each in (writer.node("Sub", writer.double(1), share), share)]
     last = writer.node("Sub", along.count, 1)
     parts = []
     for step, part in enumerate(shares):

@@ -53,14 +53,11 @@ def model_view(
     inputs = tuple(_input(spec, sizes) for spec in model.signature.inputs)
     outputs = {spec: _output(spec, sizes, model.signature.outputs) for spec in model.signature.outputs}
     pinned = [spec for spec in outputs if _is_pinned(spec, reshaped)]
-    typed = typed_view(
-        model.contract,
-        Tensors(
-            inputs={view.tensor: view for view in inputs},
-            dimensions=sizes.views,
-            outputs={view.tensor: view for view in outputs.values()},
-            pinned=frozenset(spec.name for spec in pinned),
-        ),
+    tensors = Tensors(
+        inputs={view.tensor: view for view in inputs},
+        dimensions=sizes.views,
+        outputs={view.tensor: view for view in outputs.values()},
+        pinned=frozenset(spec.name for spec in pinned),
     )
     return ModelView(
         class_name=class_name,
@@ -71,7 +68,7 @@ def model_view(
         version=package.version,
         files=files,
         example=(
-            typed_example(class_name, model.contract)
+            typed_example(class_name, model.contract, tensors)
             if model.contract
             else _example(class_name, inputs, sizes.views, model.signature.outputs[0].identifier)
         ),
@@ -82,7 +79,7 @@ def model_view(
         copied_outputs=tuple(view for spec, view in outputs.items() if spec not in pinned),
         golden=golden,
         samples=samples_in_words([each.samples for each in golden]),
-        typed=typed,
+        typed=typed_view(model.contract, tensors),
     )
 
 

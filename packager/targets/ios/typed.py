@@ -98,15 +98,16 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
     )
 
 
-def typed_example(class_name: str, contract: Contract) -> tuple[str, ...]:
-    """Lines of Swift for the documentation."""
-    made = [line for line in map(_made_in_example, contract.parameters) if line]
-    is_alone = len(contract.parameters) == 1
-    given = [f"{'' if is_alone else f'{each.identifier}: '}{each.identifier}" for each in contract.parameters]
+def typed_example(class_name: str, contract: Contract, tensors: Tensors) -> tuple[str, ...]:
+    """Lines of Swift for the documentation; sizes that have no default are 128."""
+    sizes = [f"{each.identifier}: 128" for each in _sizes(contract, tensors).values() if not each.default]
+    names_given = [each.identifier for each in contract.parameters]
+    is_alone = len(_sizes(contract, tensors)) + len(names_given) == 1
+    given = names_given if is_alone else [f"{name}: {name}" for name in names_given]
     return (
         f"let model = try await {class_name}.load()",
-        *made,
-        f"print(try await model.{contract.verb}({', '.join(given)}))",
+        *(line for line in map(_made_in_example, contract.parameters) if line),
+        f"print(try await model.{contract.verb}({', '.join([*given, *sizes])}))",
     )
 
 
