@@ -51,9 +51,9 @@ def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, 
     """
     best = writer.node("ReduceMax", candidates.scores, [candidates.class_axis], keepdims=0)
     is_kept = writer.node("Greater", best, float(choice.score_threshold))
-    is_kept = writer.node("And", is_kept, _is_finite(writer, candidates.corners))
+    is_kept = _both(writer, is_kept, _is_finite(writer, candidates.corners))
     if candidates.given_classes and candidates.class_count:
-        is_kept = writer.node("And", is_kept, _is_known(writer, candidates))
+        is_kept = _both(writer, is_kept, _is_known(writer, candidates))
     sure = _compressed(writer, candidates, is_kept)
     # How many are left is known when the model runs: no provider takes what is computed of them.
     has_area = _has_area(writer, placed(writer, sure.corners, placement))
@@ -101,18 +101,35 @@ def _is_known(writer: Writer, candidates: Candidates) -> str:
     """Whether the class that the model says is one that there is."""
     given = candidates.given_classes
     is_below = writer.node("Less", given, candidates.class_count)
-    return writer.node("And", writer.node("GreaterOrEqual", given, 0), is_below)
+    return _both(writer, writer.node("GreaterOrEqual", given, 0), is_below)
+
+
+def _both(writer: Writer, one: str, other: str) -> str:
+    """CoreML knows And, and neither Or nor Not: it leaves this where the rest is computed."""
+    return writer.node("Not", writer.node("Or", writer.node("Not", one), writer.node("Not", other)))
+
+
+def _picked(writer: Writer, values: str, places: str) -> str:
+    """`values` [n] at `places` [q]: a Gather, which CoreML would take."""
+    return writer.node("GatherElements", values, places, axis=0)
+
+
+def _column_of(writer: Writer, rows: str, column: int) -> str:
+    """[q] of `rows` [q, 3]."""
+    import numpy
+
+    wanted = writer.constant(numpy.arange(3) == column)
+    return writer.node("Reshape", writer.node("Compress", rows, wanted, axis=1), [-1])
 
 
 def _positions(writer: Writer, values: str) -> str:
     """0, 1, 2 ... as many as `values` [m] are."""
-    count = writer.node("Squeeze", writer.node("Shape", values), [0])
-    return writer.node("Range", 0, count, 1)
+    return writer.node("Range", 0, writer.node("Size", values), 1)
 
 
 def _for_each_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
     kept = _suppressed(writer, corners, scores, choice)
-    classes, boxes = (writer.node("Gather", kept, column, axis=1) for column in (1, 2))
+    classes, boxes = (_column_of(writer, kept, column) for column in (1, 2))
     pairs = writer.node("Slice", kept, [1], [3], [1])
     order = writer.node("Add", writer.node("Mul", boxes, class_count), classes)
     return Found(boxes=boxes, scores=writer.node("GatherND", scores, pairs), classes=classes, order=order)
@@ -128,11 +145,11 @@ def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, c
         classes = [[number] for number in range(class_count)]
         is_best = writer.node("Equal", _column(writer, classes), writer.node("Unsqueeze", best_class, [0]))
         compared = writer.node("Where", is_best, scores, float(choice.score_threshold))
-    boxes = writer.node("Gather", _suppressed(writer, corners, compared, choice), 2, axis=1)
+    boxes = _column_of(writer, _suppressed(writer, corners, compared, choice), 2)
     return Found(
         boxes=boxes,
-        scores=writer.node("Gather", writer.node("Squeeze", best, [0]), boxes),
-        classes=writer.node("Gather", best_class, boxes),
+        scores=_picked(writer, writer.node("Squeeze", best, [0]), boxes),
+        classes=_picked(writer, best_class, boxes),
         order=boxes,
     )
 
@@ -157,14 +174,15 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> st
 
 def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
     """By score, not more than `most`."""
-    count = writer.node("Shape", found.order)
+    count = writer.node("Unsqueeze", writer.node("Size", found.order), [0])
+    count = writer.node("Add", count, writer.nothing) if writer.nothing else count
     _, in_order = writer.nodes("TopK", 2, found.order, count, axis=0, largest=0, sorted=1)
-    scores = writer.node("Gather", found.scores, in_order)
+    scores = _picked(writer, found.scores, in_order)
     scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
-    order = writer.node("Gather", in_order, best)
-    boxes = writer.node("Gather", pixels, writer.node("Gather", found.boxes, order))
+    order = _picked(writer, in_order, best)
+    boxes = writer.node("Gather", pixels, _picked(writer, found.boxes, order))
     return Chosen(
         boxes=writer.cast(boxes, ElementType.FLOAT),
         scores=writer.cast(scores, ElementType.FLOAT),
-        classes=writer.node("Gather", found.classes, order),
+        classes=_picked(writer, found.classes, order),
     )

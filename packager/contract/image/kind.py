@@ -157,11 +157,9 @@ class PictureInput:
         """uint8 [pixels, 3], the colours in the model's order; with `letterbox`, the filling behind them."""
         import numpy
 
-        order = channels
+        colours = writer.node("Gather", pixels, channels, axis=1)
         if self.colour == "bgr":
-            places = writer.node("Gather", writer.cast(channels, ElementType.DOUBLE), [2, 1, 0], axis=0)
-            order = writer.cast(places, ElementType.INT64)
-        colours = writer.node("Gather", pixels, order, axis=1)
+            colours = writer.node("Gather", colours, [2, 1, 0], axis=1)
         if self.resize != "letterbox":
             return colours
         filling = numpy.broadcast_to(numpy.array(self.fill, numpy.uint8), (1, 3))
