@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy
 import pytest
+from onnx import ModelProto
 
 from packager import attachment, models, plan
+from packager.attachment import Tables
 from packager.findings import Partition
 from packager.partition.report import partitions
 from packager.store import Store
@@ -34,7 +36,8 @@ WEIGHTS = {
     name: numpy.random.default_rng(0).standard_normal(shape).astype(numpy.float32)
     for name, shape in (("w", (8, 3, 3, 3)), ("v", (4, 8, 3, 3)), ("u", (4, 4, 1, 1)), ("t", (8, 4, 1, 1)))
 }
-WHOLE = pytest.approx(1.0, abs=1e-3)
+OPSET = {"": 18}
+WHOLE: Any = pytest.approx(1.0, abs=1e-3)
 """Interpolation as OpenCV does it has multiply-adds of its own."""
 IMAGES: dict[str, dict[str, Any]] = {
     "stretch": {"kind": "image", "size": (32, 32)},
@@ -51,14 +54,36 @@ OUTPUTS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
+HEARING = """(float[batch, 1, 4000] a) => (float[batch, 4, 1] y) {
+    c = Conv <strides = [8]> (a, w)
+    r = Relu (c)
+    y = Conv <strides = [8]> (r, v)
+}"""
+HEARING_WEIGHTS = {"w": WEIGHTS["w"][:, :1, 0], "v": numpy.ones((4, 8, 500), numpy.float32)}
+SOUNDS: dict[str, dict[str, Any]] = {
+    "samples": {"kind": "audio", "rate": 8000},
+    "16-bit samples": {"kind": "audio", "rate": 8000, "format": "pcm16", "scale": 2.0},
+}
+
+
 def partition(folder: Path, target: Target, inputs: Any, outputs: Any) -> Partition:
-    """What the target's provider says of the net."""
-    path = saved(folder / "net.onnx", onnx_model(NET, weights=WEIGHTS, opsets={"": 18}))
+    """What the target's provider says of the net that looks."""
     shapes = {} if inputs else {"x": (1, 3, 32, 32)}
-    model = attachment.attach(models.load(path, "net", fixed=shapes), tables(inputs, outputs)).model
+    return _partition(folder, target, tables(inputs, outputs), onnx_model(NET, weights=WEIGHTS, opsets=OPSET), shapes)
+
+
+def heard(folder: Path, target: Target, inputs: Any) -> Partition:
+    """What the target's provider says of the net that hears."""
+    net = onnx_model(HEARING, weights=HEARING_WEIGHTS, opsets=OPSET)
+    return _partition(folder, target, tables(inputs, {}), net, {} if inputs else {"a": (1, 1, 4000)})
+
+
+def _partition(folder: Path, target: Target, wanted: Tables, net: ModelProto, shapes: Any) -> Partition:
+    path = saved(folder / "net.onnx", net)
+    model = attachment.attach(models.load(path, "net", fixed=shapes), wanted).model
     model = models.hashed(model)
     made = plan.make(own_numbers(model), target, Store(folder / "store"), lambda text: None)
-    scratch = folder / f"scratch-{len(inputs)}"
+    scratch = folder / f"scratch-{len(wanted.inputs)}"
     scratch.mkdir()
     (only,) = partitions(made, scratch)
     return only
@@ -121,3 +146,21 @@ def test_providers_of_android_take_the_core_in_as_many_pieces_as_without(
     found = partition(tmp_path, target, {"x": IMAGES[image]}, OUTPUTS[outputs])
     assert (found.refusal, found.partition_count, found.share) == ("", alone.partition_count, WHOLE)
     assert alone.share == 1.0
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("sound", SOUNDS)
+def test_coreml_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, sound: str) -> None:
+    target = Ios(providers=("coreml",))
+    alone, found = heard(tmp_path, target, {}), heard(tmp_path, target, {"a": SOUNDS[sound]})
+    assert (alone.partition_count, found.partition_count) == (1, 1)
+    assert found.taken_count >= alone.taken_count
+
+
+@pytest.mark.environments
+@pytest.mark.parametrize("sound", SOUNDS)
+def test_qnn_takes_the_core_in_one_piece_behind_a_recording(tmp_path: Path, sound: str) -> None:
+    have("qnn")
+    target = Android(providers=("qnn",))
+    alone, found = heard(tmp_path, target, {}), heard(tmp_path, target, {"a": SOUNDS[sound]})
+    assert (found.refusal, alone.partition_count, found.partition_count) == ("", 1, 1)
