@@ -217,10 +217,11 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
             f"model '{found.model}': output '{output}' has another shape than it declares; "
             "the package treats it as dynamic"
         )
-    for output in found.empty_outputs if config.model[found.model].outputs else ():
+    if found.empty_outputs and config.model[found.model].outputs:
+        names = ", ".join(f"'{name}'" for name in found.empty_outputs)
         yield (
-            f"model '{found.model}': output '{output}' is empty on every sample ({found.samples}): nothing was "
-            "compared; name files in which it finds something in [parity] samples"
+            f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was compared; "
+            "name files in which it finds something in [parity] samples"
         )
     for output in found.without_numbers:
         yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"
