@@ -220,8 +220,8 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
     if found.empty_outputs and config.model[found.model].outputs:
         names = ", ".join(f"'{name}'" for name in found.empty_outputs)
         yield (
-            f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was compared; "
-            "name files in which it finds something in [parity] samples"
+            f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was "
+            "compared; name files in which it finds something in [parity] samples"
         )
     for output in found.without_numbers:
         yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"
