@@ -13,7 +13,7 @@ from packager.findings import Report
 from packager.ortformat.compile import REPLAY
 from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string, templates_folder
-from packager.targets.android import Android, tensors
+from packager.targets.android import Android, tensors, typed
 from packager.targets.android.view import FileView
 from packager.tools import sha256_of
 from packager.values import Choice, ElementType, Package, Signature, Style
@@ -124,10 +124,16 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
         "options-model": "OptionsModelModel",
     }
     words: set[str] = set()
+    of_contracts: set[str] = set()
+    contract_files = {name for names in typed.FILES.values() for name in names} | {typed.SHARED_FILE}
     for path in templates_folder().glob("android/*/*.kt.j2"):
         code = re.sub(r"//.*|/?\*.*|\"[^\"]*\"|\{\{.*?\}\}|\{%.*?%\}", "", path.read_text(encoding="utf-8"))
-        words |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
+        is_of_contract = path.parent.name == "_typed" or path.name.removesuffix(".kt.j2") in contract_files
+        found = of_contracts if is_of_contract else words
+        found |= set(re.findall(r"(?<![A-Za-z.])[A-Z][A-Za-z]*[a-z][A-Za-z]*\b", code))
     assert words <= tensors.RESERVED_CLASSES
+    assert of_contracts <= tensors.RESERVED_CLASSES | typed.RESERVED_CLASSES
+    assert not tensors.RESERVED_CLASSES & typed.RESERVED_CLASSES
 
 
 @pytest.mark.parametrize(

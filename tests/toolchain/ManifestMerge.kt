@@ -9,7 +9,8 @@ fun main(arguments: Array<String>) {
         File(arguments[0]), StdLogger(StdLogger.Level.ERROR), ManifestMerger2.MergeType.APPLICATION,
     )
     merger.withFeatures(ManifestMerger2.Invoker.Feature.REMOVE_TOOLS_DECLARATIONS)
-    merger.setPlaceHolderValue("applicationId", "com.example.app")
+    val applicationId = Regex("package=\"([^\"]+)\"").find(File(arguments[0]).readText())!!.groupValues[1]
+    merger.setPlaceHolderValue("applicationId", applicationId)
     arguments.drop(1).forEach { merger.addLibraryManifest(File(it)) }
     val report = merger.merge()
     check(report.result.isSuccess) { report.reportString }

@@ -130,6 +130,51 @@ def link(manifest: Path, *, assets: Path | None, apk: Path) -> Path:
     return apk
 
 
+@dataclass(frozen=True, kw_only=True)
+class Linked:
+    """An app without classes, and what aapt2 says of its resources."""
+
+    apk: Path
+    """in the protobuf form that bundles are made of"""
+    r_java: Path
+    rules: Path
+    """R8's: what the manifest and layouts name has to stay"""
+
+
+def link_resources(manifest: Path, *, resources: Path, assets: Path, target_sdk: int, folder: Path) -> Linked:
+    """Compiles `resources`, a folder `res`, and links them with a manifest and assets against Android 16's."""
+    compiled, rules, java = folder / "resources.zip", folder / "resources.pro", folder / "java"
+    tools.run([app_tools().aapt2, "compile", "--dir", resources, "-o", compiled], what="compiling resources")
+    command: list[str | Path] = [
+        app_tools().aapt2,
+        "link",
+        "--proto-format",
+        "-I",
+        app_tools().framework,
+        "--manifest",
+        manifest,
+        "--min-sdk-version",
+        str(MIN_SDK),
+        "--target-sdk-version",
+        str(target_sdk),
+        "--version-code",
+        "1",
+        "--version-name",
+        "1.0",
+        "--java",
+        java,
+        "--proguard",
+        rules,
+        "-A",
+        assets,
+        "-o",
+        folder / "linked.apk",
+        compiled,
+    ]
+    tools.run(command, what=f"linking {manifest.name}")
+    return Linked(apk=folder / "linked.apk", r_java=next(java.rglob("R.java")), rules=rules)
+
+
 def shrink(
     aar: Path,
     app_classes: Path,
@@ -155,15 +200,25 @@ def shrink(
     )
 
 
-def dex(aar: Path, app_classes: Path, *, main_class: str, archive: Path, library_rules: str | None = None) -> Path:
+def dex(
+    aar: Path,
+    app_classes: Path,
+    *,
+    archive: Path,
+    main_class: str = "",
+    app_rules: str = APP_RULES,
+    library_rules: str | None = None,
+    arguments: Sequence[str | Path] = (),
+) -> Path:
     """The same app as a zip with classes.dex, for Android 7 (API 24) and later."""
     return _r8(
         aar,
         app_classes,
-        ["--min-api", str(MIN_SDK)],
+        ["--min-api", str(MIN_SDK), *arguments],
         main_class=main_class,
         output=archive,
         compile_only=(),
+        app_rules=app_rules,
         library_rules=library_rules,
     )
 
@@ -225,18 +280,19 @@ def extract(archive: Path, member: str, target: Path) -> Path:
 def _r8(
     aar: Path,
     app_classes: Path,
-    arguments: Sequence[str],
+    arguments: Sequence[str | Path],
     *,
     main_class: str,
     output: Path,
     compile_only: Sequence[Path],
     library_rules: str | None,
+    app_rules: str = APP_RULES,
 ) -> Path:
     runtime = jvm.android_runtime()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rules = {
-            "app.pro": APP_RULES.format(main_class=main_class).encode(),
+            "app.pro": app_rules.format(main_class=main_class).encode(),
             "library.pro": read_zip(aar)[PurePosixPath("proguard.txt")]
             if library_rules is None
             else library_rules.encode(),

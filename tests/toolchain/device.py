@@ -63,11 +63,14 @@ class Device:
         return np.fromfile(self.folder / "files" / name, element).reshape(shape)
 
 
-def library(aar: Path, folder: Path, *, apps: str = "*") -> Library:
-    """Takes classes.jar out of `aar` and compiles the test apps whose names match `apps` against it."""
+def library(aar: Path, folder: Path, *, apps: str = "*", has_task: bool = True) -> Library:
+    """Takes classes.jar out of `aar` and compiles the test apps whose names match `apps` against it.
+
+    Most share `Task.kt`, which is for a package called `models`.
+    """
     with zipfile.ZipFile(aar) as archive:
         classes = Path(archive.extract("classes.jar", folder))
-    sources = sorted({*jvm.APPS.glob("Task.kt"), *jvm.APPS.glob(f"{apps}.kt")})
+    sources = sorted({*([jvm.APPS / "Task.kt"] if has_task else []), *jvm.APPS.glob(f"{apps}.kt")})
     compiled = jvm.compile_kotlin(sources, classpath=[classes, jvm.fakes(), jvm.android_runtime().classes])
     return Library(aar=aar, classes=classes, apps=compiled)
 

@@ -65,7 +65,7 @@ def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
 
 def _typed(contract: Contract, view: ModelView) -> TypedView:
     taken = (*CALLED, contract.verb)
-    passed = _passed(contract, view, taken)
+    passed = _passed(contract, taken)
     parameters = _parameters(contract, view, passed, taken)
     is_several = contract.verb == SEVERAL
     found = results.results(contract, view)
@@ -92,7 +92,7 @@ def _takes_bitmap(contract: Contract) -> bool:
     return len(contract.parameters) == 1 and isinstance(contract.parameters[0], ImageInput)
 
 
-def _passed(contract: Contract, view: ModelView, taken: Sequence[str]) -> dict[str, Given]:
+def _passed(contract: Contract, taken: Sequence[str]) -> dict[str, Given]:
     """What an app passes, by the name of its parameter."""
     wanted = [each.identifier for each in contract.parameters]
     return dict(zip(names.identifiers(wanted, prefix="input", taken=taken), contract.parameters, strict=True))

@@ -1,0 +1,208 @@
+"""Android: what Kotlin shows of a contract, decided before a template prints it."""
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+import pytest
+
+from packager.errors import ModelError
+from packager.findings import Report
+from packager.targets.android import Android, results, typed
+from packager.targets.android.view import ModelView, TypedView
+from packager.typed import Contract, TensorInput, TensorOutput
+from packager.values import ElementType, Plan, Signature, TensorSpec
+from tests.golden.cases import (
+    AUDIO,
+    BOXES,
+    CASES,
+    CLASSES,
+    IMAGE,
+    IMAGE_CLASSIFIER,
+    MASK,
+    NEXT_STATES,
+    PIXELS,
+    PLACES,
+    SCORES,
+    SOUND,
+    STATE,
+    STATES,
+    plan,
+    reshaped,
+    specs,
+)
+
+PACKAGE = CASES["contracts"].package
+BASE = PurePosixPath("src/main/kotlin/com/example/contracts")
+TYPED_FILES = {"Classification", "Detection", "Mask", "Orientation", "Picture", "PixelFormat", "Reading", "Sound"}
+
+
+def with_contract(
+    inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...], contract: Contract, name: str = "net"
+) -> Plan:
+    made = plan(name, Signature(inputs=inputs, outputs=outputs))
+    return replace(made, model=replace(made.model, contract=contract))
+
+
+CLASSIFIER = with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(CLASSES,)))
+
+
+def shown(made: Plan, report: Report | None = None) -> ModelView:
+    return Android().view(PACKAGE, (made,), report or Report(parities=())).models[0]
+
+
+def method(made: Plan, report: Report | None = None) -> TypedView:
+    view = shown(made, report).typed
+    assert view is not None
+    return view
+
+
+def files(*plans: Plan) -> set[str]:
+    """Names of the Kotlin files that know of contracts."""
+    target = Android()
+    texts = target.render(target.view(PACKAGE, plans, Report(parities=()))).texts
+    return {path.stem for path in texts if path.parent == BASE} & (TYPED_FILES | {"Values"})
+
+
+def test_a_package_has_the_files_that_its_contracts_need() -> None:
+    listener = with_contract(SOUND, SCORES, Contract(inputs=(AUDIO,), outputs=(CLASSES,)), name="listener")
+    detector = with_contract(PIXELS, (), Contract(inputs=(IMAGE,), outputs=(BOXES,)), name="detector")
+    detector = replace(detector, model=replace(detector.model, signature=CASES["contracts"].plans[1].model.signature))
+    assert files(CLASSIFIER) == {"Classification", "Orientation", "Picture", "PixelFormat", "Values"}
+    assert files(listener) == {"Classification", "Sound", "Values"}
+    assert files(detector) == {"Detection", "Orientation", "Picture", "PixelFormat", "Values"}
+    assert files(*CASES["contracts"].plans) == TYPED_FILES | {"Values"}
+
+
+def test_a_package_without_contracts_has_none_of_them_and_its_classes_keep_their_names() -> None:
+    made = [plan(name, Signature(inputs=PIXELS, outputs=SCORES)) for name in ("picture", "mask", "net")]
+    assert files(*made) == {"Picture", "Mask"}, "the models' own"
+    named = [each.class_name for each in Android().view(PACKAGE, tuple(made), Report(parities=())).models]
+    assert named == ["Picture", "Mask", "Net"]
+    assert IMAGE_CLASSIFIER.plans[0].model.contract is None
+
+
+def test_in_a_package_with_a_contract_no_class_hides_a_type_of_it() -> None:
+    made = (plan("picture", Signature(inputs=PIXELS, outputs=SCORES)), CLASSIFIER)
+    named = [each.class_name for each in Android().view(PACKAGE, made, Report(parities=())).models]
+    assert named == ["PictureModel", "Net"]
+
+
+def test_every_tensor_and_size_of_an_input_comes_from_a_parameter_or_a_state() -> None:
+    audio = Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))
+    view = method(with_contract((*SOUND, *STATES), (*SCORES, *NEXT_STATES), audio))
+    assert {each.identifier: each.value for each in view.arguments} == {
+        "audioSamples": "audio.floats()",
+        "audioRate": "audio.rateTensor",
+        "state": "carried.state",
+        "audioFrames": "audio.frames",
+        "audioChannels": "audio.channels",
+    }
+    assert [(each.identifier, each.kotlin_type) for each in view.parameters] == [("audio", "Sound")]
+
+
+def test_a_model_of_16_bit_samples_gets_them() -> None:
+    samples = replace(SOUND[0], element=ElementType.INT16)
+    audio = replace(AUDIO, samples=samples)
+    view = method(with_contract((samples, SOUND[1]), SCORES, Contract(inputs=(audio,), outputs=(CLASSES,))))
+    assert view.arguments[0].value == "audio.shorts()"
+
+
+def test_no_parameter_hides_what_the_method_calls_and_no_size_hides_a_tensor() -> None:
+    names = ("run", "session", "classify", "top", "batch")
+    inputs = specs("input", *((name, ElementType.FLOAT, ("batch", "run")) for name in names))
+    contract = Contract(
+        inputs=tuple(TensorInput(identifier=spec.identifier, spec=spec) for spec in inputs), outputs=(CLASSES,)
+    )
+    view = method(with_contract(inputs, SCORES, contract))
+    assert [each.identifier for each in view.parameters] == [
+        "run2",
+        "session2",
+        "classify2",
+        "top",
+        "batch",
+        "batch2",
+        "run22",
+    ]
+    assert view.top == "top2"
+    assert view.about.endswith("[top2] of them at most.")
+    assert {each.identifier: each.value for each in view.arguments}["run"] == "run2"
+
+
+def test_a_bitmap_is_taken_where_a_picture_is_all_that_there_is_to_pass() -> None:
+    lengths = specs("input", ("lengths", ElementType.INT64, (2,)))
+    more = Contract(inputs=(IMAGE, TensorInput(identifier="lengths", spec=lengths[0])), outputs=(CLASSES,))
+    with_more = with_contract((*PIXELS, *lengths), SCORES, more)
+    for made, takes_bitmap in ((CLASSIFIER, True), (with_more, False)):
+        view = shown(made)
+        assert view.typed is not None
+        assert view.typed.takes_bitmap is takes_bitmap
+        assert ("android.graphics.Bitmap" in view.imports) is takes_bitmap
+
+
+def test_a_mask_of_a_fixed_size_needs_no_shape_of_the_run() -> None:
+    places = tuple(replace(spec, shape=(4, 6)) for spec in PLACES)
+    mask = replace(MASK, classes=places[0], scores=places[1])
+    fixed = method(with_contract(PIXELS, places, Contract(inputs=(IMAGE,), outputs=(mask,))))
+    dynamic = method(with_contract(PIXELS, PLACES, Contract(inputs=(IMAGE,), outputs=(MASK,))))
+    assert fixed.results[0].value == "Mask(longArrayOf(4, 6), output.maskClasses, output.maskScores, emptyList())"
+    assert dynamic.results[0].value.startswith("Mask(output.maskClassesShape, ")
+
+
+def test_a_state_whose_output_is_not_as_declared_is_copied() -> None:
+    contract = Contract(inputs=(AUDIO, STATE), outputs=(CLASSES,))
+    made = with_contract((*SOUND, *STATES), (*SCORES, *NEXT_STATES), contract)
+    assert method(made).states[0].is_pinned
+    assert not method(made, reshaped("net", "stateN")).states[0].is_pinned
+
+
+def test_a_tensor_among_the_answers_brings_its_shape_under_a_free_name() -> None:
+    raw = specs("output", ("raw", ElementType.FLOAT, ("n",)), ("rawShape", ElementType.FLOAT, (2,)))
+    outputs = tuple(TensorOutput(identifier=spec.identifier, spec=spec) for spec in raw)
+    view = method(with_contract(PIXELS, raw, Contract(inputs=(IMAGE,), outputs=outputs)))
+    assert [each.identifier for each in view.results] == ["raw", "rawShape2", "rawShape"]
+    assert (view.verb, view.kotlin_type, view.top) == ("predict", "Prediction", "")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "printed"),
+    [(0.0, "0.0f"), (0.25, "0.25f"), (1e-7, "1e-07f"), (-3.4028234663852886e38, "-Float.MAX_VALUE")],
+)
+def test_a_threshold_is_a_float_of_kotlin(threshold: float, printed: str) -> None:
+    classes = replace(CLASSES, threshold=threshold)
+    view = method(with_contract(PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(classes,))))
+    assert view.results[0].value == f"classifications(output.logitsScores, Words.logits, top, {printed})"
+
+
+def test_labels_stand_several_in_a_line_of_code_and_in_order() -> None:
+    labels = tuple(f"label {number}" for number in range(100))
+    made = results.pieces(labels, where="here")
+    assert "\n".join(made) == "\n".join(labels)
+    assert len(made) > 5
+    assert max(map(len, made)) <= results.PIECE
+
+
+def test_very_many_labels_stay_within_what_a_method_of_the_jvm_holds() -> None:
+    labels = tuple(f"a rather long label of number {number}" for number in range(100_000))
+    made = results.pieces(labels, where="here")
+    assert "\n".join(made) == "\n".join(labels)
+    assert len(made) < 2 * results.MOST_PIECES
+    assert max(len(piece.encode()) for piece in made) < 2**16
+
+
+def test_a_label_longer_than_a_line_and_empty_ones_are_kept() -> None:
+    labels = ("", "x" * 500, "", "")
+    assert "\n".join(results.pieces(labels, where="here")) == "\n".join(labels)
+    assert results.pieces(("",), where="here") == ("",)
+
+
+def test_a_label_with_a_line_break_is_refused() -> None:
+    with pytest.raises(ModelError, match="model 'net': 'logits': label 1 has a line break"):
+        method(
+            with_contract(
+                PIXELS, SCORES, Contract(inputs=(IMAGE,), outputs=(replace(CLASSES, labels=("a", "b\nc", "d", "e")),))
+            )
+        )
+
+
+def test_what_is_reserved_for_contracts_is_not_reserved_twice() -> None:
+    assert {name for names in typed.FILES.values() for name in names} <= typed.RESERVED_CLASSES

@@ -1,0 +1,263 @@
+"""The sample app for Android is built as Gradle would build it, as far as package registries go.
+
+Its Kotlin, resources and manifest meet the package that `sh sample_apps/vision/make` makes, Android 16's resources and
+Android 6's classes: Kotlin's compiler, the manifest merger, aapt2, R8 and bundletool. Gradle and the Android SDK are
+out of reach; a phone is stood in for by a JVM with ONNX Runtime's own Android libraries.
+"""
+
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
+
+import numpy as np
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from packager import tools
+from packager.archives import read_zip
+from packager.errors import ToolError
+from tests.test_apptools import ONNXRUNTIME_MANIFEST
+from tests.toolchain import apptools, jvm, vision
+from tests.toolchain.device import device, library
+from tests.toolchain.require import require
+
+pytestmark = [pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
+
+APP = Path(__file__).parents[1] / "sample_apps" / "android"
+MAIN = APP / "app" / "src" / "main"
+PACKAGE = "com.example.picture"
+ANDROID = "{http://schemas.android.com/apk/res/android}"
+TARGET_SDK = 36
+NEWER = sorted(Path(__file__).with_name("toolchain").joinpath("android_newer").rglob("*.java"))
+"""what the app uses of Android 7 to 11, which the class stubs of Android 6 lack"""
+
+# What an app's build adds by itself, and what the class stubs of Android 6 lack.
+RULES = """\
+-dontwarn java.lang.FunctionalInterface,java.lang.invoke.**,java.nio.file.**
+-dontwarn java.util.Optional,java.util.function.**,java.util.stream.**
+-dontwarn org.jetbrains.annotations.**
+-dontwarn android.graphics.Insets,android.view.WindowInsets$Type
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """What has become of the app."""
+
+    aar: Path
+    manifest: ElementTree.Element
+    """merged"""
+    linked: apptools.Linked
+    classes: Path
+    dexed: Path
+    bundle: Path
+    mapping: str
+    """R8's: old names and new ones"""
+
+
+def text(name: str) -> str:
+    return (APP / name).read_text(encoding="utf-8")
+
+
+def found(pattern: str, name: str) -> str:
+    """What the group of `pattern` matches in a file of the app."""
+    match = re.search(pattern, text(name))
+    assert match, f"{name} has no {pattern}"
+    return match[1]
+
+
+@pytest.fixture(scope="module")
+def aar(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime) -> Path:
+    """What Gradle takes for the app's dependency: its coordinates, in the repository that the settings name."""
+    try:
+        for pin in apptools.PINS:
+            tools.fetch(pin)
+    except ToolError as error:
+        require(False, f"{error}; {error.hint}")
+    group, artifact, version = found(r'implementation\("([^"]+)"\)', "app/build.gradle.kts").split(":")
+    repository = found(r'maven \{\s*url = uri\("([^"]+)"\)', "settings.gradle.kts")
+    assert repository.startswith("../vision/"), "from sample_apps/android"
+    folder = vision.root() / "sample_apps" / repository.removeprefix("../")
+    return folder.joinpath(*group.split("."), artifact, version, f"{artifact}-{version}.aar")
+
+
+@pytest.fixture(scope="module")
+def built(aar: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("sample")
+    with zipfile.ZipFile(aar) as archive:
+        archive.extractall(folder, [name for name in archive.namelist() if name.startswith("assets/")])
+    merged = merged_manifest(aar, folder)
+    linked = apptools.link_resources(
+        merged, resources=MAIN / "res", assets=folder / "assets", target_sdk=TARGET_SDK, folder=folder
+    )
+    classes = app_classes(aar, linked, folder)
+    mapping = folder / "mapping.txt"
+    dexed = apptools.dex(
+        aar,
+        classes,
+        archive=folder / "dex.zip",
+        app_rules=RULES,
+        arguments=["--pg-conf", linked.rules, "--pg-map-output", mapping],
+    )
+    return Built(
+        aar=aar,
+        manifest=ElementTree.fromstring(merged.read_text(encoding="utf-8")),
+        linked=linked,
+        classes=classes,
+        dexed=dexed,
+        bundle=apptools.bundle(linked.apk, dexed, folder=folder),
+        mapping=mapping.read_text(encoding="utf-8"),
+    )
+
+
+def merged_manifest(aar: Path, folder: Path) -> Path:
+    """The app's manifest with those of its libraries. What the build file says is put into it first, as Gradle does."""
+    own = text("app/src/main/AndroidManifest.xml").replace("<manifest ", f'<manifest package="{PACKAGE}" ', 1)
+    sdk = f'<uses-sdk android:minSdkVersion="{apptools.MIN_SDK}" android:targetSdkVersion="{TARGET_SDK}" />'
+    (folder / "app.xml").write_text(own.replace("<application", f"{sdk}<application", 1), encoding="utf-8")
+    (folder / "onnxruntime.xml").write_text(ONNXRUNTIME_MANIFEST, encoding="utf-8")
+    of_library = apptools.extract(aar, "AndroidManifest.xml", folder / "library.xml")
+    merged = apptools.merge_manifests(folder / "app.xml", [of_library, folder / "onnxruntime.xml"])
+    (folder / "merged.xml").write_text(merged, encoding="utf-8")
+    return folder / "merged.xml"
+
+
+def app_classes(aar: Path, linked: apptools.Linked, folder: Path) -> Path:
+    of_library = apptools.extract(aar, "classes.jar", folder / "classes.jar")
+    sources = [*sorted(MAIN.rglob("*.kt")), linked.r_java, *NEWER]
+    return jvm.compile_kotlin(sources, classpath=[of_library, apptools.app_tools().android_jar])
+
+
+def test_build_files_name_versions_that_can_use_the_package() -> None:
+    pinned = tools.pins()["android"]
+    plugins = dict(re.findall(r'id\("([^"]+)"\) version "([^"]+)"', text("build.gradle.kts")))
+    assert set(plugins) == {"com.android.application", "org.jetbrains.kotlin.android"}
+    assert numbers(plugins["com.android.application"]) >= numbers(pinned["gradle-plugin"])
+    assert numbers(plugins["org.jetbrains.kotlin.android"]) >= numbers(pinned["kotlin-gradle-plugin"])
+    assert int(found(r"minSdk = (\d+)", "app/build.gradle.kts")) == pinned["min-sdk"] == apptools.MIN_SDK
+    assert int(found(r"targetSdk = (\d+)", "app/build.gradle.kts")) == TARGET_SDK
+    assert int(found(r"compileSdk = (\d+)", "app/build.gradle.kts")) == TARGET_SDK >= pinned["compile-sdk"]
+
+
+def numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]
+
+
+def test_readme_names_the_commands_and_the_gradle_that_fits_the_plugin() -> None:
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", text("README.md"), re.DOTALL | re.MULTILINE)
+    assert commands == "sh sample_apps/vision/make\ngradle -p sample_apps/android installDebug\n"
+    plugin = found(r'"com.android.application"\) version "([\d.]+)"', "build.gradle.kts")
+    # Its release notes: 8.13 needs Gradle 8.13.
+    assert f"Gradle {plugin.rpartition('.')[0]} or later" in text("README.md")
+
+
+def test_everything_that_the_app_says_is_in_its_resources() -> None:
+    shown = ElementTree.parse(MAIN / "res/layout/main.xml").iter()
+    attributes = ("text", "contentDescription", "hint")
+    texts = [value for view in shown if (value := next(filter(None, map(view.get, names(attributes))), None))]
+    assert len(texts) == 4
+    assert all(value.startswith("@string/") for value in texts)
+    known = {each.get("name") for each in ElementTree.parse(MAIN / "res/values/strings.xml").getroot()}
+    code = "".join(path.read_text(encoding="utf-8") for path in MAIN.rglob("*.[kx]*[tl]"))
+    assert known == set(re.findall(r"(?:R\.string\.|@string/)(\w+)", code))
+
+
+def names(attributes: tuple[str, ...]) -> list[str]:
+    return [f"{ANDROID}{attribute}" for attribute in attributes]
+
+
+def test_the_coordinates_lead_to_the_package_with_its_dependencies(aar: Path) -> None:
+    assert aar.is_file()
+    pom = aar.with_suffix(".pom").read_text(encoding="utf-8")
+    assert "<artifactId>onnxruntime-android</artifactId>" in pom
+
+
+def test_merged_app_asks_for_no_permission_and_starts_no_telemetry(built: Built) -> None:
+    assert built.manifest.findall("uses-permission") == []
+    (provider,) = built.manifest.iter("provider")
+    assert provider.get(f"{ANDROID}name") == f"{PACKAGE}.PhotoProvider"
+    assert provider.get(f"{ANDROID}authorities") == f"{PACKAGE}.photo"
+    assert provider.get(f"{ANDROID}exported") == "false"
+
+
+def test_shrunk_app_keeps_what_the_manifest_names_and_renames_the_library(built: Built) -> None:
+    renamed = dict(re.findall(r"^([\w.$]+) -> ([\w.$]+):$", built.mapping, re.MULTILINE))
+    for kept in ("MainActivity", "PhotoProvider"):
+        name = f"{PACKAGE}.{kept}"
+        assert renamed.get(name, name) == name
+        assert f"L{name.replace('.', '/')};".encode() in read_zip(built.dexed)[PurePosixPath("classes.dex")]
+    assert renamed["com.example.vision.Classifier"] != "com.example.vision.Classifier"
+
+
+def test_bundle_is_valid_and_holds_model_resources_and_classes(built: Built) -> None:
+    apptools.validate(built.bundle)
+    inside = read_zip(built.bundle)
+    for name, content in read_zip(built.aar).items():
+        if name.is_relative_to("assets"):
+            assert inside["base" / name] == content, name
+    assert {"base/resources.pb", "base/dex/classes.dex", "base/res/layout/main.xml"} <= set(map(str, inside))
+
+
+def test_bars_stand_out_by_day_and_night(built: Built) -> None:
+    """By themselves: `is_light` is another in the night, and the theme's icons follow it from Android 15 on."""
+    values = {}
+    for folder in ("values", "values-night"):
+        (value,) = ElementTree.parse(MAIN / "res" / folder / "base.xml").iter("bool")
+        values[folder] = value.text
+    assert values == {"values": "true", "values-night": "false"}
+    resources = read_zip(built.linked.apk)[PurePosixPath("resources.pb")]
+    assert b"values-v35/themes.xml" in resources
+    assert b"values-night/base.xml" in resources
+
+
+def test_aapt2_refuses_a_resource_that_is_not_there(built: Built, tmp_path: Path) -> None:
+    broken = tmp_path / "res" / "layout"
+    broken.mkdir(parents=True)
+    (broken / "main.xml").write_text(text("app/src/main/res/layout/main.xml"), encoding="utf-8")
+    merged = merged_manifest(built.aar, tmp_path)
+    (tmp_path / "assets").mkdir()
+    with pytest.raises(ToolError, match=r"resource (string|drawable|style)/\w+"):
+        apptools.link_resources(
+            merged, resources=tmp_path / "res", assets=tmp_path / "assets", target_sdk=TARGET_SDK, folder=tmp_path
+        )
+
+
+def test_the_package_sees_on_the_phone_what_the_graph_computes_in_python(aar: Path, tmp_path: Path) -> None:
+    picture = coffee()
+    height, width, _ = picture.shape
+    phone = device(library(aar, tmp_path, apps="vision/*", has_task=False), tmp_path)
+
+    facts = phone.run("Vision", {"pixels": picture}, width=width, height=height).facts
+
+    scores = python_scores(aar, picture)
+    best = np.argsort(-scores, kind="stable")[:5]
+    assert [int(index) for index in facts["indices"].split()] == best.tolist()
+    assert scores[best[0]] > 0.9
+    assert facts["labels"].split("|")[0] == "espresso"
+    # Other kernels here than there: Android's XNNPACK and this machine's CPU.
+    np.testing.assert_allclose([float(score) for score in facts["scores"].split()], scores[best], atol=1e-4)
+    assert float(facts["turned"]) < 1e-4
+    assert facts["half"] == "true"
+
+
+def coffee() -> NDArray[np.uint8]:
+    """A cup of coffee, RGBA."""
+    with zipfile.ZipFile(tools.fetch("data-pictures")) as wheel, wheel.open("skimage/data/coffee.png") as file:
+        return np.asarray(Image.open(file).convert("RGBA"))
+
+
+def python_scores(aar: Path, picture: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """What the model in the package gives in desktop ONNX Runtime."""
+    model = read_zip(aar)[PurePosixPath("assets/mobpack/vision/classifier.ort")]
+    feeds = {
+        "image.pixels": picture,
+        "image.channels": np.array([0, 1, 2]),
+        "image.orientation": np.array(1),
+    }
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    (scores,) = session.run(["logits.scores"], feeds)
+    return np.asarray(scores)
