@@ -16,6 +16,7 @@ from packager.targets import dimensions, golden
 from packager.targets.android import aar, gradle, view
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
+from packager.targets.ios import typed_view as swift_typed
 from packager.targets.ios import view as swift
 from packager.targets.react_native import texts as npm_texts
 from packager.targets.react_native import view as npm
@@ -54,14 +55,23 @@ VIEWS: dict[str, type] = {
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
     for name in (
+        "Classification",
+        "Detection",
         "Info",
+        "Mask",
         "ModelException",
         "ModelFile",
         "ModelSession",
         "Options",
+        "Orientation",
+        "Picture",
+        "PixelFormat",
         "Provider",
+        "Reading",
         "SelfTest",
+        "Sound",
         "Tensors",
+        "Values",
         "Weights",
     )
 ]
@@ -76,7 +86,7 @@ SHARED_NPM = [
 """the files that all models of a package share: together they print the view of their target"""
 MODELS_NPM = [str(npm_texts.ROOT / template) for template in npm_texts.templates() if npm_texts.is_of_model(template)]
 """the same for the files of one model: its types are not where its values are"""
-PARTIALS = ("android/_providers", "ios/_providers")
+PARTIALS = ("android/_providers", "android/_typed", "ios/_providers", "ios/_typed")
 NESTED = (
     npm.FileView,
     npm.FlatFile,
@@ -94,6 +104,13 @@ NESTED = (
     swift.OptionView,
     swift.OutputView,
     swift.ProviderView,
+    swift_typed.FedView,
+    swift_typed.LabelsView,
+    swift_typed.LocalsView,
+    swift_typed.ParameterView,
+    swift_typed.ResultView,
+    swift_typed.StateView,
+    swift_typed.TypedView,
     dimensions.DimensionView,
     view.FileView,
     golden.GoldenSampleView,
@@ -101,11 +118,17 @@ NESTED = (
     view.GoldenView,
     golden.TestedFileView,
     golden.ToleranceView,
+    view.ArgumentView,
     view.InputView,
     view.OutputView,
     view.OptionView,
+    view.ParameterView,
     view.ProviderView,
+    view.ResultView,
+    view.StateView,
+    view.TypedView,
     view.WeightsView,
+    view.WordsView,
     gradle.GradleDependency,
     maven.Attribute,
     maven.Dependency,

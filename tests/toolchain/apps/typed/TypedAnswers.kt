@@ -1,0 +1,139 @@
+package apps
+
+import android.graphics.Bitmap
+import com.example.models.Classifier
+import com.example.models.Detector
+import com.example.models.Finder
+import com.example.models.Listener
+import com.example.models.Picture
+import com.example.models.PixelFormat
+import com.example.models.ReaderModel
+import com.example.models.Recorder
+import com.example.models.Segmenter
+import com.example.models.Several
+import com.example.models.Sound
+import com.example.models.Wide
+import device.report
+import device.reportFailure
+import java.nio.ByteBuffer
+import java.nio.ByteOrder
+import java.nio.FloatBuffer
+import java.util.concurrent.CountDownLatch
+import kotlin.concurrent.thread
+import kotlin.coroutines.Continuation
+import kotlin.coroutines.EmptyCoroutineContext
+import kotlin.coroutines.startCoroutine
+
+/** Asks models of every kind for what they see and hear. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    classes(task)
+    Detector.load(task.app, task.options).use { report("detections", it.detect(grey(4, 2))) }
+    masks(task)
+    Finder.load(task.app, task.options).use { report("embedding", it.embed(pixel(51, 102, 204)).joinToString(" ")) }
+    ReaderModel.load(task.app, task.options).use {
+        report("reading", it.read(grey(6, 1)))
+        report("reading of nothing", it.read(Picture(bytes(9), 1, 1, PixelFormat.GREY)))
+    }
+    severals(task)
+    states(task)
+    sounds(task)
+}
+
+private fun classes(task: Task) {
+    val model = Classifier.load(task.app, task.options)
+    report("classes", model.classify(pixel(51, 102, 204)))
+    report("classes that tie", model.classify(pixel(204, 102, 51), 2).map { it.index })
+    report("classes of a bitmap", model.classify(bitmap(51, 102, 204), top = 1))
+    val done = CountDownLatch(2)
+    later({ model.classifyAsync(pixel(51, 102, 204), 1) }) {
+        report("classes later", it)
+        done.countDown()
+    }
+    later({ model.classifyAsync(bitmap(51, 102, 204), top = 1) }) {
+        report("classes of a bitmap later", it)
+        done.countDown()
+    }
+    done.await()
+    val wrong = List(4) { number ->
+        var differs = 0
+        val picture = pixel(60 * number, 102, 0)
+        val first = model.classify(picture)
+        val worker = thread { repeat(50) { if (model.classify(picture) != first) differs++ } }
+        worker to { differs to first.map { it.score } }
+    }.map { (worker, result) -> worker.join().let { result() } }
+    report("classes from threads", wrong)
+    val overloads = model.javaClass.methods.filter { it.name == "classify" }
+    report("overloads", overloads.map { each -> each.parameterTypes.joinToString(",") { it.simpleName } }.sorted())
+    reportFailure("no classes") { model.classify(pixel(1, 2, 3), 0) }
+    model.close()
+    reportFailure("classify after close") { model.classify(pixel(1, 2, 3)) }
+    Wide.load(task.app, task.options).use { report("classes of many", it.classify(pixel(255, 0, 0))) }
+}
+
+private fun masks(task: Task) = Segmenter.load(task.app, task.options).use { model ->
+    val mask = model.segment(grey(3, 2))
+    report("mask", "${mask.width} x ${mask.height} ${mask.classes.toList()} ${mask.labels}")
+    report("mask at 1, 1", "${mask.classAt(1, 1)} ${mask.scoreAt(1, 1)}")
+    reportFailure("mask at 3, 0") { mask.classAt(3, 0) }
+    reportFailure("mask at 0, -1") { mask.scoreAt(0, -1) }
+}
+
+private fun severals(task: Task) = Several.load(task.app, task.options).use { model ->
+    val lengths = ByteBuffer.allocateDirect(48).order(ByteOrder.nativeOrder()).asLongBuffer()
+    for (at in 0 until 6) lengths.put(at, at + 1L)
+    val prediction = model.predict(pixel(51, 102, 204), lengths, batch = 3)
+    val doubled = List(6, prediction.doubled::get)
+    report("several", "${prediction.logits.map { it.label }} $doubled ${prediction.doubledShape.toList()}")
+    reportFailure("a size that does not fit") { model.predict(pixel(1, 2, 3), lengths) }
+}
+
+private fun states(task: Task) = Listener.load(task.app, task.options).use { model ->
+    fun heard() = model.classify(Sound(floatArrayOf(0.25f, 0.75f), 24_000)).sortedBy { it.index }.map { it.score }
+    report("heard first", heard())
+    report("heard second", heard())
+    report("heard third", heard())
+    reportFailure("no classes of a state") { model.classify(Sound(floatArrayOf(0f), 1), 0) }
+    reportFailure("a sound that the model refuses") { model.classify(Sound(FloatArray(7), 7)) }
+    model.reset()
+    report("heard after reset", heard())
+    model.reset()
+    List(4) { thread { repeat(25) { heard() } } }.forEach(Thread::join)
+    report("heard after 100 from threads", heard())
+}
+
+private fun sounds(task: Task) = Recorder.load(task.app, task.options).use { model ->
+    fun Sound.heard() = model.predict(this).let { found ->
+        val samples = List(found.heard.capacity(), found.heard::get)
+        "$samples ${found.heardShape.toList()} ${found.rate.get(0)} ${found.count.get(0)}"
+    }
+    report("shorts", Sound(shortArrayOf(1, -2, 32767, -32768), 8_000, 2).heard())
+    report("floats", Sound(floatArrayOf(0f, 0.5f, -1f, 1f, 2f, -2f, Float.NaN, 1e-5f), 16_000).heard())
+    val direct = ByteBuffer.allocateDirect(16).order(ByteOrder.nativeOrder())
+    val moved = direct.asShortBuffer().put(shortArrayOf(1, 2, 3, 4, 5, 6, 7, 8))
+    report("shorts in direct memory", Sound(moved, 8_000).heard())
+    report("shorts of foreign order", Sound(ByteBuffer.allocateDirect(4).put(3, 1).asShortBuffer(), 8_000).heard())
+    Listener.load(task.app, task.options).use { other ->
+        val heard = other.classify(Sound(shortArrayOf(16384, 8192), 48_000))
+        report("shorts as floats", heard.first { it.index == 0 }.score)
+    }
+    reportFailure("no samples") { Sound(FloatArray(0), 8_000) }
+    reportFailure("half a frame") { Sound(FloatArray(3), 8_000, 2) }
+    reportFailure("no rate") { Sound(FloatBuffer.allocate(1), 0) }
+    reportFailure("no channels") { Sound(ShortArray(1), 8_000, 0) }
+}
+
+private fun bytes(vararg values: Int): ByteBuffer =
+    ByteBuffer.allocateDirect(values.size).apply { values.forEachIndexed { at, value -> put(at, value.toByte()) } }
+
+private fun pixel(red: Int, green: Int, blue: Int) = Picture(bytes(red, green, blue, 255), 1, 1)
+
+/** A picture whose pixels count from 0. */
+private fun grey(width: Int, height: Int) =
+    Picture(bytes(*IntArray(width * height) { it }), width, height, PixelFormat.GREY)
+
+private fun bitmap(red: Int, green: Int, blue: Int) =
+    Bitmap(Bitmap.Config.ARGB_8888, 1, 1, 4, true, true, byteArrayOf(red.toByte(), green.toByte(), blue.toByte(), -1))
+
+private fun <T> later(work: suspend () -> T, then: (T) -> Unit) =
+    work.startCoroutine(Continuation(EmptyCoroutineContext) { then(it.getOrThrow()) })

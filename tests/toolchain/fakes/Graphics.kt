@@ -1,0 +1,97 @@
+package android.graphics
+
+import java.nio.Buffer
+import java.nio.ByteBuffer
+
+public class Rect(
+    @JvmField public var left: Int = 0,
+    @JvmField public var top: Int = 0,
+    @JvmField public var right: Int = 0,
+    @JvmField public var bottom: Int = 0,
+)
+
+/**
+ * Pixels as Android keeps them: [memory] has rows of [rowBytes] bytes, more than the pixels need where Android aligns
+ * them. What it does and refuses is what frameworks/base/graphics/java/android/graphics/Bitmap.java says.
+ */
+public class Bitmap(
+    private val config: Config?,
+    private val width: Int,
+    private val height: Int,
+    private val rowBytes: Int,
+    private val hasAlpha: Boolean,
+    private val isPremultiplied: Boolean,
+    private val memory: ByteArray,
+) {
+    /** Android's, in its order; the last two came with Android 8 and 13. */
+    public enum class Config { ALPHA_8, RGB_565, ARGB_4444, ARGB_8888, RGBA_F16, HARDWARE, RGBA_1010102 }
+
+    private var isRecycled = false
+
+    public fun getConfig(): Config? = config
+
+    public fun getWidth(): Int = width
+
+    public fun getHeight(): Int = height
+
+    public fun getRowBytes(): Int = rowBytes
+
+    public fun getByteCount(): Int = rowBytes * height
+
+    public fun hasAlpha(): Boolean = hasAlpha
+
+    /** False as well for a bitmap without alpha, as Android says it. */
+    public fun isPremultiplied(): Boolean = isPremultiplied && hasAlpha
+
+    public fun isRecycled(): Boolean = isRecycled
+
+    public fun recycle() {
+        isRecycled = true
+        recycled += this
+    }
+
+    public fun copyPixelsToBuffer(destination: Buffer) {
+        check(!isRecycled) { "Can't call copyPixelsToBuffer() on a recycled bitmap" }
+        check(config != Config.HARDWARE) {
+            "unable to copyPixelsToBuffer, pixel access is not supported on Config#HARDWARE bitmaps"
+        }
+        // Android takes buffers of shorts and ints as well.
+        if (destination !is ByteBuffer) throw RuntimeException("unsupported Buffer subclass")
+        if (destination.remaining() < getByteCount()) throw RuntimeException("Buffer not large enough for pixels")
+        destination.put(memory, 0, getByteCount())
+    }
+
+    /** Null where Android has no way from one to the other. */
+    public fun copy(config: Config, isMutable: Boolean): Bitmap? {
+        check(!isRecycled) { "Can't copy a recycled bitmap" }
+        check(!isMutable && config == Config.ARGB_8888) { "other copies are not for tests" }
+        val pixels = when (this.config) {
+            Config.HARDWARE, Config.ARGB_8888 -> memory.copyOf()
+            Config.RGB_565 -> expanded()
+            else -> return null
+        }
+        val row = if (this.config == Config.RGB_565) 4 * width else rowBytes
+        return Bitmap(config, width, height, row, hasAlpha, isPremultiplied, pixels).also { copies += it }
+    }
+
+    /** Five and six bits as eight, the upper ones again below. */
+    private fun expanded(): ByteArray {
+        val target = ByteArray(4 * width * height)
+        for (at in 0 until width * height) {
+            val from = at / width * rowBytes + at % width * 2
+            val value = (memory[from].toInt() and 0xFF) or (memory[from + 1].toInt() and 0xFF shl 8)
+            val (red, green, blue) = Triple(value shr 11, value shr 5 and 63, value and 31)
+            target[4 * at] = (red shl 3 or (red shr 2)).toByte()
+            target[4 * at + 1] = (green shl 2 or (green shr 4)).toByte()
+            target[4 * at + 2] = (blue shl 3 or (blue shr 2)).toByte()
+            target[4 * at + 3] = -1
+        }
+        return target
+    }
+
+    public companion object {
+        /** What [copy] made and [recycle] ended, for tests to look at. */
+        public val copies: MutableList<Bitmap> = mutableListOf()
+        public val recycled: MutableList<Bitmap> = mutableListOf()
+    }
+}
