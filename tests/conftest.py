@@ -1,6 +1,7 @@
 """Fixtures that several test files share. What needs a toolchain is made once, and only for a test that asks."""
 
 import importlib.util
+import os
 import platform
 import signal
 import subprocess
@@ -36,10 +37,47 @@ group = "com.example"
 providers = ["qnn", "nnapi", "xnnpack"]
 """
 
+LONGEST = (
+    "reproducible",
+    "swift_apple",
+    "runners_isolated",
+    "swift_plugin",
+    "react_native_cpp",
+    "react_native_package",
+    "own_runtime",
+    "bisection_runners",
+    "rewriting_random_nets",
+    "swift_packages",
+    "odd_models",
+    "apptools",
+    "android_kotlin",
+    "export_torch",
+    "export_command",
+    "provider_traps",
+    "readme",
+    "benchmark_tasks",
+    "swift_toolchain",
+    "react_native_jest",
+    "plan",
+    "xcode_script",
+    "react_native_target",
+    "android_plans",
+    "react_native_apps",
+)
+"""Files of tests that take longest, those first: the last minutes have short ones, which keep every worker busy."""
+
 
 def pytest_configure() -> None:
-    """A runner that starts the tests in the background has them ignore Ctrl-C, and what they start inherits that."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Undoes two settings of the one who starts the tests, which the processes that they start would inherit."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
+    sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long come first; the order within a file stays."""
+    places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 @pytest.fixture(scope="session")

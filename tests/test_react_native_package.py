@@ -210,19 +210,6 @@ def test_an_app_gets_nothing_else_with_it_and_runs_nothing_of_it(each: Built) ->
     assert not {"scripts", "bin", "gypfile", "binary"} & set(description)
 
 
-def test_a_second_build_gives_the_same_bytes(built: Built, tmp_path: Path) -> None:
-    """In another folder, and nothing is taken from what the first one computed."""
-    again = Built(tmp_path / "again")
-    again.project.mkdir()
-    shutil.copy(built.project / "mobpack.toml", again.project)
-
-    packages.build(again.project, cache=packages.forgetful_cache(tmp_path / "cache"))
-
-    assert (tmp_path / "cache" / "mobpack" / "store").is_dir()
-    assert different(again.archive, built.archive) == []
-    assert again.archive.read_bytes() == built.archive.read_bytes()
-
-
 def test_npm_installs_it_into_an_empty_project(each: Built, tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"name": "app", "private": true}', encoding="utf-8")
 

@@ -17,7 +17,7 @@ PROVIDERS = {"android": ["qnn", "nnapi", "xnnpack"], "ios": ["coreml", "xnnpack"
 TAKES_IN = {"react_native": ("android", "ios")}
 
 
-def build(folder: Path, environment: dict[str, str], variant: str, target: str) -> dict[str, bytes]:
+def build(folder: Path, environment: dict[str, str], variant: str, targets: tuple[str, ...]) -> dict[str, bytes]:
     """Everything that `mobpack build --emit-project` leaves, made from nothing in `folder`."""
     folder.mkdir(parents=True)
     shutil.copy(models.orientation(), folder / "page.onnx")
@@ -25,7 +25,7 @@ def build(folder: Path, environment: dict[str, str], variant: str, target: str) 
     numpy.savez(folder / "samples.npz", x=pictures)
     (folder / "mobpack.toml").write_text(
         '[package]\nname = "page"\nlicense = "Apache-2.0"\n[model.orientation]\npath = "page.onnx"\n'
-        f"{tables(target, variant)}"
+        f"{tables(targets, variant)}"
         '[variant.int8]\nquantizer = "static-qdq"\ncalibration = { samples = "samples.npz", method = "entropy" }\n'
     )
     done = subprocess.run(
@@ -41,43 +41,33 @@ def build(folder: Path, environment: dict[str, str], variant: str, target: str) 
     return {path.relative_to(dist).as_posix(): path.read_bytes() for path in sorted(dist.rglob("*")) if path.is_file()}
 
 
-def tables(target: str, variant: str) -> str:
-    """The table of `target`, and those of the targets that it takes in."""
-    planned = "".join(
-        f'[target.{each}]\nproviders = {json.dumps(PROVIDERS[each])}\nvariant = "{variant}"\n'
-        for each in TAKES_IN.get(target, (target,))
-    )
-    return f"{planned}[target.{target}]\n" if target in TAKES_IN else planned
+def tables(targets: tuple[str, ...], variant: str) -> str:
+    """The tables of `targets`, and those of the targets that they take in."""
+    planned = dict.fromkeys(name for target in targets for name in TAKES_IN.get(target, (target,)))
+    texts = [f'[target.{each}]\nproviders = {json.dumps(PROVIDERS[each])}\nvariant = "{variant}"\n' for each in planned]
+    return "".join([*texts, *(f"[target.{target}]\n" for target in targets if target in TAKES_IN)])
 
 
 @pytest.mark.kotlin
-@pytest.mark.parametrize("variant", ["source", "int8"])
-def test_two_builds_in_different_folders_give_identical_releases(tmp_path: Path, variant: str) -> None:
-    assert_same_releases(tmp_path, variant, "android", ".aar")
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("variant", ["source", "int8"])
-def test_swift_packages_are_identical_too(tmp_path: Path, variant: str) -> None:
-    assert_same_releases(tmp_path, variant, "ios", ".zip")
-
-
-@pytest.mark.kotlin
-def test_npm_packages_are_identical_too(tmp_path: Path) -> None:
-    assert_same_releases(tmp_path, "int8", "react_native", ".tgz")
-
-
-def assert_same_releases(folder: Path, variant: str, target: str, suffix: str) -> None:
-    """Two builds from nothing leave the same files, of which one ends in `suffix`, and no path of this machine."""
-    first = build(folder / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}, variant, target)
+@pytest.mark.parametrize(
+    ("variant", "targets", "suffixes"),
+    [("source", ("android", "ios"), (".aar", ".zip")), ("int8", ("react_native",), (".aar", ".zip", ".tgz"))],
+    ids=["source", "int8"],
+)
+def test_two_builds_in_different_folders_give_identical_releases(
+    tmp_path: Path, variant: str, targets: tuple[str, ...], suffixes: tuple[str, ...]
+) -> None:
+    """From nothing: the same files, among them a package for each target, and no path of this machine."""
+    first = build(tmp_path / "one", {"PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"}, variant, targets)
     second = build(
-        folder / "another folder ünïcode" / "two",
+        tmp_path / "another folder ünïcode" / "two",
         {"PYTHONHASHSEED": "4242", "TZ": "America/New_York"},
         variant,
-        target,
+        targets,
     )
     assert list(first) == list(second)
     assert [name for name in first if first[name] != second[name]] == []
-    assert any(name.endswith(suffix) for name in first)
+    for suffix in suffixes:
+        assert any(name.endswith(suffix) for name in first), suffix
     for name, content in first.items():
-        assert str(folder).encode() not in content, name
+        assert str(tmp_path).encode() not in content, name

@@ -102,8 +102,7 @@ class Program:
 def program(package: Path, specs: Path, module: str) -> Program:
     """The C++ of an unpacked package, compiled with what codegen made of its specs; made once for the same sources."""
     sources = sorted((package / "cpp").glob("*.cpp"))
-    content = [*sorted((package / "cpp").rglob("*.h")), *sources, *sorted(specs.glob("*.h"))]
-    folder = _cached("package", content, _key())
+    folder = _cached("package", _content(package, specs), _key())
 
     def make(made: Path) -> None:
         (made / "Package.h").write_text(
@@ -126,6 +125,17 @@ def program(package: Path, specs: Path, module: str) -> Program:
 
     make_alone(folder, make)
     return Program(folder / "host")
+
+
+def objects_for(target: Sequence[str], package: Path, specs: Path) -> list[Path]:
+    """The C++ of an unpacked package compiled for another machine; made once for the same sources."""
+    folder = _cached("objects", _content(package, specs), _key(), *target)
+
+    def make(made: Path) -> None:
+        compile_all(sorted((package / "cpp").glob("*.cpp")), made, [*WARNINGS, *includes(specs)], target=target)
+
+    make_alone(folder, make)
+    return sorted(folder.glob("*.o"))
 
 
 def host_objects() -> Path:
@@ -211,8 +221,14 @@ def _library(folder: Path, pattern: str) -> Path:
     return place
 
 
+def _content(package: Path, specs: Path) -> list[Path]:
+    """All files that the C++ of a package is compiled from, but for those that no package brings."""
+    folder = package / "cpp"
+    return [*sorted(folder.rglob("*.h")), *sorted(folder.glob("*.cpp")), *sorted(specs.rglob("*.h"))]
+
+
 def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
-    texts = [f"{path.name} {tools.sha256_of(path)}" for path in content]
+    texts = [f"{path.parent.name}/{path.name} {tools.sha256_of(path)}" for path in content]
     return tools.cache_folder() / "jsc" / f"{name}-{key_of([*texts, *keys])[:16]}"
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper
 
-from packager import tools
 from tests.conftest import fetched
 from tests.onnx_text import saved
 from tests.toolchain import models, node
@@ -175,26 +174,16 @@ def _built(name: str, write: Callable[[Path], None], factory: pytest.TempPathFac
     return Built(folder)
 
 
-def build(folder: Path, *, cache: Path | None = None) -> None:
-    """Runs `mobpack build` for React Native on a project, with a cache folder of its own where one is given."""
+def build(folder: Path) -> None:
+    """Runs `mobpack build` for React Native on a project."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", "build", "--target", "react_native"],
         cwd=folder,
-        env={**os.environ, **({"XDG_CACHE_HOME": str(cache)} if cache else {})},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def forgetful_cache(folder: Path) -> Path:
-    """A cache folder with all that was fetched, and nothing of what was made of models."""
-    (folder / "mobpack").mkdir(parents=True)
-    for path in tools.cache_folder().iterdir():
-        if path.name != "store":
-            (folder / "mobpack" / path.name).symlink_to(path)
-    return folder
 
 
 def unpack(archive: Path, folder: Path) -> None:
