@@ -374,12 +374,22 @@ def test_a_models_licence_is_in_the_package(kit: Case, tmp_path: Path) -> None:
 
 def test_no_class_is_called_like_the_module_or_a_file_that_all_models_share() -> None:
     (plan,) = KIT.plans
-    models = [replace(plan.model, name=name) for name in ("visionModels", *texts.FILES)]
+    models = [replace(plan.model, name=name) for name in ("visionModels", *texts.ALWAYS)]
     plans = tuple(on_ios(replace(plan, model=model), choice("cpu")) for model in models)
     view = Ios().view(KIT.package, plans, Report(parities=()))
     assert [model.class_name for model in view.models] == [
-        f"{name}Model" for name in ("VisionModels", *map(pascal_case, texts.FILES))
+        f"{name}Model" for name in ("VisionModels", *map(pascal_case, texts.ALWAYS))
     ]
+
+
+def test_names_that_contracts_need_are_free_in_packages_without_one() -> None:
+    (plan,) = KIT.plans
+    detector = IOS_CASES["contracts"].plans[1]
+    plain = on_ios(replace(plan, model=replace(plan.model, name="orientation")), choice("cpu"))
+    alone = Ios().view(KIT.package, (plain,), Report(parities=()))
+    beside = Ios().view(KIT.package, (plain, detector), Report(parities=()))
+    assert [model.class_name for model in alone.models] == ["Orientation"]
+    assert [model.class_name for model in beside.models] == ["OrientationModel", "Detector"]
 
 
 @pytest.mark.parametrize("name", ["VisionModels", "cVisionModels", "VisionModelsTests"])

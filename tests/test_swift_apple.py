@@ -15,7 +15,7 @@ from tests.toolchain.swift_packages import golden_package
 
 pytestmark = pytest.mark.swift
 
-NAMES = ("image_classifier", "everything", "cpu_alone")
+NAMES = ("image_classifier", "everything", "cpu_alone", "contracts")
 LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"
 TOO_NEW = "\nimport CoreML\nfunc units() -> MLComputeUnits { .cpuAndNeuralEngine }\n"
 RACE = """
@@ -33,7 +33,7 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 @pytest.fixture(scope="module")
 def code(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """The package's module, compiled for the oldest iOS that it may be used on."""
-    done = compile_module(package, tmp_path_factory.mktemp("code"))
+    done = compile_module(package, tmp_path_factory.mktemp("code"), is_optimized=package.name != "contracts")
     assert done.returncode == 0, done.output
     return done
 
@@ -63,7 +63,9 @@ def compiled(code: Compiled) -> macho.Code:
     return found
 
 
-def compile_module(package: Path, folder: Path, *, triple: str = apple.IOS, is_pod: bool = False) -> Compiled:
+def compile_module(
+    package: Path, folder: Path, *, triple: str = apple.IOS, is_pod: bool = False, is_optimized: bool = False
+) -> Compiled:
     """Compiles a package's module as SwiftPM has it compiled, or as CocoaPods has."""
     module = module_of(package)
     return apple.compile_swift(
@@ -73,6 +75,7 @@ def compile_module(package: Path, folder: Path, *, triple: str = apple.IOS, is_p
         c_modules={f"C{module}": package / "Sources" / f"C{module}" / "include"},
         triple=triple,
         defines=() if is_pod else ("SWIFT_PACKAGE",),
+        is_optimized=is_optimized,
     )
 
 
@@ -113,10 +116,20 @@ def test_apples_sha256_is_used_on_apples_systems(code: Compiled) -> None:
     assert any("CryptoKit" in name for name in compiled(code).undefined)
 
 
-@pytest.mark.parametrize("is_pod", [False, True], ids=["swiftpm", "cocoapods"])
-@pytest.mark.parametrize("triple", ["arm64-apple-macos13.0"])
-def test_it_compiles_for_macs_and_as_a_pod(package: Path, tmp_path: Path, triple: str, is_pod: bool) -> None:
-    done = compile_module(package, tmp_path, triple=apple.IOS if is_pod else triple, is_pod=is_pod)
+def test_apples_pictures_are_in_packages_that_take_pictures_alone(package: Path, code: Compiled) -> None:
+    used = " ".join(compiled(code).undefined)
+    for name in ("CVPixelBufferLockBaseAddress", "CGContext", "CGImagePropertyOrientation", "UIImage"):
+        assert (name in used) == (package.name == "contracts"), name
+
+
+def test_it_compiles_for_macs(package: Path, tmp_path: Path) -> None:
+    done = compile_module(package, tmp_path, triple="arm64-apple-macos13.0")
+    assert done.returncode == 0, done.output
+
+
+def test_it_compiles_as_a_pod(tmp_path: Path) -> None:
+    """Where its resources lie is all that is another: the package with most files stands for all."""
+    done = compile_module(golden_package("everything", tmp_path), tmp_path, is_pod=True)
     assert done.returncode == 0, done.output
 
 

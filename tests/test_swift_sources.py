@@ -16,7 +16,7 @@ from tests.toolchain.swift_packages import golden_package
 
 pytestmark = pytest.mark.swift
 
-NAMES = ("image_classifier", "everything", "cpu_alone")
+NAMES = ("image_classifier", "everything", "cpu_alone", "contracts")
 FORMAT = {
     "version": 1,
     "indentation": {"spaces": 4},

@@ -22,7 +22,9 @@ from tests.toolchain.swift import Finished, swift
 INTERFACES = Path(__file__).with_name("apple_modules")
 STANDARD = ("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_Builtin_float")
 """Modules of Swift itself, each after those that it imports."""
-FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML")
+FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML", "CoreGraphics", "ImageIO")
+IOS_FRAMEWORKS = ("UIKit", "SwiftUI", "PhotosUI")
+"""Those that macOS has not: what is compiled for it must not see them."""
 LINUX = "usr/libexec/swift/lib/swift/linux"
 LINUX_TARGET = "x86_64-pc-linux-gnu"
 SEEN = "/apple"
@@ -46,19 +48,32 @@ def compile_swift(
     folder: Path,
     *,
     c_modules: Mapping[str, Path] | None = None,
+    modules: Sequence[Path] = (),
     triple: str = IOS,
     defines: Sequence[str] = ("SWIFT_PACKAGE",),
+    is_optimized: bool = True,
 ) -> Compiled:
     """Compiles a module to one object in `folder`, with warnings as errors; checks for data races come with that.
 
-    `c_modules` are folders that hold a module.modulemap. As SwiftPM compiles it, the module has `Bundle.module`.
+    `c_modules` are folders that hold a module.modulemap, `modules` those where others were compiled that it imports.
+    As SwiftPM compiles it, the module has `Bundle.module`. Without optimizing, the same is checked in half the time.
     """
     paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
     product = folder / f"{module}.o"
-    command = ["swift-frontend", "-c", "-O", *_options(triple), *STRICT, "-module-name", module]
+    command = [
+        "swift-frontend",
+        "-c",
+        "-O" if is_optimized else "-Onone",
+        *_options(triple),
+        *STRICT,
+        "-module-name",
+        module,
+    ]
     command += [f"-D{name}" for name in defines]
-    command += [word for each in (c_modules or {}).values() for word in ("-I", str(each))]
-    done = _run([*command, *paths, "-o", product], folder, triple, [*paths, *(c_modules or {}).values()])
+    command += ["-emit-module-path", str(folder / f"{module}.swiftmodule")]
+    imported = [*(c_modules or {}).values(), *modules]
+    command += [word for each in imported for word in ("-I", str(each))]
+    done = _run([*command, *paths, "-o", product], folder, triple, [*paths, *imported])
     return Compiled(done.returncode, done.output, (product,) if done.returncode == 0 else ())
 
 
@@ -75,9 +90,10 @@ def compile_c(sources: Sequence[Path], folder: Path, *, includes: Sequence[Path]
 
 
 def _run(command: Sequence[str | Path], folder: Path, triple: str, paths: Sequence[Path]) -> Finished:
-    """Runs a compiler that sees `folder`, `paths` and the modules for `triple`."""
+    """Runs a compiler that sees `folder`, `paths` and the modules for `triple`: all versions of iOS share theirs."""
     mounts = {str(path): path for path in sorted(path.resolve() for path in paths)}
-    return swift().run(command, cwd=folder, mounts={**mounts, **_seen(frameworks(triple), standard(triple))})
+    system = IOS if "-ios" in triple else triple
+    return swift().run(command, cwd=folder, mounts={**mounts, **_seen(frameworks(system), standard(system))})
 
 
 def _options(triple: str) -> list[str]:
@@ -88,7 +104,8 @@ def _options(triple: str) -> list[str]:
 @cache
 def frameworks(triple: str) -> Path:
     """The folder with Apple's modules for `triple`, compiled on first use: seconds."""
-    texts = {name: _retarget(INTERFACES / f"{name}.swiftinterface", triple) for name in FRAMEWORKS}
+    names = (*FRAMEWORKS, *(IOS_FRAMEWORKS if "-ios" in triple else ()))
+    texts = {name: _retarget(INTERFACES / f"{name}.swiftinterface", triple) for name in names}
     darwin = {path.name: path.read_text(encoding="utf-8") for path in sorted(INTERFACES.glob("*.[hm]*"))}
 
     def make(folder: Path) -> None:

@@ -1,0 +1,76 @@
+import PhotosUI
+import SwiftUI
+import UIKit
+import VisionModels
+
+/// A picture from the library or the camera, and what the model sees in it.
+struct ContentView: View {
+    @State private var picked: PhotosPickerItem?
+    @State private var image: UIImage?
+    @State private var answer = Answer.none
+    @State private var isTakingPicture = false
+
+    var body: some View {
+        NavigationStack {
+            ScrollView {
+                VStack(spacing: 24) {
+                    if let image {
+                        Image(uiImage: image)
+                            .resizable()
+                            .scaledToFit()
+                            .frame(maxHeight: 360)
+                            .accessibilityLabel("The picture")
+                    }
+                    AnswerView(answer: answer)
+                }
+                .padding()
+            }
+            .navigationTitle("What is it?")
+            .toolbar {
+                ToolbarItemGroup(placement: .bottomBar) {
+                    PhotosPicker(selection: $picked, matching: .images) {
+                        Label("Choose a picture", systemImage: "photo.on.rectangle")
+                    }
+                    Button {
+                        isTakingPicture = true
+                    } label: {
+                        Label("Take a picture", systemImage: "camera")
+                    }
+                    .disabled(!CameraView.isAvailable)
+                }
+            }
+        }
+        .task(id: picked) { await choose() }
+        .task(id: image) { await classify() }
+        .fullScreenCover(isPresented: $isTakingPicture) {
+            CameraView(image: $image).ignoresSafeArea()
+        }
+    }
+
+    private func choose() async {
+        guard let picked else { return }
+        do {
+            guard let data = try await picked.loadTransferable(type: Data.self), let found = UIImage(data: data) else {
+                answer = .failed("This is no picture that the phone can open.")
+                return
+            }
+            image = found
+        } catch is CancellationError {
+            return  // another one was chosen meanwhile
+        } catch {
+            answer = .failed(error.localizedDescription)
+        }
+    }
+
+    private func classify() async {
+        guard let image else { return }
+        answer = .working
+        do {
+            answer = .labels(try await Labeller.shared.labels(of: image))
+        } catch is CancellationError {
+            return
+        } catch {
+            answer = .failed(error.localizedDescription)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import UIKit
+import VisionModels
+
+/// The model of the package: loaded once, with the first picture.
+actor Labeller {
+    static let shared = Labeller()
+
+    private var loading: Task<Classifier, any Error>?
+
+    /// What the model sees in a picture, best first.
+    ///
+    /// A photo knows how the camera was held, and the model turns it: nothing has to be prepared here.
+    func labels(of image: UIImage) async throws -> [Classification] {
+        try await model().classify(image)
+    }
+
+    /// A load that fails is tried again with the next picture.
+    private func model() async throws -> Classifier {
+        let loading = self.loading ?? Task { try await Classifier.load() }
+        self.loading = loading
+        do {
+            return try await loading.value
+        } catch {
+            self.loading = nil
+            throw error
+        }
+    }
+}

@@ -1,0 +1,432 @@
+// What an app passes reaches the model as it is, and what the model gives reaches the app in its own words.
+
+import CoreGraphics
+import CoreVideo
+import Foundation
+import ImageIO
+import UIKit
+import XCTest
+
+@testable import TypedKit
+
+private let onCPU = Options(providers: [.cpu], threads: 1)
+
+/// Calls what has an async twin, which Swift prefers where it can wait.
+private func now<Value>(_ body: () throws -> Value) rethrows -> Value {
+    try body()
+}
+
+/// The reason that a call is refused for.
+private func refusal(_ body: () throws -> Void, line: UInt = #line) throws -> String {
+    var found: (any Error)?
+    XCTAssertThrowsError(try body(), line: line) { found = $0 }
+    guard case .invalid(let reason)? = found as? ModelError else { return String(describing: found) }
+    return reason
+}
+
+/// A picture whose bytes are all different.
+private func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: 7 * $0 + 3) }
+}
+
+final class PictureTests: XCTestCase {
+    private static let formats: [(PixelFormat, [Int])] = [
+        (.rgba, [0, 1, 2]), (.bgra, [2, 1, 0]), (.argb, [1, 2, 3]), (.rgb, [0, 1, 2]), (.bgr, [2, 1, 0]),
+        (.grey, [0, 0, 0])
+    ]
+
+    func testTheColoursOfEveryFormatReachTheModel() throws {
+        let model = try Echo(options: onCPU)
+        XCTAssertEqual(Self.formats.map(\.0), PixelFormat.allCases)
+        for (format, channels) in Self.formats {
+            let given = bytes(6 * format.bytesPerPixel)
+            let found = try model.predict(Picture(given, width: 3, height: 2, format: format))
+            XCTAssertEqual(found.raw, given)
+            XCTAssertEqual(found.rawShape, [2, 3, format.bytesPerPixel])
+            let expected = (0..<6).flatMap { pixel in channels.map { Float(given[pixel * format.bytesPerPixel + $0]) } }
+            XCTAssertEqual(found.colours, expected, "\(format)")
+            XCTAssertEqual(found.coloursShape, [2, 3, 3])
+        }
+    }
+
+    func testEveryOrientationReachesTheModelAsItsNumber() throws {
+        let model = try Echo(options: onCPU)
+        let numbers = try Orientation.allCases.map {
+            try model.predict(Picture(bytes(4), width: 1, height: 1, orientation: $0)).turn
+        }
+        XCTAssertEqual(numbers, (1...8).map { [$0] })
+        XCTAssertEqual(Orientation(rawValue: 6), .right)
+        XCTAssertNil(Orientation(rawValue: 9))
+    }
+
+    func testGapsBetweenRowsAreLeftOut() throws {
+        let model = try Echo(options: onCPU)
+        let given = bytes(3 * 20)
+        let expected = [0, 20, 40].flatMap { Array(given[$0..<$0 + 8]) }
+        let short = Array(given[..<48])
+        let pictures = [
+            try Picture(given, width: 2, height: 3, bytesPerRow: 20),
+            try Picture(short, width: 2, height: 3, bytesPerRow: 20),
+            try Picture(Data(given), width: 2, height: 3, bytesPerRow: 20),
+            try Picture(Data([1, 2, 3] + given)[3...], width: 2, height: 3, bytesPerRow: 20),
+            try given.withUnsafeBytes { try Picture(copying: $0, width: 2, height: 3, bytesPerRow: 20) }
+        ]
+        for picture in pictures {
+            let found = try model.predict(picture)
+            XCTAssertEqual(found.raw, expected)
+            XCTAssertEqual(found.rawShape, [3, 2, 4])
+        }
+    }
+
+    func testARegionIsAllThatAModelSees() throws {
+        let model = try Echo(options: onCPU)
+        let given = bytes(5 * 4 * 3)
+        func rows(_ columns: Range<Int>, _ rows: Range<Int>) -> [UInt8] {
+            rows.flatMap { Array(given[(5 * $0 + columns.lowerBound) * 3..<(5 * $0 + columns.upperBound) * 3]) }
+        }
+        for (columns, lines) in [(1..<3, 1..<4), (0..<5, 2..<4), (4..<5, 0..<1), (0..<5, 0..<4), (0..<1, 0..<4)] {
+            let region = Region(
+                left: columns.lowerBound, top: lines.lowerBound, right: columns.upperBound, bottom: lines.upperBound)
+            let kept = try Picture(given, width: 5, height: 4, format: .rgb, region: region)
+            let copied = try given.withUnsafeBytes {
+                try Picture(copying: $0, width: 5, height: 4, format: .rgb, region: region)
+            }
+            for picture in [kept, copied] {
+                let found = try model.predict(picture)
+                XCTAssertEqual(found.raw, rows(columns, lines), "\(region)")
+                XCTAssertEqual(found.rawShape, [lines.count, columns.count, 3])
+                XCTAssertEqual([picture.width, picture.height], [columns.count, lines.count])
+            }
+        }
+    }
+
+    func testNothingIsCopiedWithoutGaps() throws {
+        let given = bytes(4 * 4 * 4)
+        let buffer = CVBuffer(width: 4, height: 4, format: kCVPixelFormatType_32BGRA, bytesPerRow: 16, bytes: given)
+        let region = Region(left: 0, top: 1, right: 4, bottom: 3)
+        func start(_ picture: Picture) throws -> UnsafeRawPointer? {
+            var found: UnsafeRawPointer?
+            try picture.memory.withBytes(of: picture.rows) { found = $0.baseAddress }
+            return found
+        }
+        let memory = UnsafeRawPointer(buffer.memory.baseAddress)
+        XCTAssertEqual(try start(Picture(buffer)), memory)
+        XCTAssertEqual(try start(Picture(buffer, region: region)), memory.map { $0 + 16 })
+        XCTAssertNotEqual(try start(Picture(buffer, region: Region(left: 0, top: 0, right: 3, bottom: 4))), memory)
+        try given.withUnsafeBytes { there in
+            XCTAssertEqual(try start(Picture(given, width: 4, height: 4)), there.baseAddress)
+        }
+    }
+
+    func testWhatIsNoPictureIsRefusedInWords() throws {
+        let given = bytes(24)
+        let whole = Region(left: 0, top: 0, right: 3, bottom: 2)
+        func found(
+            _ count: Int, _ width: Int, _ height: Int, _ format: PixelFormat = .rgba, bytesPerRow: Int? = nil,
+            region: Region? = nil
+        ) throws -> String {
+            try refusal {
+                _ = try Picture(
+                    [UInt8](repeating: 0, count: count), width: width, height: height, format: format,
+                    bytesPerRow: bytesPerRow, region: region)
+            }
+        }
+        XCTAssertEqual(try found(0, 0, 2), "a picture of 0 x 2 pixels has none")
+        XCTAssertEqual(try found(24, 3, -1), "a picture of 3 x -1 pixels has none")
+        let few = "3 x 2 pixels of rgba are 24 bytes, and there are 23: for rows with gaps between them say bytesPerRow"
+        XCTAssertEqual(try found(23, 3, 2), few)
+        XCTAssertEqual(try found(25, 3, 2), few.replacingOccurrences(of: "23", with: "25"))
+        XCTAssertEqual(
+            try found(43, 3, 2, bytesPerRow: 32), "3 x 2 pixels of rgba in rows of 32 bytes are 44 bytes, and there are only 43")
+        XCTAssertEqual(try found(24, 3, 2, bytesPerRow: 11), "rows of 11 bytes are too short: 3 pixels of rgba have 12")
+        XCTAssertEqual(try found(24, 3, 2, bytesPerRow: -12), "rows of -12 bytes are too short: 3 pixels of rgba have 12")
+        for (width, height, row) in [(Int.max, 1, nil), (3, Int.max, nil), (3, 2, Int.max)] as [(Int, Int, Int?)] {
+            let words = "\(width) x \(height) pixels of rgba are more than a device can hold"
+            XCTAssertEqual(try found(24, width, height, bytesPerRow: row), words)
+        }
+        var outside = [whole, whole, whole, whole, whole, whole]
+        outside[0].left = -1
+        outside[1].top = -1
+        outside[2].right = 4
+        outside[3].bottom = 3
+        outside[4].right = 0
+        outside[5].top = 2
+        for region in outside {
+            let words = "columns \(region.left) to \(region.right) of rows \(region.top) to \(region.bottom)"
+            XCTAssertEqual(try found(24, 3, 2, region: region), "\(words) are no region of 3 x 2 pixels")
+            let copied = try refusal {
+                _ = try given.withUnsafeBytes { try Picture(copying: $0, width: 3, height: 2, region: region) }
+            }
+            XCTAssertEqual(copied, "\(words) are no region of 3 x 2 pixels")
+        }
+    }
+}
+
+final class SystemPictureTests: XCTestCase {
+    func testEveryPixelBufferOfColoursReachesTheModel() throws {
+        let model = try Echo(options: onCPU)
+        let types: [(OSType, PixelFormat)] = [
+            (kCVPixelFormatType_32BGRA, .bgra), (kCVPixelFormatType_32RGBA, .rgba), (kCVPixelFormatType_32ARGB, .argb),
+            (kCVPixelFormatType_24RGB, .rgb), (kCVPixelFormatType_24BGR, .bgr), (kCVPixelFormatType_OneComponent8, .grey)
+        ]
+        for (type, format) in types {
+            for gap in [0, 13] {
+                let row = 3 * format.bytesPerPixel
+                let given = bytes(2 * (row + gap))
+                let buffer = CVBuffer(width: 3, height: 2, format: type, bytesPerRow: row + gap, bytes: given)
+                let expected = try model.predict(
+                    Picture(given, width: 3, height: 2, format: format, bytesPerRow: row + gap, orientation: .left))
+                XCTAssertEqual(try model.predict(buffer, orientation: .left), expected)
+                XCTAssertEqual(expected.turn, [8])
+                XCTAssertEqual([buffer.locks, buffer.locked], [0, 1])
+            }
+        }
+    }
+
+    func testAPixelBufferIsUnlockedAfterARunThatFails() throws {
+        let model = try Several(options: onCPU)
+        let buffer = CVBuffer(width: 1, height: 1, format: kCVPixelFormatType_32BGRA, bytesPerRow: 4, bytes: bytes(4))
+        XCTAssertThrowsError(try model.predict(session: Picture(buffer), output: [1])) {
+            XCTAssertEqual($0 as? ModelError, .shape(tensor: "output", count: 1, shape: [1, 2]))
+        }
+        XCTAssertEqual([buffer.locks, buffer.locked], [0, 1])
+    }
+
+    func testAPixelBufferThatNobodyCanReadIsRefusedInWords() throws {
+        let model = try Echo(options: onCPU)
+        let luma = kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
+        let video = CVBuffer(width: 2, height: 2, format: luma, bytesPerRow: 2, bytes: bytes(4))
+        XCTAssertEqual(
+            try refusal { _ = try model.predict(video) },
+            "pixel buffers of format 420f have no pixels that a model takes: set kCVPixelBufferPixelFormatTypeKey to "
+                + "kCVPixelFormatType_32BGRA, for a camera in AVCaptureVideoDataOutput.videoSettings")
+        let other = CVBuffer(width: 2, height: 2, format: 33, bytesPerRow: 4, bytes: bytes(4))
+        XCTAssertTrue(try refusal { _ = try model.predict(other) }.contains("format 33 have no pixels"))
+        let locked = CVBuffer(width: 1, height: 1, format: kCVPixelFormatType_32BGRA, bytesPerRow: 4, bytes: bytes(4))
+        locked.canBeLocked = false
+        XCTAssertEqual(
+            try refusal { _ = try model.predict(locked) }, "the pixel buffer cannot be locked for reading: CVReturn -6660")
+        XCTAssertEqual(locked.locks, 0)
+    }
+
+    func testImagesAreDrawnAndTurnedAsTheySay() throws {
+        let model = try Echo(options: onCPU)
+        let given = bytes(2 * 3 * 4)
+        let image = CGImage(width: 3, height: 2, bytes: given)
+        for orientation in CGImagePropertyOrientation.allCases {
+            let found = try model.predict(image, orientation: orientation)
+            XCTAssertEqual(found.raw, given)
+            XCTAssertEqual(found.turn, [Int64(orientation.rawValue)])
+        }
+        for orientation in UIImage.Orientation.allCases {
+            let made = UIImage({ CGImage(width: 3, height: 2, bytes: bytes(24)) }, orientation: orientation)
+            let found = try model.predict(made)
+            XCTAssertEqual(found.raw, given)
+            XCTAssertEqual("\(Orientation(orientation))", "\(orientation)")
+            XCTAssertEqual(found.turn, [Orientation(orientation).number])
+        }
+        let region = Region(left: 1, top: 1, right: 3, bottom: 2)
+        XCTAssertEqual(try model.predict(Picture(image, region: region)).raw, Array(given[16...]))
+        let empty = UIImage({ nil }, orientation: .up)
+        XCTAssertTrue(try refusal { _ = try model.predict(empty) }.hasPrefix("the image has no cgImage"))
+        let none = CGImage(width: 0, height: 0, bytes: [])
+        XCTAssertEqual(try refusal { _ = try model.predict(none) }, "an image of 0 x 0 pixels cannot be drawn")
+    }
+
+    func testAsyncTwinsGiveTheSame() async throws {
+        let model = try await Classifier.load(options: onCPU)
+        let given: [UInt8] = [200, 100, 50, 255]
+        let expected = try now { try model.classify(Picture(given, width: 1, height: 1)) }
+        let image = try await model.classify(CGImage(width: 1, height: 1, bytes: given), orientation: .up)
+        let drawn = try await model.classify(UIImage({ CGImage(width: 1, height: 1, bytes: given) }, orientation: .up))
+        let buffer = CVBuffer(width: 1, height: 1, format: kCVPixelFormatType_32RGBA, bytesPerRow: 4, bytes: given)
+        let read = try await model.classify(buffer)
+        let picture = try await model.classify(Picture(given, width: 1, height: 1), top: 1)
+        XCTAssertEqual([image, drawn, read], [expected, expected, expected])
+        XCTAssertEqual(picture, Array(expected.prefix(1)))
+    }
+}
+
+final class AnswerTests: XCTestCase {
+    func testClassesComeBestFirstWithTheirNames() throws {
+        let model = try Classifier(options: onCPU)
+        let picture = try Picture([40, 200, 100, 255, 60, 100, 120, 255], width: 2, height: 1)
+        let found = try model.classify(picture)
+        XCTAssertEqual(
+            found,
+            [
+                Classification(label: "green \"\\(x)\"", index: 1, score: 150),
+                Classification(label: "bl\u{FC}e ", index: 2, score: 110)
+            ])
+        XCTAssertEqual(try model.classify(picture, top: 9).map(\.index), [1, 2, 0])
+        XCTAssertEqual(try model.classify(picture, top: 1).map(\.score), [150])
+    }
+
+    func testOfEqualClassesTheFirstComesFirstAndLowOnesAreLeftOut() throws {
+        let model = try Classifier(options: onCPU)
+        XCTAssertEqual(try model.classify(Picture([9], width: 1, height: 1, format: .grey), top: 3), [])
+        let grey = try model.classify(Picture([10], width: 1, height: 1, format: .grey), top: 3)
+        XCTAssertEqual(grey.map(\.index), [0, 1, 2])
+        XCTAssertEqual(grey.map(\.label), ["red", "green \"\\(x)\"", "bl\u{FC}e "])
+        let some = try Classification.best([.nan, 1, 3, 1, .infinity, 3], [], top: 9, threshold: 1)
+        XCTAssertEqual(some.map(\.index), [4, 2, 5, 1, 3])
+        XCTAssertEqual(Set(some.map(\.label)), [""])
+    }
+
+    func testNoNumberOfClassesIsRefusedInWords() throws {
+        let model = try Classifier(options: onCPU)
+        for top in [0, -1, Int.min] {
+            let reason = try refusal { _ = try model.classify(Picture([9], width: 1, height: 1, format: .grey), top: top) }
+            XCTAssertEqual(reason, "top is \(top), which is no number of classes")
+            XCTAssertEqual(ModelError.invalid(reason: reason).localizedDescription, reason)
+        }
+    }
+
+    func testAPredictionHasEverythingThatTheModelGives() throws {
+        let model = try Several(options: onCPU)
+        let picture = try Picture([200, 100, 50, 0, 20, 10, 5, 0], width: 1, height: 2, format: .bgra)
+        let found = try model.predict(session: picture, output: [1, 2, 3, 4], run: 2)
+        XCTAssertEqual(
+            found.found,
+            [
+                Detection(label: "cat", index: 1, score: 0.75, box: Box(left: 1, top: 2, right: 3, bottom: 4)),
+                Detection(label: "", index: 7, score: 0.5, box: Box(left: 5, top: 6, right: 7, bottom: 8))
+            ])
+        XCTAssertEqual(found.found[1].box.rect, CGRect(x: 5, y: 6, width: 2, height: 2))
+        XCTAssertEqual(found.mask, Mask(width: 1, height: 2, classes: [200, 20], scores: [200, 20], labels: ["a", "b"]))
+        XCTAssertEqual(found.text, Reading(text: "日 ß", score: 1))
+        XCTAssertEqual(found.vector, [27.5, 55, 110])
+        XCTAssertEqual(found.doubled, [2, 4, 6, 8])
+        XCTAssertEqual(found.doubledShape, [2, 2])
+        XCTAssertEqual(try JSONDecoder().decode(Mask.self, from: JSONEncoder().encode(found.mask)), found.mask)
+        XCTAssertEqual(Reading([], [], ["a"]), Reading(text: "", score: 0))
+    }
+
+    func testAModelThatMobpackPutAContractAroundGivesWhatItGivesInPython() throws {
+        let folder = try XCTUnwrap(ProcessInfo.processInfo.environment["MOBPACK_VALUES"])
+        let data = try Data(contentsOf: URL(fileURLWithPath: folder).appendingPathComponent("attached.scores"))
+        let expected = data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        XCTAssertEqual(expected.count, 8 * 4)
+        let model = try Attached(options: onCPU)
+        for (number, orientation) in Orientation.allCases.enumerated() {
+            let picture = try Picture(
+                bytes(40 * 30 * 4), width: 40, height: 30, format: .bgra, orientation: orientation)
+            let found = try model.classify(picture)
+            XCTAssertEqual(found.map(\.score), found.map(\.score).sorted(by: >))
+            for each in found { XCTAssertEqual(each.score, expected[4 * number + each.index], accuracy: 1e-6) }
+            XCTAssertEqual(found.count, 4)
+        }
+    }
+
+    func testManyThreadsGetTheAnswersToTheirOwnPictures() throws {
+        let model = try Classifier(options: onCPU)
+        let wrong = Counter()
+        DispatchQueue.concurrentPerform(iterations: 200) { number in
+            let byte = UInt8(truncatingIfNeeded: number + 10)
+            let picture = try? Picture([byte, byte, byte], width: 1, height: 1, format: .rgb)
+            let found = picture.flatMap { given in try? now { try model.classify(given) } }
+            if found?.first?.score != Float(byte) && byte >= 10 { wrong.add(1) }
+        }
+        XCTAssertEqual(wrong.value, 0)
+    }
+
+    func testAClosedModelSaysSo() async throws {
+        let model = try Classifier(options: onCPU)
+        model.close()
+        let picture = try Picture([9], width: 1, height: 1, format: .grey)
+        XCTAssertThrowsError(try now { try model.classify(picture) }) {
+            XCTAssertEqual($0 as? ModelError, .closed(model: "Classifier"))
+        }
+        do {
+            _ = try await model.classify(picture)
+            XCTFail("it is closed")
+        } catch {
+            XCTAssertEqual(error as? ModelError, .closed(model: "Classifier"))
+        }
+    }
+}
+
+final class SoundTests: XCTestCase {
+    func testARecordingReachesTheModelMomentByMoment() throws {
+        let model = try Hearing(options: onCPU)
+        let found = try model.predict(Sound([0.5, -0.25, 1, -1], rate: 44100, channels: 2))
+        XCTAssertEqual(found.heard, [16384, -8192, 32767, -32768])
+        XCTAssertEqual(found.heardShape, [2, 2])
+        XCTAssertEqual(found.speed, [44100])
+        let whole: [Int16] = [1, -2, 32767, -32768]
+        XCTAssertEqual(try model.predict(Sound(whole, rate: 1)).heard, whole)
+        XCTAssertEqual(try model.predict(Sound(whole, rate: 1)).heardShape, [4, 1])
+        let loud: [Float] = [.nan, .infinity, -.infinity, 7, 1.5 / 32768, -1.5 / 32768, 0.4 / 32768]
+        XCTAssertEqual(try model.predict(Sound(loud, rate: 1)).heard, [0, 32767, -32768, 32767, 2, -1, 0])
+        XCTAssertEqual(try Sound(whole, rate: 1).floats, whole.map { Float($0) / 32768 })
+    }
+
+    func testWhatIsNoRecordingIsRefusedInWords() throws {
+        XCTAssertEqual(try refusal { _ = try Sound([Float](), rate: 1) }, "the sound has no samples")
+        XCTAssertEqual(try refusal { _ = try Sound([1, 2, 3] as [Int16], rate: 1, channels: 2) }, "3 samples are no multiple of 2 channels")
+        XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 0) }, "a sound cannot have a rate of 0")
+        XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 1, channels: 0) }, "a sound cannot have 0 channels")
+    }
+}
+
+final class StateTests: XCTestCase {
+    private func scores(_ found: [Classification]) -> [Float] {
+        found.sorted { $0.index < $1.index }.map(\.score)
+    }
+
+    func testWhatAModelRemembersIsCarriedUntilItForgets() throws {
+        let model = try Listener(options: onCPU)
+        let sound = try Sound([1, 2] as [Float], rate: 10)
+        XCTAssertEqual(scores(try model.classify(sound)), [3, 10])
+        XCTAssertEqual(scores(try model.classify(sound)), [6, 20])
+        model.reset()
+        XCTAssertEqual(scores(try model.classify(sound)), [3, 10])
+        let other = try Listener(options: onCPU)
+        XCTAssertEqual(scores(try other.classify(sound)), [3, 10])
+    }
+
+    func testACallThatFailsChangesNothing() throws {
+        let model = try Listener(options: onCPU)
+        let sound = try Sound([1] as [Float], rate: 1)
+        XCTAssertEqual(scores(try model.classify(sound)), [1, 1])
+        XCTAssertThrowsError(try model.classify(sound, top: 0))
+        XCTAssertEqual(scores(try model.classify(sound)), [2, 2])
+    }
+
+    func testCallsOfManyThreadsComeOneAfterTheOther() async throws {
+        let model = try Listener(options: onCPU)
+        let sound = try Sound([1] as [Float], rate: 2)
+        DispatchQueue.concurrentPerform(iterations: 100) { _ in _ = try? now { try model.classify(sound) } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 { group.addTask { _ = try await model.classify(sound) } }
+            try await group.waitForAll()
+        }
+        let last = try await model.classify(sound)
+        XCTAssertEqual(scores(last), [201, 402])
+    }
+
+    func testATaskThatIsCancelledChangesNothing() async throws {
+        let model = try Listener(options: onCPU)
+        let sound = try Sound([1] as [Float], rate: 1)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await model.classify(sound)
+        }
+        let result = await task.result
+        XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
+        let next = try await model.classify(sound)
+        XCTAssertEqual(scores(next), [1, 1])
+    }
+}
+
+/// A counter for all threads.
+private final class Counter: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count = 0
+
+    var value: Int { lock.withLock { count } }
+
+    func add(_ more: Int) {
+        lock.withLock { count += more }
+    }
+}

@@ -1,0 +1,283 @@
+"""A Swift package of models with contracts, tested on Linux with stand-ins for the frameworks of Apple's.
+
+The models are tiny and show what reaches them. CoreVideo, CoreGraphics, ImageIO and UIKit in `swift_contracts/` have
+the names and the behaviour of what generated code uses: a pixel buffer has no address unless it is locked.
+"""
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import NodeProto, helper
+
+from packager.attachment import Tables, attach
+from packager.contract.classes import Classes
+from packager.contract.image import PictureInput
+from packager.contract.writer import onnx_type
+from packager.findings import Report
+from packager.render import write_sources
+from packager.targets.ios import Ios
+from packager.tools import sha256_of
+from packager.typed import (
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    Contract,
+    EmbeddingOutput,
+    ImageInput,
+    MaskOutput,
+    StateInput,
+    TensorInput,
+    TensorOutput,
+    TextOutput,
+)
+from packager.values import ElementType, Package, Plan, TensorSpec
+from tests.golden.cases import choice, on_ios, specs, typed
+from tests.onnx_text import loaded, onnx_model, saved, weight
+from tests.toolchain.swift import swift
+from tests.toolchain.swift_packages import OUTCOME, Outcomes, write_values
+
+HOME = Path(__file__).with_name("swift_contracts")
+STAND_INS = ("CoreGraphics", "CoreVideo", "ImageIO", "UIKit")
+NAME, MODULE = "typed", "TypedKit"
+PROGRAM = f"{NAME}PackageTests.xctest"
+CASE = re.compile(r"^final class (\w+): XCTestCase|^    func (test\w+)\(", re.MULTILINE)
+
+UINT8, INT16, INT64, FLOAT = ElementType.UINT8, ElementType.INT16, ElementType.INT64, ElementType.FLOAT
+
+PIXELS = specs(
+    "input",
+    ("image.pixels", UINT8, ("image.height", "image.width", "image.depth")),
+    ("image.channels", INT64, (3,)),
+    ("image.orientation", INT64, ()),
+)
+IMAGE = ImageInput(identifier="image", pixels=PIXELS[0], channels=PIXELS[1], orientation=PIXELS[2])
+COLOURS = (
+    helper.make_node("Gather", ["image.pixels", "image.channels"], ["picked"], axis=2),
+    helper.make_node("Cast", ["picked"], ["colours"], to=onnx.TensorProto.FLOAT),
+)
+"""red, green and blue of each pixel, as floats"""
+MEAN = helper.make_node("ReduceMean", ["colours", "axes"], ["mean"], keepdims=0)
+AXES = helper.make_node("Constant", [], ["axes"], value_ints=[0, 1])
+
+
+def cases() -> list[str]:
+    """The tests in Swift: `PictureTests.testX`."""
+    found, class_name = [], ""
+    for name, test in CASE.findall((HOME / "TypedTests.swift").read_text(encoding="utf-8")):
+        class_name = name or class_name
+        found += [f"{class_name}.{test}"] if test else []
+    return found
+
+
+def package(folder: Path) -> Path:
+    """The package with its models, the tests and the stand-ins."""
+    plans = tuple(make(folder / "models") for make in (echo, classifier, several, hearing, listener, attached))
+    target = Ios(providers=())
+    view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
+    made = folder / "package"
+    write_sources(target.render(view), made)
+    shutil.copy(HOME / "TypedTests.swift", made / "Tests" / f"{MODULE}Tests")
+    for name in STAND_INS:
+        shutil.copytree(HOME / name, made / "Sources" / name)
+    manifest = made / "Package.swift"
+    text = manifest.read_text(encoding="utf-8")
+    quoted = ", ".join(f'"{name}"' for name in STAND_INS)
+    text = edited(text, f'dependencies: ["C{MODULE}"],', f'dependencies: ["C{MODULE}", {quoted}],')
+    targets = ['.target(name: "CoreGraphics")', '.target(name: "CoreVideo")', '.target(name: "ImageIO")']
+    targets.append('.target(name: "UIKit", dependencies: ["CoreGraphics"])')
+    text = edited(text, "targets: runtime + [", f"targets: runtime + [{', '.join(targets)},")
+    manifest.write_text(text, encoding="utf-8")
+    return made
+
+
+def edited(text: str, old: str, new: str) -> str:
+    assert text.count(old) == 1, old
+    return text.replace(old, new)
+
+
+def tested(package: Path, scratch: Path) -> Outcomes:
+    """Compiles the package with its tests, and runs them."""
+    [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
+    values = write_values(scratch / "values", {"attached.scores": scores(model)})
+    environment = {"MOBPACK_VALUES": str(values)}
+    done = swift().package("test", package, scratch=scratch, environment=environment)
+    return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
+
+
+def echo(folder: Path) -> Plan:
+    """Gives back what reaches it of a picture."""
+    outputs = specs(
+        "output",
+        ("raw", UINT8, ("h", "w", "c")),
+        ("colours", FLOAT, ("h", "w", 3)),
+        ("turn", INT64, ()),
+    )
+    nodes = [
+        *COLOURS,
+        helper.make_node("Identity", ["image.pixels"], ["raw"]),
+        helper.make_node("Identity", ["image.orientation"], ["turn"]),
+    ]
+    contract = Contract(inputs=(IMAGE,), outputs=tuple(map(plain_output, outputs)))
+    return planned("echo", PIXELS, outputs, contract, nodes, folder)
+
+
+def classifier(folder: Path) -> Plan:
+    """How much red, green and blue a picture has on average."""
+    outputs = specs("output", ("mean", FLOAT, (3,)))
+    labels = ("red", 'green "\\(x)"', "blüe ")
+    classes = ClassesOutput(identifier="logits", scores=outputs[0], labels=labels, top_k=2, threshold=10.0)
+    contract = Contract(inputs=(IMAGE,), outputs=(classes,))
+    return planned("classifier", PIXELS, outputs, contract, [*COLOURS, AXES, MEAN], folder)
+
+
+def several(folder: Path) -> Plan:
+    """Everything at once that a model can give; its inputs have names that the generated code uses itself."""
+    image, lengths = replace(IMAGE, identifier="session"), specs("input", ("output", INT64, ("run", 2)))
+    outputs = specs(
+        "output",
+        ("found.boxes", FLOAT, ("n", 4)),
+        ("found.scores", FLOAT, (2,)),
+        ("found.classes", INT64, ("n",)),
+        ("mask.classes", UINT8, ("h", "w")),
+        ("mask.scores", FLOAT, ("h", "w")),
+        ("symbols", INT64, (3,)),
+        ("symbol_scores", FLOAT, (3,)),
+        ("mean", FLOAT, (3,)),
+        ("doubled", INT64, ("run", 2)),
+    )
+    boxes, scores, classes, places, place_scores, symbols, symbol_scores, mean, doubled = outputs
+    contract = Contract(
+        inputs=(image, TensorInput(identifier="output", spec=lengths[0])),
+        outputs=(
+            BoxesOutput(identifier="found", boxes=boxes, scores=scores, classes=classes, labels=("dog", "cat")),
+            MaskOutput(identifier="mask", classes=places, scores=place_scores, labels=("a", "b")),
+            TextOutput(identifier="text", symbols=symbols, scores=symbol_scores, alphabet=("ß", " ", "日")),
+            EmbeddingOutput(identifier="vector", vector=mean),
+            TensorOutput(identifier="doubled", spec=doubled),
+        ),
+    )
+    node = helper.make_node
+    nodes = [
+        *COLOURS,
+        AXES,
+        MEAN,
+        node("Constant", [], ["numbers"], value_floats=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]),
+        node("Constant", [], ["rows"], value_ints=[2, 4]),
+        node("Reshape", ["numbers", "rows"], ["found.boxes"]),
+        node("Constant", [], ["found.scores"], value_floats=[0.75, 0.5]),
+        node("Constant", [], ["found.classes"], value_ints=[1, 7]),
+        node("Constant", [], ["first"], value_int=0),
+        node("Gather", ["image.pixels", "first"], ["mask.classes"], axis=2),
+        node("Cast", ["mask.classes"], ["mask.scores"], to=onnx.TensorProto.FLOAT),
+        node("Identity", ["image.channels"], ["symbols"]),
+        node("Cast", ["image.channels"], ["symbol_scores"], to=onnx.TensorProto.FLOAT),
+        node("Add", ["output", "output"], ["doubled"]),
+    ]
+    return planned("several", (*PIXELS, *lengths), outputs, contract, nodes, folder)
+
+
+def hearing(folder: Path) -> Plan:
+    """Gives back what reaches it of a recording of integers."""
+    samples, rate = sound(INT16)
+    outputs = specs("output", ("heard", INT16, ("frames", "channels")), ("speed", INT64, ()))
+    nodes = [
+        helper.make_node("Identity", [samples.name], ["heard"]),
+        helper.make_node("Identity", [rate.name], ["speed"]),
+    ]
+    given = AudioInput(identifier="audio", samples=samples, rate=rate)
+    contract = Contract(inputs=(given,), outputs=tuple(map(plain_output, outputs)))
+    return planned("hearing", (samples, rate), outputs, contract, nodes, folder)
+
+
+def listener(folder: Path) -> Plan:
+    """Adds up all samples that it ever heard, and their rates."""
+    samples, rate = sound(FLOAT)
+    [state] = specs("input", ("state", FLOAT, (2,)))
+    outputs = specs("output", ("scores", FLOAT, (2,)), ("stateN", FLOAT, (2,)))
+    nodes = [
+        helper.make_node("Constant", [], ["one"], value_ints=[1]),
+        helper.make_node("ReduceSum", [samples.name], ["sum"], keepdims=0),
+        helper.make_node("Reshape", ["sum", "one"], ["sums"]),
+        helper.make_node("Cast", [rate.name], ["speed"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Reshape", ["speed", "one"], ["speeds"]),
+        helper.make_node("Concat", ["sums", "speeds"], ["both"], axis=0),
+        helper.make_node("Add", ["state", "both"], ["stateN"]),
+        helper.make_node("Identity", ["stateN"], ["scores"]),
+    ]
+    given = AudioInput(identifier="audio", samples=samples, rate=rate)
+    classes = ClassesOutput(identifier="sounds", scores=outputs[0], labels=(), top_k=2, threshold=-3.5e38)
+    carried = StateInput(identifier="state", input=state, output=replace(outputs[1], identifier="another"))
+    contract = Contract(inputs=(given, carried), outputs=(classes,))
+    return planned("listener", (samples, rate, state), outputs, contract, nodes, folder)
+
+
+def attached(folder: Path) -> Plan:
+    """A network of 4 x 4 pixels with a contract as mobpack.toml asks for one."""
+    net = onnx_model(
+        "(float[1, 3, 4, 4] image) => (float[1, 4] logits) { row = Flatten (image) logits = MatMul (row, w) }",
+        weights={"w": weight(48, 4)},
+        opsets={"": 18},
+    )
+    tables = Tables(
+        inputs={"image": PictureInput(resize="letterbox")}, outputs={"logits": Classes(activation="softmax", top_k=4)}
+    )
+    model = attach(loaded(folder / "attached", net, "attached"), tables).model
+    assert model.contract
+    path = saved(folder / "attached" / "plain.onnx", onnx.ModelProto.FromString(model.graph))
+    return shipped("attached", model.signature.inputs, model.signature.outputs, model.contract, path)
+
+
+def scores(model: Path) -> NDArray[Any]:
+    """What Python's ONNX Runtime gives for one picture in all its orientations: float [8, 4]."""
+    picture = ((7 * np.arange(30 * 40 * 4) + 3) % 256).astype(np.uint8).reshape(30, 40, 4)
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    given = {"image.pixels": picture, "image.channels": np.array([2, 1, 0], np.int64)}
+    found = [session.run(None, {**given, "image.orientation": np.array(each, np.int64)})[0] for each in range(1, 9)]
+    assert len({tuple(each) for each in found}) == len(found), "each orientation is another picture"
+    return np.stack(found)
+
+
+def sound(element: ElementType) -> tuple[TensorSpec, TensorSpec]:
+    shape = ("audio.frames", "audio.channels")
+    samples, rate = specs("input", ("audio.samples", element, shape), ("audio.rate", INT64, ()))
+    return samples, rate
+
+
+def plain_output(spec: TensorSpec) -> TensorOutput:
+    return TensorOutput(identifier=spec.identifier, spec=spec)
+
+
+def planned(
+    name: str,
+    inputs: tuple[TensorSpec, ...],
+    outputs: tuple[TensorSpec, ...],
+    contract: Contract,
+    nodes: Sequence[NodeProto],
+    folder: Path,
+) -> Plan:
+    """What ships of the model with these nodes."""
+    given, made = (
+        [helper.make_tensor_value_info(each.name, onnx_type(each.element), each.shape) for each in specs]
+        for specs in (inputs, outputs)
+    )
+    model = helper.make_model(
+        helper.make_graph(nodes, name, given, made), ir_version=10, opset_imports=[helper.make_opsetid("", 18)]
+    )
+    onnx.checker.check_model(model, full_check=True)
+    return shipped(name, inputs, outputs, contract, saved(folder / name / "plain.onnx", model))
+
+
+def shipped(
+    name: str, inputs: tuple[TensorSpec, ...], outputs: tuple[TensorSpec, ...], contract: Contract, path: Path
+) -> Plan:
+    cpu = choice("cpu", path=path)
+    cpu = replace(cpu, compiled=replace(cpu.compiled, sha256=sha256_of(path), size_bytes=path.stat().st_size))
+    return on_ios(typed(name, inputs, outputs, contract), cpu)
