@@ -29,7 +29,7 @@ Dimension = int | str | None
 """A fixed size, a symbolic name, or `None` for an unknown size without a name."""
 
 
-LENGTH_WORDS = ("seq", "len", "time", "frame", "sample", "token", "step")
+LENGTH_WORDS = ("seq", "len", "time", "frame", "sample", "token", "step", "height", "width")
 """In the name of a dimension: it counts along one input, not inputs."""
 
 

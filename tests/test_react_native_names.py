@@ -7,7 +7,8 @@ import pytest
 
 from packager.errors import ConfigError
 from packager.render import templates_folder
-from packager.targets.react_native import ReactNative, naming, texts
+from packager.targets.react_native import ReactNative, naming, texts, typed
+from tests.golden.cases import CONTRACTS
 from tests.test_react_native_target import VISION
 from tests.toolchain import node
 
@@ -142,4 +143,5 @@ def test_every_type_that_generated_modules_name_is_reserved() -> None:
         code = re.sub(r"(?s)\{\{.*?\}\}\w*|\{%.*?%\}", "", code)
         words |= set(re.findall(r"(?<![A-Za-z0-9._])[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b", code))
     assert words
-    assert words - naming.RESERVED_CLASSES == set()
+    contracts = [each.model.contract for each in CONTRACTS if each.model.contract]
+    assert words - naming.RESERVED_CLASSES - typed.class_names(contracts) == set()

@@ -6,6 +6,7 @@ types and availability that Apple documents, of what generated code uses. A name
 """
 
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +58,7 @@ def compile_swift(
 
     `c_modules` are folders that hold a module.modulemap, `modules` those where others were compiled that it imports.
     As SwiftPM compiles it, the module has `Bundle.module`. Without optimizing, the same is checked in half the time.
+    What compiles is kept by content.
     """
     paths = [*sources, INTERFACES / "BundleModule.swift"] if "SWIFT_PACKAGE" in defines else sources
     product = folder / f"{module}.o"
@@ -73,8 +75,33 @@ def compile_swift(
     command += ["-emit-module-path", str(folder / f"{module}.swiftmodule")]
     imported = [*(c_modules or {}).values(), *modules]
     command += [word for each in imported for word in ("-I", str(each))]
-    done = _run([*command, *paths, "-o", product], folder, triple, [*paths, *imported])
-    return Compiled(done.returncode, done.output, (product,) if done.returncode == 0 else ())
+    command += [*map(str, paths), "-o", str(product)]
+    made = tools.cache_folder() / "swift" / "compiled" / _key(command, folder, triple, [*paths, *imported])
+    if not made.is_dir():
+        done = _run(command, folder, triple, [*paths, *imported])
+        if done.returncode != 0 or done.output:
+            return Compiled(done.returncode, done.output, (product,) if done.returncode == 0 else ())
+        make_alone(made, lambda kept: _copy(folder, kept, module))
+    _copy(made, folder, module)
+    return Compiled(0, "", (product,))
+
+
+def _copy(source: Path, target: Path, module: str) -> None:
+    for name in (f"{module}.o", f"{module}.swiftmodule"):
+        shutil.copy(source / name, target / name)
+
+
+def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path]) -> str:
+    """Of all that a module is compiled from: the words of the command, what it reads, Apple's modules, the compiler."""
+    text = "\0".join(command)
+    files: list[list[str]] = []
+    for place, path in enumerate([folder, *paths]):  # temporary folders have another name in every run
+        text = text.replace(str(path), f"<{place}>/{path.name if path.is_file() else ''}")
+        inside = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+        files += [[str(place), each.relative_to(path).as_posix(), tools.sha256_of(each)] for each in inside if place]
+    system = IOS if "-ios" in triple else triple
+    seen = {at: str(each) for at, each in _seen(frameworks(system), standard(system)).items()}
+    return key_of([text, files, seen, swift().folder.name])[:32]
 
 
 def compile_c(sources: Sequence[Path], folder: Path, *, includes: Sequence[Path] = (), triple: str = IOS) -> Compiled:

@@ -56,7 +56,7 @@ class Net:
     weights: Mapping[str, Any] = field(default_factory=dict)
 
 
-IMAGE = (ImageInput, "image", {"pixels": "pixels", "channels": "places", "orientation": "turn"}, {})
+IMAGE: tuple[Any, ...] = (ImageInput, "image", {"pixels": "pixels", "channels": "places", "orientation": "turn"}, {})
 CLASSES = (ClassesOutput, "logits", {"scores": "scores"}, {"labels": LABELS, "top_k": 3, "threshold": 0.25})
 
 

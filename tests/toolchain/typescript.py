@@ -100,8 +100,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         made = compiled_runtime(Path(scratch, "package"))
     shutil.rmtree(COMPILED, ignore_errors=True)
-    COMPILED.mkdir(parents=True)
+    COMPILED.mkdir()
     for path, text in made.items():
+        (COMPILED / path).parent.mkdir(exist_ok=True)
         (COMPILED / path).write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
+from packager.contract.audio import hidden
 from packager.contract.audio.mel import Mel, MelTable, mel_of
 from packager.contract.audio.resampling import Resampled, resample
 from packager.contract.audio.spectrogram import write_mel
@@ -111,17 +112,24 @@ class SoundInput:
         element = ElementType.FLOAT if self.format == "float" else ElementType.INT16
         samples = writer.input("samples", element, (f"{spec.name}.frames", f"{spec.name}.channels"))
         rate = writer.input("rate", ElementType.INT64, ())
-        from_end = self.take == "end"
-        made = resample(writer, _mono(writer, samples), rate.name, self.rate, length=place.length, from_end=from_end)
-        value = self._filled(writer, made, place.length)
-        value = value if self.scale == 1 else writer.node("Mul", value, float(self.scale))
-        value = self._in_frames(writer, value, place)
+        value = self._heard(writer, samples, rate, place)
         return AttachedInput(
             typed=AudioInput(identifier=spec.identifier, samples=samples, rate=rate),
-            value=_as_element(writer, writer.node("Reshape", value, place.shape), spec.element),
+            value=_laid(writer, value, spec.element, place.shape),
             shapes={samples.name: RANDOM_SHAPES},
             values={rate.name: tuple(dict.fromkeys((self.rate, *RANDOM_RATES)))},
         )
+
+    def _heard(self, writer: Writer, samples: TensorSpec, rate: TensorSpec, place: Place) -> str:
+        """What the model hears, as double in one dimension, or in [frames, numbers] or the other way round."""
+        sound = writer.cast(samples.name, ElementType.DOUBLE)
+        writer = writer.hiding(hidden.nothing(writer, sound))
+        scale = self.scale / STEPS.get(samples.element, 1)
+        mono = _mono(writer, sound)
+        mono = mono if scale == 1 else writer.node("Mul", mono, float(scale))
+        from_end = self.take == "end"
+        made = resample(writer, mono, rate.name, self.rate, length=place.length, from_end=from_end)
+        return self._in_frames(writer, self._filled(writer, made, place.length), place)
 
     def _place(self, spec: TensorSpec) -> Place:
         if spec.element not in FLOATS and spec.element not in STEPS:
@@ -145,36 +153,35 @@ class SoundInput:
         frames = self._frames
         if frames is None:
             return value
+        are_bands = isinstance(frames, Mel)  # those come before the frames
         made = write_mel(writer, value, frames) if isinstance(frames, Mel) else _framed(writer, value, frames)
-        return writer.node("Transpose", made, perm=[1, 0]) if place.is_turned else made
+        return made if are_bands is place.is_turned else writer.node("Transpose", made, perm=[1, 0])
 
 
-def _mono(writer: Writer, samples: TensorSpec) -> str:
-    """The mean of the channels: float, one dimension. Nothing at all is silence."""
-    value = samples.name
-    if samples.element is ElementType.INT16:
-        value = writer.node("Mul", writer.cast(value, ElementType.FLOAT), 1 / STEPS[ElementType.INT16])
-    channels = writer.node("Max", writer.node("Shape", value, start=1, end=2), [1])
-    total = writer.node("ReduceSum", value, [1], keepdims=0)
-    return writer.node("Div", total, writer.cast(channels, ElementType.FLOAT))
+def _mono(writer: Writer, sound: str) -> str:
+    """The mean of the channels: double, one dimension. Nothing at all is silence."""
+    channels = writer.node("Max", hidden.size(writer, sound, 1), [1])
+    total = writer.node("ReduceSum", sound, [1], keepdims=0)
+    return writer.node("Div", total, writer.cast(channels, ElementType.DOUBLE))
 
 
 def _framed(writer: Writer, value: str, frames: Framing) -> str:
     """[frames, numbers], with zeros behind the last sample."""
-    over = writer.node("Max", writer.node("Sub", writer.node("Shape", value), [frames.numbers]), [0])
+    over = writer.node("Max", writer.node("Sub", hidden.size(writer, value), [frames.numbers]), [0])
     hops = writer.node("Div", writer.node("Add", over, [frames.hop - 1]), [frames.hop])
-    count = writer.node("Squeeze", writer.node("Add", hops, [1]), [0])
-    starts = writer.node("Range", writer.integer(0), count, writer.integer(1))
-    starts = writer.node("Unsqueeze", writer.node("Mul", starts, [frames.hop]), [1])
-    value = writer.node("Pad", value, [0, frames.numbers])
-    return writer.node("Gather", value, writer.node("Add", starts, range(frames.numbers)))
+    starts = writer.node("Mul", hidden.counted(writer, writer.node("Add", hops, [1])), [frames.hop])
+    places = writer.node("Add", writer.node("Unsqueeze", starts, [1]), range(frames.numbers))
+    made = hidden.picked(writer, writer.node("Pad", value, [0, frames.numbers]), places)
+    return writer.node("Reshape", made, [-1, frames.numbers])
 
 
-def _as_element(writer: Writer, value: str, element: ElementType) -> str:
-    if element is ElementType.FLOAT:
-        return value
+def _laid(writer: Writer, value: str, element: ElementType, shape: tuple[int, ...]) -> str:
+    """`value`, double, as what the model takes. What follows the Reshape may be of a shape that providers know."""
+    if element is ElementType.DOUBLE:
+        # QNN takes a model's own node behind a double, and then refuses the double.
+        floats = writer.node("Reshape", writer.cast(value, ElementType.FLOAT), shape)
+        return writer.cast(floats, element)
     if element in STEPS:
-        # The highest float below 2 ** 31 is 2 ** 31 - 128.
-        highest = min(STEPS[element] - 1, (1 << 31) - 128)
-        value = writer.node("Clip", writer.node("Round", value), writer.number(-STEPS[element]), writer.number(highest))
-    return writer.cast(value, element)
+        lowest, highest = writer.double(-STEPS[element]), writer.double(STEPS[element] - 1)
+        value = writer.node("Clip", writer.node("Round", value), lowest, highest)
+    return writer.node("Reshape", writer.cast(value, element), shape)

@@ -6,11 +6,14 @@ are `ceil(n target / source)` of them. Samples outside the recording are 0.
 
 The samples are made in groups. All groups whose place between two samples of the recording is the same share their
 weights: the places are counted in integers, so they are exact however long the recording is.
+
+A Writer for it hides: see `hidden`.
 """
 
 from dataclasses import dataclass
 from math import pi
 
+from packager.contract.audio import hidden
 from packager.contract.writer import Writer
 from packager.specs import ElementType
 
@@ -40,7 +43,7 @@ class Resampled:
     """Some samples at the model's rate."""
 
     value: str
-    """float, one dimension"""
+    """double, one dimension"""
     count: str
     """int64, one element: how many they are"""
 
@@ -58,12 +61,12 @@ class Grid:
 
 
 def resample(writer: Writer, mono: str, rate: str, to: int, *, length: int | None, from_end: bool) -> Resampled:
-    """`mono`, float of one dimension, at the rate `to`; no more than `length` samples, the last ones if `from_end`.
+    """`mono`, double of one dimension, at the rate `to`; no more than `length` samples, the last ones if `from_end`.
 
     Where `rate` is `to`, or no rate at all, the samples are those of `mono`, bit for bit.
     """
     ratio = _ratio(writer, rate, to)
-    frames = writer.node("Shape", mono)
+    frames = hidden.size(writer, mono)
     total = _divided_up(writer, writer.node("Mul", frames, ratio.target), ratio.source)
     count = total if length is None else writer.node("Min", total, [length])
     first = writer.node("Sub", total, count) if from_end else writer.integers(0)
@@ -71,14 +74,14 @@ def resample(writer: Writer, mono: str, rate: str, to: int, *, length: int | Non
     copied = writer.node("Sub", count, computed)
     made = _made(writer, mono, ratio, _grid(writer, ratio, first, computed, to))
     parts = (
-        writer.node("Slice", made, [0], computed),
+        writer.node("Slice", writer.cast(made, ElementType.DOUBLE), [0], computed),
         writer.node("Slice", mono, first, writer.node("Add", first, copied)),
     )
     return Resampled(value=writer.node("Concat", *parts, axis=0), count=count)
 
 
 def _ratio(writer: Writer, rate: str, to: int) -> Ratio:
-    rate = writer.node("Reshape", rate, [1])
+    rate = writer.node("Add", rate, writer.nothing)
     rate = writer.node("Where", writer.node("Greater", rate, [0]), rate, [to])
     common = _common_divisor(writer, rate, to)
     source = writer.node("Div", rate, common)
@@ -96,8 +99,8 @@ def _ratio(writer: Writer, rate: str, to: int) -> Ratio:
 def _common_divisor(writer: Writer, value: str, known: int) -> str:
     """The greatest common divisor of `value` and `known`, which has few divisors to try."""
     divisors = [each for each in range(1, known + 1) if known % each == 0]
-    fits = writer.node("Equal", writer.node("Mod", value, divisors), [0])
-    return writer.node("ReduceMax", writer.node("Where", fits, divisors, [1]), [0], keepdims=1)
+    fits = writer.node("Equal", writer.node("Mod", writer.node("Unsqueeze", value, [1]), divisors), [0])
+    return writer.node("ReduceMax", writer.node("Where", fits, divisors, [1]), [1], keepdims=0)
 
 
 def _divided_up(writer: Writer, value: str, by: str) -> str:
@@ -114,79 +117,67 @@ def _grid(writer: Writer, ratio: Ratio, first: str, count: str, to: int) -> Grid
 
 
 def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid) -> str:
-    """The samples of all groups, one behind the other."""
-    ahead = writer.node("Mul", _counted(writer, grid.phases), [grid.size])
+    """float, the samples of all groups, one behind the other."""
+    ahead = writer.node("Mul", hidden.counted(writer, grid.phases), [grid.size])
     ticks = writer.node("Mul", writer.node("Add", ahead, grid.first), ratio.source)
     starts = writer.node("Div", ticks, ratio.target)  # the sample of the recording at which a group lies, or behind it
     phases = writer.node("Mod", ticks, ratio.target)  # how far behind it, in parts of `target`
-    taps = _taps(writer, ratio, grid)
-    weights = _weights(writer, ratio, grid, phases, taps)
-    windows = _windows(writer, mono, starts, ratio, grid, taps)
-    products = writer.node("MatMul", windows, weights)  # [phases, rounds, size]
-    return writer.node("Reshape", writer.node("Transpose", products, perm=[1, 0, 2]), [-1])
+    width = _width(writer, ratio, grid)
+    weights = _weights(writer, ratio, grid, phases, hidden.counted(writer, width))
+    windows = _windows(writer, mono, starts, ratio, grid, width)
+    products = writer.node("Einsum", windows, weights, equation="prt,pts->rps")  # [rounds, phases, size]
+    return writer.node("Reshape", products, [-1])
 
 
-def _taps(writer: Writer, ratio: Ratio, grid: Grid) -> str:
-    """0, 1, 2... for every sample of the recording that a group is made of."""
+def _width(writer: Writer, ratio: Ratio, grid: Grid) -> str:
+    """How many samples of the recording a group is made of: its taps."""
     span = writer.node("Div", writer.node("Mul", ratio.source, [grid.size]), ratio.target)
     both = writer.node("Mul", ratio.reach, [2])
-    return _counted(writer, writer.node("Add", writer.node("Add", span, both), [2]))
+    return writer.node("Add", writer.node("Add", span, both), [2])
 
 
-def _windows(writer: Writer, mono: str, starts: str, ratio: Ratio, grid: Grid, taps: str) -> str:
-    """What each group is made of: [phases, rounds, taps]."""
+def _windows(writer: Writer, mono: str, starts: str, ratio: Ratio, grid: Grid, width: str) -> str:
+    """float [phases, rounds, taps], what each group is made of."""
     made = writer.node("Mul", grid.phases, [grid.size])
     step = writer.node("Div", writer.node("Mul", made, ratio.source), ratio.target)
-    rounds = writer.node("Mul", _counted(writer, grid.rounds), step)
+    rounds = writer.node("Mul", hidden.counted(writer, grid.rounds), step)
     # With `reach` samples put ahead, the first tap of a group lies at its own place in the recording.
-    places = writer.node("Add", writer.node("Unsqueeze", rounds, [1]), taps)
+    places = writer.node("Add", writer.node("Unsqueeze", rounds, [1]), hidden.counted(writer, width))
     places = writer.node("Add", writer.node("Unsqueeze", starts, [1, 2]), places)
     highest = writer.node("Slice", starts, [-1], [1 << 62])
-    end = writer.node("Add", writer.node("Mul", grid.rounds, step), writer.node("Shape", taps))
-    behind = writer.node("Sub", writer.node("Add", highest, end), writer.node("Shape", mono))
+    end = writer.node("Add", writer.node("Mul", grid.rounds, step), width)
+    behind = writer.node("Sub", writer.node("Add", highest, end), hidden.size(writer, mono))
     pads = writer.node("Concat", ratio.reach, writer.node("Max", behind, [0]), axis=0)
-    return writer.node("Gather", writer.node("Pad", mono, pads), places)
+    padded = writer.cast(writer.node("Pad", mono, pads), ElementType.FLOAT)
+    shape = writer.node("Concat", grid.phases, grid.rounds, width, axis=0)
+    return writer.node("Reshape", hidden.picked(writer, padded, places), shape, allowzero=1)
 
 
 def _weights(writer: Writer, ratio: Ratio, grid: Grid, phases: str, taps: str) -> str:
-    """h of every pair of a sample and one of the recording: [phases, taps, size], computed as doubles."""
-    double = ElementType.DOUBLE
+    """h of every pair of a sample and one of the recording: float [phases, taps, size], computed as doubles."""
     behind = writer.node("Mul", writer.node("Sub", taps, ratio.reach), ratio.target)
     made = writer.node("Mul", ratio.source, list(range(grid.size)))
     between = writer.node("Sub", writer.node("Unsqueeze", behind, [1]), made)
-    place = writer.node("Sub", writer.cast(between, double), _double(writer, phases, 1, 2))  # whole numbers
+    place = writer.node("Sub", _double(writer, between), _double(writer, phases, 1, 2))  # whole numbers
     wider = _double(writer, writer.node("Max", ratio.source, ratio.target))
-    step = writer.node("Div", _constant(writer, ROLLOFF_PERCENT / 100), wider)
-    time = writer.node("Mul", place, step)
-    time = writer.node("Clip", time, _constant(writer, -WIDTH), _constant(writer, WIDTH))
+    step = writer.node("Div", writer.double(ROLLOFF_PERCENT / 100), wider)
+    time = writer.node("Clip", writer.node("Mul", place, step), writer.double(-WIDTH), writer.double(WIDTH))
     narrow = _double(writer, writer.node("Min", ratio.source, ratio.target))
-    gain = writer.node(
-        "Div", writer.node("Mul", narrow, _constant(writer, ROLLOFF_PERCENT / 100)), _double(writer, ratio.source)
-    )
+    cutoff = writer.node("Mul", narrow, writer.double(ROLLOFF_PERCENT / 100))
+    gain = writer.node("Div", cutoff, _double(writer, ratio.source))
     return writer.cast(writer.node("Mul", _filter(writer, time), gain), ElementType.FLOAT)
 
 
 def _filter(writer: Writer, time: str) -> str:
     """`sinc(time) cos(pi time / 12) ** 2`."""
-    angle = writer.node("Mul", time, _constant(writer, pi))
-    angle = writer.node("Where", writer.node("Equal", time, _constant(writer, 0)), _constant(writer, TINY), angle)
+    angle = writer.node("Mul", time, writer.double(pi))
+    angle = writer.node("Where", writer.node("Equal", time, writer.double(0)), writer.double(TINY), angle)
     wave = writer.node("Div", writer.node("Sin", angle), angle)
-    window = writer.node("Cos", writer.node("Mul", time, _constant(writer, pi / WIDTH / 2)))
+    window = writer.node("Cos", writer.node("Mul", time, writer.double(pi / WIDTH / 2)))
     return writer.node("Mul", wave, writer.node("Mul", window, window))
-
-
-def _counted(writer: Writer, count: str) -> str:
-    """0, 1, 2... `count` - 1."""
-    return writer.node("Range", writer.integer(0), writer.node("Squeeze", count, [0]), writer.integer(1))
 
 
 def _double(writer: Writer, value: str, *axes: int) -> str:
     """`value` as double, with new dimensions."""
     made = writer.cast(value, ElementType.DOUBLE)
     return writer.node("Unsqueeze", made, list(axes)) if axes else made
-
-
-def _constant(writer: Writer, value: float) -> str:
-    import numpy
-
-    return writer.constant(numpy.array(value, numpy.float64))

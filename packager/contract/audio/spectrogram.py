@@ -1,22 +1,25 @@
-"""Spectrograms in mel bands, as ONNX nodes."""
+"""Spectrograms in mel bands, as ONNX nodes. A Writer for them hides: see `hidden`."""
 
 from math import isqrt, log
 from typing import TYPE_CHECKING
 
+from packager.contract.audio import hidden
 from packager.contract.audio.mel import Mel
 from packager.contract.writer import Writer
+from packager.specs import ElementType
 
 if TYPE_CHECKING:
     import numpy
 
 
 def write_mel(writer: Writer, samples: str, mel: Mel) -> str:
-    """`samples`, float of one dimension, no fewer than `mel.shortest`, as [frames, bands]."""
+    """`samples`, double of one dimension, no fewer than `mel.shortest`, as double [bands, frames]."""
     if mel.around:
         mode = "reflect" if mel.pad == "reflect" else "constant"
         samples = writer.node("Pad", samples, [mel.around, mel.around], mode=mode)
-    value = writer.node("MatMul", _spectra(writer, samples, mel), writer.constant(_bands_by_place(mel)))
-    return _scaled(writer, _logarithm(writer, value, mel), mel)
+    bands = writer.constant(_bands_by_place(mel))
+    value = writer.node("Einsum", bands, _spectra(writer, samples, mel), equation="pb,pf->bf")
+    return _scaled(writer, _logarithm(writer, writer.cast(value, ElementType.DOUBLE), mel), mel)
 
 
 def _logarithm(writer: Writer, value: str, mel: Mel) -> str:
@@ -35,7 +38,8 @@ def _scaled(writer: Writer, value: str, mel: Mel) -> str:
     if mel.range or mel.reference == "loudest":
         highest = writer.node("ReduceMax", value, keepdims=1)
         if mel.range:
-            value = writer.node("Max", value, writer.node("Sub", highest, mel.range))
+            raised = writer.node("Max", writer.node("Add", value, mel.range), highest)
+            value = writer.node("Sub", raised, mel.range)
         if mel.reference == "loudest":
             value = writer.node("Sub", value, highest)
     if mel.mean:
@@ -44,36 +48,32 @@ def _scaled(writer: Writer, value: str, mel: Mel) -> str:
 
 
 def _spectra(writer: Writer, samples: str, mel: Mel) -> str:
-    """Energies, or amplitudes, of all frames: [frames, places of frequencies].
+    """Energies, or amplitudes, of all frames: float [places of frequencies, frames].
 
     A transform of n = a b samples is b transforms of a samples, then a transforms of b: window and twiddle factors are
     in their matrices. A matrix for all n would be 17 MB for 2048 samples; DFT and STFT of ONNX Runtime are slower.
+    In the equations are f: frames, o: outer, i, j: inner, c, z: real and imaginary parts, k: outer / 2 + 1. Frames come
+    last, so that whole rows are moved between the two.
     """
     inner, outer = _factors(mel.n_fft)
     first, second = _stages(mel)
-    framed = writer.node("Gather", samples, _places(writer, samples, mel))
-    made = writer.node("MatMul", framed, writer.constant(first))  # [outer, frames, 2 inner]
-    made = writer.node("Reshape", made, [outer, -1, 2, inner])
-    made = writer.node("Reshape", writer.node("Transpose", made, perm=[3, 1, 2, 0]), [inner, -1, 2 * outer])
-    made = writer.node("MatMul", made, writer.constant(second))  # [inner, frames, 2 (outer / 2 + 1)]
-    parts = writer.nodes("Split", 2, made, axis=2, num_outputs=2)
-    real, imaginary = (writer.node("Mul", part, part) for part in parts)
-    energy = writer.node("Transpose", writer.node("Add", real, imaginary), perm=[1, 0, 2])
-    energy = writer.node("Reshape", energy, [-1, inner * (outer // 2 + 1)])
-    return energy if mel.power == 2 else writer.node("Sqrt", energy)
+    framed = hidden.picked(writer, writer.cast(samples, ElementType.FLOAT), _places(writer, samples, mel))
+    framed = writer.node("Reshape", framed, [outer, inner, -1])
+    made = writer.node("Einsum", writer.constant(first), framed, equation="ocji,oif->ocjf")
+    made = writer.node("Einsum", writer.constant(second), made, equation="jzkco,ocjf->jzkf")
+    made = writer.node("ReduceSumSquare" if mel.power == 2 else "ReduceL2", made, [1], keepdims=0)
+    return writer.node("Reshape", made, [inner * (outer // 2 + 1), -1])
 
 
 def _places(writer: Writer, samples: str, mel: Mel) -> str:
-    """Which samples each frame has: [outer, frames, inner]."""
+    """Which samples each frame has: [outer, inner, frames]."""
     import numpy
 
     inner, outer = _factors(mel.n_fft)
-    room = writer.node("Sub", writer.node("Shape", samples), [mel.n_fft - mel.hop * int(mel.last)])
-    count = writer.node("Squeeze", writer.node("Div", room, [mel.hop]), [0])
-    frames = writer.node("Range", writer.integer(0), count, writer.integer(1))
-    starts = writer.node("Unsqueeze", writer.node("Mul", frames, [mel.hop]), [1])
-    within = numpy.arange(outer)[:, None, None] + outer * numpy.arange(inner)
-    return writer.node("Add", starts, writer.constant(within.astype(numpy.int64)))
+    room = writer.node("Sub", hidden.size(writer, samples), [mel.n_fft - mel.hop * int(mel.last)])
+    frames = hidden.counted(writer, writer.node("Div", room, [mel.hop]))
+    within = numpy.arange(outer)[:, None, None] + outer * numpy.arange(inner)[:, None]
+    return writer.node("Add", writer.constant(within.astype(numpy.int64)), writer.node("Mul", frames, [mel.hop]))
 
 
 def _factors(n: int) -> tuple[int, int]:
@@ -83,8 +83,8 @@ def _factors(n: int) -> tuple[int, int]:
 
 
 def _stages(mel: Mel) -> "tuple[numpy.ndarray, numpy.ndarray]":
-    """The matrices of both transforms, [outer, inner, 2 inner] and [inner, 2 outer, 2 (outer / 2 + 1)]: real parts
-    first, in columns and rows."""
+    """The matrices of both transforms: [outer, 2, inner, inner] and [inner, 2, outer / 2 + 1, 2, outer], real and
+    imaginary parts of what they give, then samples, or both parts of what they take."""
     import numpy
 
     inner, outer = _factors(mel.n_fft)
@@ -93,14 +93,14 @@ def _stages(mel: Mel) -> "tuple[numpy.ndarray, numpy.ndarray]":
     left = (mel.n_fft - mel.window) // 2
     window[left : left + mel.window] = 0.5 - 0.5 * numpy.cos(2 * numpy.pi * numpy.arange(mel.window) / mel.window)
     waves = numpy.exp(-2j * numpy.pi * numpy.outer(at, at) / inner)
-    first = window.reshape(inner, outer).T[:, :, None] * waves
-    frequencies = at[:, None, None] + inner * kept
-    second = numpy.exp(-2j * numpy.pi * frequencies * numpy.arange(outer)[:, None] / mel.n_fft)
-    real = numpy.concatenate([second.real, second.imag], 2)
-    imaginary = numpy.concatenate([-second.imag, second.real], 2)
+    first = window.reshape(inner, outer).T[:, None] * waves
+    frequencies = at[:, None] + inner * kept
+    second = numpy.exp(-2j * numpy.pi * frequencies[:, :, None] * numpy.arange(outer) / mel.n_fft)
+    real = numpy.stack([second.real, -second.imag], 2)
+    imaginary = numpy.stack([second.imag, second.real], 2)
     return (
-        numpy.concatenate([first.real, first.imag], 2).astype(numpy.float32),
-        numpy.concatenate([real, imaginary], 1).astype(numpy.float32),
+        numpy.stack([first.real, first.imag], 1).astype(numpy.float32),
+        numpy.stack([real, imaginary], 1).astype(numpy.float32),
     )
 
 

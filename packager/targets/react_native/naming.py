@@ -35,10 +35,10 @@ TAKEN_NAMES = frozenset(
 TAKEN_PODS = frozenset(
     """
     BaseReact boost Codegen DoubleConversion EXConstants Expo ExpoAsset ExpoDomWebView ExpoFileSystem ExpoFont
-    ExpoKeepAwake ExpoLogBox ExpoModulesCore ExpoModulesJSI ExpoModulesWorklets ExpoModulesWorkletsAdapter FBLazyVector
-    FBReactNative fmt Folly glog hermes Jsi JsiNative MainReact NitroModules Objc Onnxruntime RCT RCTDeprecation
-    RCTRequired RCTSwiftUI RCTSwiftUIWrapper RCTTypeSafety React ReactAppDependencyProvider ReactCodegen ReactCommon
-    ReactNative ReactNativeDependencies SocketRocket Yoga
+    ExpoHaptics ExpoImagePicker ExpoKeepAwake ExpoLogBox ExpoModulesCore ExpoModulesJSI ExpoModulesWorklets
+    ExpoModulesWorkletsAdapter FBLazyVector FBReactNative fmt Folly glog hermes Jsi JsiNative MainReact NitroImage
+    NitroModules Objc Onnxruntime RCT RCTDeprecation RCTRequired RCTSwiftUI RCTSwiftUIWrapper RCTTypeSafety React
+    ReactAppDependencyProvider ReactCodegen ReactCommon ReactNative ReactNativeDependencies SocketRocket Yoga
     """.split()
 )
 UNUSABLE_MODULES = frozenset(name.lower() for name in (*SYSTEM_MODULES, *TAKEN_PODS))

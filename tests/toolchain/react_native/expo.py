@@ -29,8 +29,7 @@ class ExpoApp:
         app = json.loads((FIXTURE / "app.json").read_text(encoding="utf-8"))
         app["expo"]["plugins"] = [self.package if options is None else [self.package, options]]
         path.write_text(json.dumps(app), encoding="utf-8")
-        arguments = ["prebuild", "--no-install", "--platform", "all", *([] if is_clean else ["--no-clean"])]
-        return node.run([node.tool(node.project("expo"), "expo"), *arguments], cwd=self.folder)
+        return prebuild(self.folder, *([] if is_clean else ["--no-clean"]))
 
     def linked(self, system: str) -> dict[str, Any]:
         """What Expo's autolinking says of the platform."""
@@ -41,6 +40,14 @@ class ExpoApp:
         """All files of both native projects, by path."""
         paths = [path for name in ("android", "ios") for path in (self.folder / name).rglob("*") if path.is_file()]
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in sorted(paths)}
+
+
+def prebuild(folder: Path, *arguments: str) -> node.Finished:
+    """Makes the native projects of an app, of what lies in Expo's own package."""
+    program = node.tool(node.project("expo"), "expo")
+    template = Path("node_modules", "expo", "template.tgz")
+    options = ("--no-install", "--platform", "all", "--template", f".{os.sep}{template}")
+    return node.run([program, "prebuild", *options, *arguments], cwd=folder)
 
 
 def make(built: Built, folder: Path) -> ExpoApp:

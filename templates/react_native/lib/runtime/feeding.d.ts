@@ -25,4 +25,6 @@ export declare function textsOf(what: string, spec: TensorSpec, value: unknown):
 export declare function checkKeys(what: string, known: readonly string[], given: unknown, isAllNeeded: boolean): void;
 /** Sizes for people: `[?, 3, 224, 224]`. */
 export declare function inWords(sizes: Sizes): string;
+/** The name of an array's class, which is the same in every realm: a test's arrays may come from another one. */
+export declare function nameOf(value: unknown): string;
 export {};

@@ -58,7 +58,7 @@ function partsOf(value) {
     return { data: value.data, shape: 'shape' in value ? value.shape : undefined };
 }
 /** The name of an array's class, which is the same in every realm: a test's arrays may come from another one. */
-function nameOf(value) {
+export function nameOf(value) {
     if (value === null || typeof value !== 'object')
         return value === null ? 'null' : typeof value;
     return Object.prototype.toString.call(value).slice('[object '.length, -1);

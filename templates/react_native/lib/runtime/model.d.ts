@@ -52,7 +52,7 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     private prepare;
     private checkAlive;
     private callNative;
-    private read;
+    private results;
 }
 /** A model of this package, before it is loaded. */
 export interface ModelDefinition<Loaded> {
@@ -68,3 +68,5 @@ export interface ModelDefinition<Loaded> {
 }
 /** Loads a model on what runs models here. */
 export declare function loadModel<Inputs extends object, Outputs extends object>(descriptor: ModelDescriptor, options?: LoadOptions): Promise<Model<Inputs, Outputs>>;
+/** Loads a model as an object of a class of its own. */
+export declare function loadAs<Loaded>(Loaded: new (outcome: Outcome) => Loaded, descriptor: ModelDescriptor, options?: LoadOptions): Promise<Loaded>;

@@ -57,7 +57,7 @@ export class Model {
         const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
         throwIfAborted(signal);
         const ran = await this.callNative(prepared, signal);
-        return this.read(prepared, ran);
+        return this.results(prepared, ran);
     }
     /**
      * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
@@ -69,7 +69,7 @@ export class Model {
         const prepared = this.prepare(inputs, options.into ?? {}, newArray);
         try {
             const { buffers, layout, texts } = prepared;
-            return this.read(prepared, this.backend.runSync(this.session, buffers, layout, texts));
+            return this.results(prepared, this.backend.runSync(this.session, buffers, layout, texts));
         }
         catch (thrown) {
             throw toModelError(thrown);
@@ -123,16 +123,20 @@ export class Model {
             signal?.removeEventListener('abort', cancel);
         }
     }
-    read(prepared, ran) {
+    results(prepared, ran) {
         // The descriptor and the type come from the same signature.
         return this.runs.read(this.backend, prepared, ran);
     }
 }
 /** Loads a model on what runs models here. */
 export async function loadModel(descriptor, options = {}) {
+    return loadAs((Model), descriptor, options);
+}
+/** Loads a model as an object of a class of its own. */
+export async function loadAs(Loaded, descriptor, options = {}) {
     const outcome = await openModel(descriptor, currentBackend(), options);
     try {
-        return new Model(outcome);
+        return new Loaded(outcome);
     }
     catch (error) {
         outcome.backend.close(outcome.opened.session);

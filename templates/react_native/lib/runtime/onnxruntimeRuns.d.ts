@@ -14,10 +14,11 @@ export declare class Runner {
     private readonly session;
     private last;
     constructor(ort: OrtApi, session: OrtSession);
-    /** Every output; those with memory of the app are also written there. */
+    /** Every output; those with memory of the app are also written there. Inputs are copied before this returns. */
     run(call: RunCall): Promise<readonly Produced[]>;
     /** Frees the session's memory after the runs that were asked for. */
     release(): void;
+    private placed;
     private compute;
     private feeds;
 }

@@ -10,9 +10,10 @@ export class Runner {
         this.ort = ort;
         this.session = session;
     }
-    /** Every output; those with memory of the app are also written there. */
-    run(call) {
-        const ended = this.last.then(() => this.compute(call));
+    /** Every output; those with memory of the app are also written there. Inputs are copied before this returns. */
+    async run(call) {
+        const placed = this.placed(call);
+        const ended = this.last.then(() => this.compute(placed, call));
         this.last = ended.catch(() => undefined);
         return cancellable(ended, call.signal);
     }
@@ -20,13 +21,17 @@ export class Runner {
     release() {
         this.last = this.last.then(() => this.session.release());
     }
-    async compute(call) {
-        throwIfCancelled(call.signal);
+    placed(call) {
         const { inputMetadata, outputMetadata } = this.session;
         const placed = placedTensors(call.buffers, call.layout);
         if (placed.length !== inputMetadata.length + outputMetadata.length) {
             throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
         }
+        return placed.map((tensor, index) => (index < inputMetadata.length ? copied(tensor) : tensor));
+    }
+    async compute(placed, call) {
+        throwIfCancelled(call.signal);
+        const { inputMetadata, outputMetadata } = this.session;
         const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason) => {
             throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
         });
@@ -48,6 +53,9 @@ export class Runner {
         });
         return feeds;
     }
+}
+function copied({ buffer, byteOffset, byteLength, shape }) {
+    return { buffer: buffer.slice(byteOffset, byteOffset + byteLength), byteOffset: 0, byteLength, shape };
 }
 function found(value, name) {
     if (value === undefined)

@@ -79,7 +79,7 @@ function partsOf(value: unknown): { readonly data: unknown; readonly shape: unkn
 }
 
 /** The name of an array's class, which is the same in every realm: a test's arrays may come from another one. */
-function nameOf(value: unknown): string {
+export function nameOf(value: unknown): string {
   if (value === null || typeof value !== 'object') return value === null ? 'null' : typeof value;
   return Object.prototype.toString.call(value).slice('[object '.length, -1);
 }

@@ -65,7 +65,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
     throwIfAborted(signal);
     const ran = await this.callNative(prepared, signal);
-    return this.read(prepared, ran);
+    return this.results(prepared, ran);
   }
 
   /**
@@ -78,7 +78,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     const prepared = this.prepare(inputs, options.into ?? {}, newArray);
     try {
       const { buffers, layout, texts } = prepared;
-      return this.read(prepared, this.backend.runSync(this.session, buffers, layout, texts));
+      return this.results(prepared, this.backend.runSync(this.session, buffers, layout, texts));
     } catch (thrown) {
       throw toModelError(thrown);
     }
@@ -132,7 +132,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     }
   }
 
-  private read(prepared: Prepared, ran: Ran): Outputs {
+  private results(prepared: Prepared, ran: Ran): Outputs {
     // The descriptor and the type come from the same signature.
     return this.runs.read(this.backend, prepared, ran) as Outputs;
   }
@@ -156,9 +156,18 @@ export async function loadModel<Inputs extends object, Outputs extends object>(
   descriptor: ModelDescriptor,
   options: LoadOptions = {},
 ): Promise<Model<Inputs, Outputs>> {
+  return loadAs(Model<Inputs, Outputs>, descriptor, options);
+}
+
+/** Loads a model as an object of a class of its own. */
+export async function loadAs<Loaded>(
+  Loaded: new (outcome: Outcome) => Loaded,
+  descriptor: ModelDescriptor,
+  options: LoadOptions = {},
+): Promise<Loaded> {
   const outcome = await openModel(descriptor, currentBackend(), options);
   try {
-    return new Model<Inputs, Outputs>(outcome);
+    return new Loaded(outcome);
   } catch (error) {
     outcome.backend.close(outcome.opened.session);
     throw error;

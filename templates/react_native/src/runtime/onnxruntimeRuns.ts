@@ -24,9 +24,10 @@ export class Runner {
     this.session = session;
   }
 
-  /** Every output; those with memory of the app are also written there. */
-  run(call: RunCall): Promise<readonly Produced[]> {
-    const ended = this.last.then(() => this.compute(call));
+  /** Every output; those with memory of the app are also written there. Inputs are copied before this returns. */
+  async run(call: RunCall): Promise<readonly Produced[]> {
+    const placed = this.placed(call);
+    const ended = this.last.then(() => this.compute(placed, call));
     this.last = ended.catch(() => undefined);
     return cancellable(ended, call.signal);
   }
@@ -36,13 +37,18 @@ export class Runner {
     this.last = this.last.then(() => this.session.release());
   }
 
-  private async compute(call: RunCall): Promise<readonly Produced[]> {
-    throwIfCancelled(call.signal);
+  private placed(call: RunCall): readonly Placed[] {
     const { inputMetadata, outputMetadata } = this.session;
     const placed = placedTensors(call.buffers, call.layout);
     if (placed.length !== inputMetadata.length + outputMetadata.length) {
       throw new ModelError('bad-input', `a run has ${String(placed.length)} tensors, other than the model`);
     }
+    return placed.map((tensor, index) => (index < inputMetadata.length ? copied(tensor) : tensor));
+  }
+
+  private async compute(placed: readonly Placed[], call: RunCall): Promise<readonly Produced[]> {
+    throwIfCancelled(call.signal);
+    const { inputMetadata, outputMetadata } = this.session;
     const results = await this.session.run(this.feeds(placed, call.texts)).catch((reason: unknown) => {
       throw new ModelError('runtime', reason instanceof Error ? reason.message : String(reason), { cause: reason });
     });
@@ -64,6 +70,10 @@ export class Runner {
     });
     return feeds;
   }
+}
+
+function copied({ buffer, byteOffset, byteLength, shape }: Placed): Placed {
+  return { buffer: buffer.slice(byteOffset, byteOffset + byteLength), byteOffset: 0, byteLength, shape };
 }
 
 function found<T>(value: T | undefined, name: string): T {

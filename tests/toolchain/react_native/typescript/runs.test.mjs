@@ -139,6 +139,18 @@ for (const [inputs, found] of [
     }));
 }
 
+test('inputs are copied when a run is called, and may be changed right after it', () =>
+  withModel(async (model) => {
+    const inputs = { ...samples(), scalar: new Float32Array(1) };
+    const runs = [1, 2, 3].map((value) => {
+      inputs.scalar[0] = value;
+      return model.run(inputs);
+    });
+    inputs.scalar[0] = 99;
+    const found = (await Promise.all(runs)).map(({ doubled }) => doubled.data[0]);
+    assert.deepEqual(found, [2, 4, 6]);
+  }));
+
 test('a detached buffer holds nothing', () =>
   withModel(async (model) => {
     const f32 = new Float32Array(6);

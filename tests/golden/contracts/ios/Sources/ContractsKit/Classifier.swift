@@ -202,7 +202,7 @@ public final class Classifier: Sendable {
             imagePixels: [UInt8],
             imageChannels: [Int64],
             imageOrientation: [Int64],
-            imageHeight: Int = 1,
+            imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int
         ) {
@@ -218,7 +218,7 @@ public final class Classifier: Sendable {
         ///
         /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
         public init(
-            imageHeight: Int = 1,
+            imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int
         ) {

@@ -172,7 +172,7 @@ public final class Finder: Sendable {
             imagePixels: [UInt8],
             imageChannels: [Int64],
             imageOrientation: [Int64],
-            imageHeight: Int = 1,
+            imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int
         ) {
@@ -188,7 +188,7 @@ public final class Finder: Sendable {
         ///
         /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
         public init(
-            imageHeight: Int = 1,
+            imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int
         ) {

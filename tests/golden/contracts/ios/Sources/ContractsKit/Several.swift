@@ -173,7 +173,7 @@ public final class Several: Sendable {
             imageChannels: [Int64],
             imageOrientation: [Int64],
             lengths: [Int64],
-            imageHeight: Int = 1,
+            imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int,
             batch: Int = 1
@@ -192,7 +192,7 @@ public final class Several: Sendable {
         ///
         /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
         public init(
-            imageHeight: Int = 1,
+            imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int,
             batch: Int = 1

@@ -18,7 +18,7 @@ final class SelfTests: XCTestCase {
         XCTAssertEqual(model.info.name, "detector")
         model.close()
         let input = Detector.Input(
-            imageHeight: 1,
+            imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128
         )
@@ -30,7 +30,7 @@ final class SelfTests: XCTestCase {
         XCTAssertEqual(model.info.name, "segmenter")
         model.close()
         let input = Segmenter.Input(
-            imageHeight: 1,
+            imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128
         )
@@ -42,7 +42,7 @@ final class SelfTests: XCTestCase {
         XCTAssertEqual(model.info.name, "finder")
         model.close()
         let input = Finder.Input(
-            imageHeight: 1,
+            imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128
         )
@@ -54,7 +54,7 @@ final class SelfTests: XCTestCase {
         XCTAssertEqual(model.info.name, "reader")
         model.close()
         let input = Reader.Input(
-            imageHeight: 1,
+            imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128
         )
@@ -77,7 +77,7 @@ final class SelfTests: XCTestCase {
         XCTAssertEqual(model.info.name, "several")
         model.close()
         let input = Several.Input(
-            imageHeight: 1,
+            imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128,
             batch: 1

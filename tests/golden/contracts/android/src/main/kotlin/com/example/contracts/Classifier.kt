@@ -175,7 +175,7 @@ public class Classifier private constructor(
      *
      * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
      */
-    public class Input @JvmOverloads constructor(
+    public class Input(
         /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
         public val imagePixels: ByteBuffer,
         /** `image.channels`: int64 `[3]`. */
@@ -183,7 +183,7 @@ public class Classifier private constructor(
         /** `image.orientation`: int64 `[]`. */
         public val imageOrientation: LongBuffer,
         /** The size of `image.height`. */
-        public val imageHeight: Int = 1,
+        public val imageHeight: Int,
         /** The size of `image.width`. */
         public val imageWidth: Int,
         /** The size of `image.channels`. */
@@ -204,9 +204,8 @@ public class Classifier private constructor(
         public companion object {
             /** An input with memory of its own, all values zero or empty. */
             @JvmStatic
-            @JvmOverloads
             public fun allocate(
-                imageHeight: Int = 1,
+                imageHeight: Int,
                 imageWidth: Int,
                 imageChannels2: Int,
             ): Input = Input(

@@ -135,7 +135,7 @@ public class Finder private constructor(private val session: ModelSession) : Aut
      *
      * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
      */
-    public class Input @JvmOverloads constructor(
+    public class Input(
         /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
         public val imagePixels: ByteBuffer,
         /** `image.channels`: int64 `[3]`. */
@@ -143,7 +143,7 @@ public class Finder private constructor(private val session: ModelSession) : Aut
         /** `image.orientation`: int64 `[]`. */
         public val imageOrientation: LongBuffer,
         /** The size of `image.height`. */
-        public val imageHeight: Int = 1,
+        public val imageHeight: Int,
         /** The size of `image.width`. */
         public val imageWidth: Int,
         /** The size of `image.channels`. */
@@ -164,9 +164,8 @@ public class Finder private constructor(private val session: ModelSession) : Aut
         public companion object {
             /** An input with memory of its own, all values zero or empty. */
             @JvmStatic
-            @JvmOverloads
             public fun allocate(
-                imageHeight: Int = 1,
+                imageHeight: Int,
                 imageWidth: Int,
                 imageChannels2: Int,
             ): Input = Input(

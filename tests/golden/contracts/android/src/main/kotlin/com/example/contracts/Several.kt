@@ -142,7 +142,7 @@ public class Several private constructor(private val session: ModelSession) : Au
         /** `lengths`: int64 `[batch, 2]`. */
         public val lengths: LongBuffer,
         /** The size of `image.height`. */
-        public val imageHeight: Int = 1,
+        public val imageHeight: Int,
         /** The size of `image.width`. */
         public val imageWidth: Int,
         /** The size of `image.channels`. */
@@ -169,7 +169,7 @@ public class Several private constructor(private val session: ModelSession) : Au
             @JvmStatic
             @JvmOverloads
             public fun allocate(
-                imageHeight: Int = 1,
+                imageHeight: Int,
                 imageWidth: Int,
                 imageChannels2: Int,
                 batch: Int = 1,

@@ -1,0 +1,4 @@
+declare module '*.jpg' {
+  const asset: number;
+  export default asset;
+}

@@ -1,0 +1,20 @@
+/** A part of a picture, in pixels of the picture when it is upright. */
+export interface Box {
+    readonly left: number;
+    readonly top: number;
+    readonly right: number;
+    readonly bottom: number;
+}
+/** Something that a model found. */
+export interface Detection {
+    /** What its class is called; empty when the model's classes have no names. */
+    readonly label: string;
+    /** The number of its class, from 0 on. */
+    readonly index: number;
+    /** How sure the model is of it. */
+    readonly score: number;
+    /** Where it is. */
+    readonly box: Box;
+}
+/** What a model found, in its own order: `boxes` has four numbers for each. */
+export declare function detected(boxes: Float32Array, scores: Float32Array, classes: BigInt64Array, labels: readonly string[]): readonly Detection[];

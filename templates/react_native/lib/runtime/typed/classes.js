@@ -1,0 +1,8 @@
+// Which classes a model sees.
+/** The classes of `scores` with `threshold` or more: the best `top`, best first, and of equal ones the first. */
+export function classified(scores, labels, top, threshold) {
+    return Array.from(scores, (score, index) => ({ label: labels[index] ?? '', index, score }))
+        .filter(({ score }) => score >= threshold)
+        .sort((one, other) => other.score - one.score || one.index - other.index)
+        .slice(0, top);
+}

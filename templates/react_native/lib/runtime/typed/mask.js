@@ -1,0 +1,6 @@
+// What a model sees at each place of a picture.
+/** A mask of the model's two tensors. */
+export function segmented(classes, scores, labels) {
+    const [height, width] = classes.shape;
+    return { width, height, classes: classes.data, scores: scores.data, labels };
+}

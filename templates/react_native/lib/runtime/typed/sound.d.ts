@@ -1,0 +1,24 @@
+import type { Shaped } from '../tensor.js';
+/** A recording of any length and rate. */
+export interface Sound {
+    /** From -1 to 1, or whole numbers of 16 bits; of several channels, those of one moment follow each other. */
+    readonly samples: Float32Array | Int16Array;
+    /** Moments per second: 44100, for one. */
+    readonly rate: number;
+    /** 1 when it is left out. */
+    readonly channels?: number;
+}
+/** What models take of a sound. */
+export interface SoundTensors<Type extends 'float32' | 'int16'> {
+    readonly samples: Shaped<Type, readonly [number, number]>;
+    readonly rate: BigInt64Array;
+}
+/**
+ * The tensors of a sound, for a model that takes samples from -1 to 1.
+ *
+ * @param what - the parameter that has it, for an error's words
+ * @throws ModelError `bad-input`, saying what is wrong with the sound
+ */
+export declare function soundTensors(what: string, sound: Sound): SoundTensors<'float32'>;
+/** The tensors of a sound, for a model that takes whole numbers of 16 bits; what is too loud is cut off. */
+export declare function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'>;

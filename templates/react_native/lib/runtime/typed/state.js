@@ -1,0 +1,60 @@
+// What a model carries from one call to the next.
+import { ModelError } from '../errors.js';
+/** Runs a model in turn, each time with the state that the call before it left. */
+export class Carried {
+    first;
+    next;
+    /** What the last call left that has ended. */
+    state;
+    /** What the calls leave that are under way; null when there are none. */
+    pending = null;
+    /** `first` makes the state of a first call, `next` that of a call after another. */
+    constructor(first, next) {
+        this.first = first;
+        this.next = next;
+        this.state = first();
+    }
+    /** Runs `model` after the calls that are under way. One that fails leaves the state as it was. */
+    async run(model, given, options) {
+        const { state, pending } = this;
+        const running = pending === null ? model.run({ ...given, ...state }, options) : runAfter(pending, model, copied(given), options);
+        const after = running.then(this.next, () => pending ?? state);
+        this.pending = after;
+        const left = await after;
+        // Unless another call or a new start came meanwhile.
+        if (this.pending === after) {
+            this.state = left;
+            this.pending = null;
+        }
+        return running;
+    }
+    /** @throws ModelError `unsupported` while a call is under way: this one would have to wait for it */
+    runSync(model, given) {
+        if (this.pending !== null) {
+            throw new ModelError('unsupported', 'a call that is under way comes first, and a call at once cannot wait for it');
+        }
+        const outputs = model.runSync({ ...given, ...this.state });
+        this.state = this.next(outputs);
+        return outputs;
+    }
+    /** Forgets the calls before: the next one is the first. */
+    reset() {
+        this.state = this.first();
+        this.pending = null;
+    }
+}
+async function runAfter(before, model, given, options) {
+    const state = await before;
+    return model.run({ ...given, ...state }, options);
+}
+/** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
+function copied(given) {
+    return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, copyOf(value)]));
+}
+function copyOf(value) {
+    if (typeof value !== 'object' || value === null)
+        return value;
+    if ('slice' in value && typeof value.slice === 'function')
+        return value.slice();
+    return copied(value);
+}

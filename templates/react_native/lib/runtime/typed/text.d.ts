@@ -1,0 +1,8 @@
+/** A text that a model read. */
+export interface Reading {
+    readonly text: string;
+    /** How sure the model is of its symbols on average; 0 when it read nothing. */
+    readonly score: number;
+}
+/** The text that `symbols`, positions in `alphabet`, are. */
+export declare function spelled(symbols: BigInt64Array, scores: Float32Array, alphabet: readonly string[]): Reading;

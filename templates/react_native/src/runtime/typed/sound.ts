@@ -1,0 +1,86 @@
+// From a sound, as microphones and decoders have it, to the tensors of a model.
+
+import { ModelError } from '../errors.js';
+import { nameOf } from '../feeding.js';
+import type { Shaped } from '../tensor.js';
+
+/** A recording of any length and rate. */
+export interface Sound {
+  /** From -1 to 1, or whole numbers of 16 bits; of several channels, those of one moment follow each other. */
+  readonly samples: Float32Array | Int16Array;
+  /** Moments per second: 44100, for one. */
+  readonly rate: number;
+  /** 1 when it is left out. */
+  readonly channels?: number;
+}
+
+/** What models take of a sound. */
+export interface SoundTensors<Type extends 'float32' | 'int16'> {
+  readonly samples: Shaped<Type, readonly [number, number]>;
+  readonly rate: BigInt64Array;
+}
+
+/** What a whole number of 16 bits is divided by. */
+const FULL = 32768;
+
+/**
+ * The tensors of a sound, for a model that takes samples from -1 to 1.
+ *
+ * @param what - the parameter that has it, for an error's words
+ * @throws ModelError `bad-input`, saying what is wrong with the sound
+ */
+export function soundTensors(what: string, sound: Sound): SoundTensors<'float32'> {
+  const { samples, shape, rate } = checked(what, sound);
+  const data = isWhole(samples) ? Float32Array.from(samples, (sample) => sample / FULL) : samples;
+  return { samples: { data, shape }, rate };
+}
+
+/** The tensors of a sound, for a model that takes whole numbers of 16 bits; what is too loud is cut off. */
+export function pcmTensors(what: string, sound: Sound): SoundTensors<'int16'> {
+  const { samples, shape, rate } = checked(what, sound);
+  return { samples: { data: isWhole(samples) ? samples : Int16Array.from(samples, quantized), shape }, rate };
+}
+
+interface Checked {
+  readonly samples: Float32Array | Int16Array;
+  readonly shape: readonly [number, number];
+  readonly rate: BigInt64Array;
+}
+
+function checked(what: string, sound: Sound): Checked {
+  const given: unknown = sound;
+  if (typeof given !== 'object' || given === null || !('samples' in given)) {
+    throw refused(what, `takes a sound, { samples, rate }, found ${nameOf(given)}`);
+  }
+  const { samples, rate, channels = 1 } = sound;
+  const name = nameOf(samples);
+  if (!['Float32Array', 'Int16Array'].includes(name)) {
+    throw refused(what, `takes its samples as a Float32Array or an Int16Array, found ${name}`);
+  }
+  checkCount(what, 'rate', rate);
+  checkCount(what, 'channels', channels);
+  const { length } = samples;
+  if (length === 0) throw refused(what, 'has no samples');
+  if (length % channels !== 0) {
+    throw refused(what, `has ${String(length)} samples, which is no multiple of its ${String(channels)} channels`);
+  }
+  return { samples, shape: [length / channels, channels], rate: BigInt64Array.of(BigInt(rate)) };
+}
+
+function checkCount(what: string, name: string, count: number): void {
+  if (Number.isSafeInteger(count) && count >= 1) return;
+  throw refused(what, `has ${name} ${String(count)}, which is no whole number from 1 on`);
+}
+
+/** An array of another realm, as in tests with Jest, is told by its name. */
+function isWhole(samples: Float32Array | Int16Array): samples is Int16Array {
+  return nameOf(samples) === 'Int16Array';
+}
+
+function quantized(sample: number): number {
+  return Math.max(-FULL, Math.min(FULL - 1, Math.round(sample * FULL)));
+}
+
+function refused(what: string, words: string): ModelError {
+  return new ModelError('bad-input', `sound \`${what}\` ${words}`);
+}

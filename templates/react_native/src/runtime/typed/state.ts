@@ -1,0 +1,84 @@
+// What a model carries from one call to the next.
+
+import { ModelError } from '../errors.js';
+import type { CallOptions } from './options.js';
+
+/** A model as far as it is run. */
+export interface Runner<Inputs, Outputs> {
+  run(inputs: Inputs, options: CallOptions): Promise<Outputs>;
+  runSync(inputs: Inputs): Outputs;
+}
+
+/** Runs a model in turn, each time with the state that the call before it left. */
+export class Carried<State extends object, Outputs> {
+  private readonly first: () => State;
+  private readonly next: (outputs: Outputs) => State;
+  /** What the last call left that has ended. */
+  private state: State;
+  /** What the calls leave that are under way; null when there are none. */
+  private pending: Promise<State> | null = null;
+
+  /** `first` makes the state of a first call, `next` that of a call after another. */
+  constructor(first: () => State, next: (outputs: Outputs) => State) {
+    this.first = first;
+    this.next = next;
+    this.state = first();
+  }
+
+  /** Runs `model` after the calls that are under way. One that fails leaves the state as it was. */
+  async run<Given extends object>(
+    model: Runner<Given & State, Outputs>,
+    given: Given,
+    options: CallOptions,
+  ): Promise<Outputs> {
+    const { state, pending } = this;
+    const running =
+      pending === null ? model.run({ ...given, ...state }, options) : runAfter(pending, model, copied(given), options);
+    const after = running.then(this.next, () => pending ?? state);
+    this.pending = after;
+    const left = await after;
+    // Unless another call or a new start came meanwhile.
+    if (this.pending === after) {
+      this.state = left;
+      this.pending = null;
+    }
+    return running;
+  }
+
+  /** @throws ModelError `unsupported` while a call is under way: this one would have to wait for it */
+  runSync<Given extends object>(model: Runner<Given & State, Outputs>, given: Given): Outputs {
+    if (this.pending !== null) {
+      throw new ModelError('unsupported', 'a call that is under way comes first, and a call at once cannot wait for it');
+    }
+    const outputs = model.runSync({ ...given, ...this.state });
+    this.state = this.next(outputs);
+    return outputs;
+  }
+
+  /** Forgets the calls before: the next one is the first. */
+  reset(): void {
+    this.state = this.first();
+    this.pending = null;
+  }
+}
+
+async function runAfter<Given, State, Outputs>(
+  before: Promise<State>,
+  model: Runner<Given & State, Outputs>,
+  given: Given,
+  options: CallOptions,
+): Promise<Outputs> {
+  const state = await before;
+  return model.run({ ...given, ...state }, options);
+}
+
+/** Inputs of a call that waits: the app may change its own meanwhile, as with one that is run at once. */
+function copied<Given extends object>(given: Given): Given {
+  return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, copyOf(value)])) as Given;
+}
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('slice' in value && typeof value.slice === 'function') return (value.slice as () => unknown)();
+  return copied(value);
+}

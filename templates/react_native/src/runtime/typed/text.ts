@@ -1,0 +1,15 @@
+// What a model reads.
+
+/** A text that a model read. */
+export interface Reading {
+  readonly text: string;
+  /** How sure the model is of its symbols on average; 0 when it read nothing. */
+  readonly score: number;
+}
+
+/** The text that `symbols`, positions in `alphabet`, are. */
+export function spelled(symbols: BigInt64Array, scores: Float32Array, alphabet: readonly string[]): Reading {
+  const text = Array.from(symbols, (symbol) => alphabet[Number(symbol)] ?? '').join('');
+  const sum = scores.reduce((total, score) => total + score, 0);
+  return { text, score: scores.length === 0 ? 0 : sum / scores.length };
+}

@@ -1,0 +1,36 @@
+export { Classifier, useClassifier } from './models/classifier.js';
+export type { ClassifierInputs, ClassifierModel, ClassifierOutputs, ClassifierTensors, } from './models/classifier.js';
+export { Detector, useDetector } from './models/detector.js';
+export type { DetectorInputs, DetectorModel, DetectorOutputs, DetectorTensors, } from './models/detector.js';
+export { Segmenter, useSegmenter } from './models/segmenter.js';
+export type { SegmenterInputs, SegmenterModel, SegmenterOutputs, SegmenterTensors, } from './models/segmenter.js';
+export { Finder, useFinder } from './models/finder.js';
+export type { FinderInputs, FinderModel, FinderOutputs, FinderTensors, } from './models/finder.js';
+export { Reader, useReader } from './models/reader.js';
+export type { ReaderInputs, ReaderModel, ReaderOutputs, ReaderTensors, } from './models/reader.js';
+export { Listener, useListener } from './models/listener.js';
+export type { ListenerInputs, ListenerModel, ListenerOutputs, ListenerTensors, } from './models/listener.js';
+export { Several, useSeveral } from './models/several.js';
+export type { SeveralInputs, SeveralModel, SeveralOutputs, SeveralPrediction, SeveralTensors, } from './models/several.js';
+export type { Provider, Settings, TensorSpec } from './runtime/descriptor.js';
+export { ModelError, type ModelErrorCode } from './runtime/errors.js';
+export type { HookOptions, ModelState } from './runtime/hook.js';
+export { allocate } from './runtime/memory.js';
+export type { Model, ModelDefinition } from './runtime/model.js';
+export type { AsyncRunOptions, Fallback, Info, LoadOptions, Progress, RunOptions, Source } from './runtime/options.js';
+export type { OutputTest, SelfTest } from './runtime/selftest.js';
+export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
+export type { Box, Detection } from './runtime/typed/boxes.js';
+export type { Classification } from './runtime/typed/classes.js';
+export type { Mask } from './runtime/typed/mask.js';
+export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
+export type { Picture, PictureOrientation, PixelFormat, Region } from './runtime/typed/picture.js';
+export type { Sound } from './runtime/typed/sound.js';
+export type { Reading } from './runtime/typed/text.js';
+/**
+ * Removes downloaded files that the models of this version of the package do not use: call it after an update of the
+ * app. Models that are open stay open.
+ */
+export declare function removeOldDownloads(): Promise<void>;
+/** Removes all downloaded files of this package. */
+export declare function removeDownloads(): Promise<void>;

@@ -1,0 +1,70 @@
+import type { TensorSpec } from '../runtime/descriptor.js';
+import { type HookOptions, type ModelState } from '../runtime/hook.js';
+import { Model, type ModelDefinition } from '../runtime/model.js';
+import type { Input, Tensor } from '../runtime/tensor.js';
+import { type Classification } from '../runtime/typed/classes.js';
+import { type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
+import { type Sound } from '../runtime/typed/sound.js';
+/** What {@link Listener} takes: values of each tensor one after the other, in row-major order. */
+export interface ListenerInputs {
+    /** `audio.samples`: float `[audioFrames, audioChannels]` in Float32Array. Pass its sizes too: `{ data, shape }`. */
+    readonly audioSamples: Input<'float32', readonly [number, number]>;
+    /** `audio.rate`: int64 `[]` in BigInt64Array. */
+    readonly audioRate: Input<'int64', readonly []>;
+    /** `state`: float `[2, 1, 128]` in Float32Array. */
+    readonly state: Input<'float32', readonly [2, 1, 128]>;
+}
+/** What {@link Listener} gives: values of each tensor one after the other, in row-major order. */
+export interface ListenerOutputs {
+    /** `logits.scores`: float `[4]` in Float32Array. */
+    readonly logitsScores: Tensor<'float32', readonly [4]>;
+    /** `stateN`: float `[2, 1, 128]` in Float32Array. */
+    readonly stateN: Tensor<'float32', readonly [2, 1, 128]>;
+}
+/** The tensors of {@link Listener}: names in the model, types, and shapes with `null` for a size that is open. */
+export interface ListenerTensors {
+    readonly inputs: {
+        readonly audioSamples: TensorSpec<'float32', readonly [null, null]>;
+        readonly audioRate: TensorSpec<'int64', readonly []>;
+        readonly state: TensorSpec<'float32', readonly [2, 1, 128]>;
+    };
+    readonly outputs: {
+        readonly logitsScores: TensorSpec<'float32', readonly [4]>;
+        readonly stateN: TensorSpec<'float32', readonly [2, 1, 128]>;
+    };
+}
+/** A loaded {@link Listener}. */
+export declare class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
+    private readonly carried;
+    /**
+     * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
+     *
+     * Calls follow one another, each with what the one before it left; `reset` starts anew.
+     *
+     * @throws ModelError `bad-input` for a sound that is not as it says; what `run` throws
+     */
+    classify(audio: Sound, options?: ClassifyOptions): Promise<readonly Classification[]>;
+    /**
+     * `classify` while the JavaScript thread waits: for models that take less than a frame.
+     *
+     * @throws ModelError what `classify` throws, and `unsupported` in a browser or while `classify` is under way
+     */
+    classifySync(audio: Sound, options?: ClassifySyncOptions): readonly Classification[];
+    /** Forgets the calls before: the next one is the first. */
+    reset(): void;
+}
+/**
+ * The model `listener`.
+ *
+ * ```ts
+ * import { Listener } from 'react-native-contracts';
+ * const model = await Listener.load();
+ * const classes = await model.classify({ samples, rate });
+ * console.log(model.provider, classes);
+ * ```
+ */
+export declare const Listener: ListenerTensors & ModelDefinition<ListenerModel>;
+/**
+ * {@link Listener} in a component: loaded when it is mounted, disposed of when it is unmounted.
+ */
+export declare function useListener(options?: HookOptions): ModelState<ListenerModel>;

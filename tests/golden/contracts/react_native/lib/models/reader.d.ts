@@ -1,0 +1,65 @@
+import type { TensorSpec } from '../runtime/descriptor.js';
+import { type HookOptions, type ModelState } from '../runtime/hook.js';
+import { Model, type ModelDefinition } from '../runtime/model.js';
+import type { Input, Tensor } from '../runtime/tensor.js';
+import type { CallOptions } from '../runtime/typed/options.js';
+import { type Picture } from '../runtime/typed/picture.js';
+import { type Reading } from '../runtime/typed/text.js';
+/** What {@link Reader} takes: values of each tensor one after the other, in row-major order. */
+export interface ReaderInputs {
+    /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+    readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
+    /** `image.channels`: int64 `[3]` in BigInt64Array. */
+    readonly imageChannels: Input<'int64', readonly [3]>;
+    /** `image.orientation`: int64 `[]` in BigInt64Array. */
+    readonly imageOrientation: Input<'int64', readonly []>;
+}
+/** What {@link Reader} gives: values of each tensor one after the other, in row-major order. */
+export interface ReaderOutputs {
+    /** `text.symbols`: int64 `[text.count]` in BigInt64Array. */
+    readonly textSymbols: Tensor<'int64', readonly [number]>;
+    /** `text.scores`: float `[text.count]` in Float32Array. */
+    readonly textScores: Tensor<'float32', readonly [number]>;
+}
+/** The tensors of {@link Reader}: names in the model, types, and shapes with `null` for a size that is open. */
+export interface ReaderTensors {
+    readonly inputs: {
+        readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
+        readonly imageChannels: TensorSpec<'int64', readonly [3]>;
+        readonly imageOrientation: TensorSpec<'int64', readonly []>;
+    };
+    readonly outputs: {
+        readonly textSymbols: TensorSpec<'int64', readonly [null]>;
+        readonly textScores: TensorSpec<'float32', readonly [null]>;
+    };
+}
+/** A loaded {@link Reader}. */
+export declare class ReaderModel extends Model<ReaderInputs, ReaderOutputs> {
+    /**
+     * Reads a text.
+     *
+     * @throws ModelError `bad-input` for a picture that is not as it says; what `run` throws
+     */
+    read(image: Picture, options?: CallOptions): Promise<Reading>;
+    /**
+     * `read` while the JavaScript thread waits: for models that take less than a frame.
+     *
+     * @throws ModelError what `read` throws, and `unsupported` in a browser
+     */
+    readSync(image: Picture): Reading;
+}
+/**
+ * The model `reader`.
+ *
+ * ```ts
+ * import { Reader } from 'react-native-contracts';
+ * const model = await Reader.load();
+ * const reading = await model.read({ data, width, height });
+ * console.log(model.provider, reading);
+ * ```
+ */
+export declare const Reader: ReaderTensors & ModelDefinition<ReaderModel>;
+/**
+ * {@link Reader} in a component: loaded when it is mounted, disposed of when it is unmounted.
+ */
+export declare function useReader(options?: HookOptions): ModelState<ReaderModel>;

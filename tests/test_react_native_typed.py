@@ -1,0 +1,456 @@
+"""Contracts in TypeScript: pictures, sounds and states reach the graph as they are, and what comes out has names.
+
+The models are small graphs that tell what they were given; ONNX Runtime runs them under Node through a package's own
+JavaScript.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import pytest
+
+from packager.findings import Report
+from packager.render import templates_folder, write_sources
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative, naming, typed, typed_view
+from packager.typed import (
+    AudioInput,
+    BoxesOutput,
+    ClassesOutput,
+    Contract,
+    EmbeddingOutput,
+    ImageInput,
+    MaskOutput,
+    StateInput,
+    TensorInput,
+    TensorOutput,
+    TextOutput,
+    TypedInput,
+)
+from packager.values import Choice, Package, Plan, TensorSpec
+from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Case, Wrapped
+from tests.onnx_text import compiled, onnx_model
+from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, eslint, tsc
+from tests.test_react_native_typescript import PROGRAMS, code_of
+from tests.toolchain import node
+
+PACKAGE = Package(name="typed", version="1.0.0", license="")
+LOWEST = -float("inf")
+RGB = """
+    picked = Gather <axis = 2> (image_pixels, image_channels)
+    numbers = Cast <to = 1> (picked)
+    means = ReduceMean <axes = [0, 1], keepdims = 0> (numbers)
+"""
+SEEN = f"""
+(uint8[height, width, channels] image_pixels, int64[3] image_channels, int64 image_orientation) => (float[8] scores)
+<int64[1] one = {{1}}, int64[2] start = {{0, 0}}, int64[1] flat = {{-1}}, int64 first = {{0}}, int64 last = {{-1}}> {{
+    {RGB}
+    turned = Cast <to = 1> (image_orientation)
+    turned_row = Reshape (turned, one)
+    sizes = Shape <end = 2> (image_pixels)
+    sizes_row = Cast <to = 1> (sizes)
+    reds_all = Gather <axis = 2> (numbers, first)
+    reds = Reshape (reds_all, flat)
+    first_red = Gather (reds, first)
+    last_red = Gather (reds, last)
+    first_row = Reshape (first_red, one)
+    last_row = Reshape (last_red, one)
+    scores = Concat <axis = 0> (means, turned_row, sizes_row, first_row, last_row)
+}}
+"""
+"""Mean red, green and blue, orientation, height, width, red of the first pixel and of the last."""
+FOUND = """
+(float[n, 4] boxes, float[n] scores, int64[n] classes)
+=> (float[n, 4] boxes_out, float[n] scores_out, int64[n] classes_out) {
+    boxes_out = Identity (boxes)
+    scores_out = Identity (scores)
+    classes_out = Identity (classes)
+}
+"""
+ALL = f"""
+(uint8[height, width, channels] image_pixels, int64[3] image_channels, int64 image_orientation, int64[n] options)
+=> (float[3] means, uint8[height, width] places, float[height, width] shades, int64[n] symbols, float[n] sureness,
+    int64 raw)
+<int64 first = {{0}}, float tenth = {{0.1}}> {{
+    {RGB}
+    reds = Gather <axis = 2> (picked, first)
+    places = Identity (reds)
+    shades = Cast <to = 1> (reds)
+    symbols = Identity (options)
+    numbers_of = Cast <to = 1> (options)
+    sureness = Mul (numbers_of, tenth)
+    raw = Identity (image_orientation)
+}}
+"""
+HEARD = """
+(float[frames, channels] samples, int64 rate, float[1, 2] memory) => (float[6] scores, float[1, 2] next)
+<int64[1] one = {1}, int64[2] row = {1, 1}, float[1, 1] step = {1}, int64[1] flat = {-1}> {
+    sum = ReduceSum <keepdims = 0> (samples)
+    sum_row = Reshape (sum, one)
+    sum_place = Reshape (sum, row)
+    sizes = Shape (samples)
+    sizes_row = Cast <to = 1> (sizes)
+    rate_number = Cast <to = 1> (rate)
+    rate_row = Reshape (rate_number, one)
+    memory_row = Reshape (memory, flat)
+    added = Concat <axis = 1> (sum_place, step)
+    next = Add (memory, added)
+    scores = Concat <axis = 0> (sum_row, sizes_row, rate_row, memory_row)
+}
+"""
+"""Sum of the samples, frames, channels, rate, the sum of earlier calls, and how many there were."""
+RECORDED = """
+(int16[frames, channels] samples, int64 rate) => (float[n] scores) <int64[1] flat = {-1}> {
+    numbers = Cast <to = 1> (samples)
+    scores = Reshape (numbers, flat)
+}
+"""
+
+
+@dataclass(frozen=True)
+class Specs:
+    """The tensors of a model by their names."""
+
+    found: Mapping[str, TensorSpec]
+
+    def image(self) -> ImageInput:
+        return ImageInput(
+            identifier="image",
+            pixels=self["image_pixels"],
+            channels=self["image_channels"],
+            orientation=self["image_orientation"],
+        )
+
+    def tensors(self, *names: str) -> tuple[TensorInput, ...]:
+        return tuple(TensorInput(identifier=self[name].identifier, spec=self[name]) for name in names)
+
+    def __getitem__(self, name: str) -> TensorSpec:
+        return self.found[name]
+
+
+def classes(scores: TensorSpec, *labels: str, top_k: int = 3, threshold: float = LOWEST) -> ClassesOutput:
+    return ClassesOutput(identifier="seen", scores=scores, labels=labels, top_k=top_k, threshold=threshold)
+
+
+def watcher(specs: Specs) -> Contract:
+    labels = ("red", "green", "blue", "orientation", "height", "width", 'it\'s "first" \\', "最後")
+    return Contract(inputs=(specs.image(),), outputs=(classes(specs["scores"], *labels),))
+
+
+def finder(specs: Specs) -> Contract:
+    boxes = BoxesOutput(
+        identifier="found",
+        boxes=specs["boxes_out"],
+        scores=specs["scores_out"],
+        classes=specs["classes_out"],
+        labels=("cat", "dog"),
+    )
+    return Contract(inputs=specs.tensors("boxes", "scores", "classes"), outputs=(boxes,))
+
+
+def everything(specs: Specs) -> Contract:
+    """A parameter has the name of what is behind it in every call."""
+    return Contract(
+        inputs=(specs.image(), *specs.tensors("options")),
+        outputs=(
+            classes(specs["means"], top_k=2, threshold=10),
+            MaskOutput(identifier="where", classes=specs["places"], scores=specs["shades"], labels=("no", "yes")),
+            EmbeddingOutput(identifier="vector", vector=specs["means"]),
+            TextOutput(
+                identifier="words", symbols=specs["symbols"], scores=specs["sureness"], alphabet=("a", "'", "語", " ")
+            ),
+            TensorOutput(identifier="raw", spec=specs["raw"]),
+        ),
+    )
+
+
+def listener(specs: Specs) -> Contract:
+    return Contract(
+        inputs=(
+            AudioInput(identifier="audio", samples=specs["samples"], rate=specs["rate"]),
+            StateInput(identifier="memory", input=specs["memory"], output=specs["next"]),
+        ),
+        outputs=(classes(specs["scores"], top_k=6),),
+    )
+
+
+def recorder(specs: Specs) -> Contract:
+    return Contract(
+        inputs=(AudioInput(identifier="audio", samples=specs["samples"], rate=specs["rate"]),),
+        outputs=(classes(specs["scores"], top_k=100),),
+    )
+
+
+MODELS = {
+    "watcher": (SEEN, watcher),
+    "finder": (FOUND, finder),
+    "everything": (ALL, everything),
+    "listener": (HEARD, listener),
+    "recorder": (RECORDED, recorder),
+}
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package of the models, with their files."""
+    folder = tmp_path_factory.mktemp("typed")
+    plans = [made(name, folder) for name in MODELS]
+    case = Wrapped(
+        target=ReactNative(),
+        android=Case(
+            package=PACKAGE, target=Android(providers=()), plans=tuple(plans), report=Report(parities=()), golden={}
+        ),
+        ios=Case(
+            package=PACKAGE,
+            target=Ios(providers=()),
+            plans=tuple(replace(each, target="ios") for each in plans),
+            report=Report(parities=()),
+            golden={},
+        ),
+    )
+    write_sources(case.sources(), folder / "package")
+    node.link(node.project("react_native"), folder / "package")
+    return folder / "package"
+
+
+def made(name: str, folder: Path) -> Plan:
+    graph, contract = MODELS[name]
+    file = compiled(folder, onnx_model(graph), name)
+    model = file.variant.model
+    signature = model.signature
+    specs = Specs({spec.name: spec for spec in (*signature.inputs, *signature.outputs)})
+    model = replace(model, contract=contract(specs))
+    return Plan(model=model, target="android", choices=(Choice(provider="cpu", compiled=file, reason=""),))
+
+
+@pytest.mark.react_native
+def test_what_an_app_passes_reaches_the_graph_and_what_comes_out_has_names(package: Path) -> None:
+    done = node.run(
+        ["--test-reporter=tap", "--test", PROGRAMS / "typed.test.mjs"],
+        cwd=package,
+        environment={"PACKAGE": str(package), "MODULE": "Typed"},
+    )
+
+    assert done.returncode == 0, done.output
+    assert "# fail 0" in done.stdout
+    assert "# pass 0" not in done.stdout
+
+
+HEAD = """\
+import { Classifier, Listener, Several } from 'react-native-contracts';
+const model = await Classifier.load();
+const several = await Several.load();
+const listener = await Listener.load();
+const picture = { data: new Uint8Array(4), width: 1, height: 1 };
+const sound = { samples: new Float32Array(4), rate: 16_000 };
+const signal = new AbortController().signal;
+void [model, several, listener, picture, sound, signal];
+"""
+WRONG = {
+    "a picture without its size": ("await model.classify({ data: picture.data, width: 1 });", "TS2345"),
+    "pixels as numbers": ("await model.classify({ ...picture, data: [1, 2] });", "TS2322"),
+    "pixels as floats": ("await model.classify({ ...picture, data: new Float32Array(4) });", "TS2322"),
+    "a format that there is not": ("await model.classify({ ...picture, format: 'yuv' });", "TS2322"),
+    "an orientation that there is not": ("await model.classify({ ...picture, orientation: 9 });", "TS2322"),
+    "a region without an edge": (
+        "await model.classify({ ...picture, region: { left: 0, top: 0, right: 1 } });",
+        "TS2741",
+    ),
+    "a picture for a sound": ("await listener.classify(picture);", "TS2345"),
+    "a sound without its rate": ("await listener.classify({ samples: sound.samples });", "TS2345"),
+    "samples of another type": ("await listener.classify({ ...sound, samples: new Uint8Array(4) });", "TS2322"),
+    "a method that the model has not": ("await model.detect(picture);", "TS2339"),
+    "an option that there is not": ("await model.classify(picture, { count: 3 });", "TS2353"),
+    "a number of classes for what has others too": (
+        "await several.predict(picture, { data: new BigInt64Array(2), shape: [1, 2] }, { top: 3 });",
+        "TS2353",
+    ),
+    "a signal for a call that ends at once": ("model.classifySync(picture, { signal });", "TS2353"),
+    "a tensor that is missing": ("await several.predict(picture);", "TS2554"),
+    "a tensor of another type": ("await several.predict(picture, new Float32Array(2));", "TS2345"),
+    "starting anew what carries nothing": ("model.reset();", "TS2339"),
+    "a label that may be missing": ("const label: string = (await model.classify(picture))[0].label;", "TS2532"),
+    "writing to what a model gave": ("const all = await model.classify(picture); all.length = 0;", "TS2540"),
+    "a model that nobody loaded": (
+        "import('react-native-contracts').then(({ ClassifierModel }) => ClassifierModel);",
+        "TS2339",
+    ),
+}
+RIGHT = """\
+import { Finder, Listener, ModelError, Reader, Segmenter, Several } from 'react-native-contracts';
+import { useClassifier, useDetector } from 'react-native-contracts';
+import type {
+  Box, Classification, ClassifierModel, Detection, Mask, Picture, PictureOrientation, PixelFormat, Reading, Region,
+  SeveralPrediction, Sound,
+} from 'react-native-contracts';
+
+const region: Region = { left: 0, top: 0, right: 1, bottom: 1 };
+const format: PixelFormat = 'bgra';
+const orientation: PictureOrientation = 6;
+
+export async function named(model: ClassifierModel, data: ArrayBuffer, signal: AbortSignal): Promise<string> {
+  const picture: Picture = { data, width: 2, height: 2, rowBytes: 16, format, orientation, region };
+  const all: readonly Classification[] = await model.classify(picture, { top: 2, signal });
+  const [first] = model.classifySync({ data: new Uint8ClampedArray(16), width: 2, height: 2 }, { top: 1 });
+  if (first === undefined) throw new ModelError('runtime', String(all.length));
+  return `${first.label} ${first.score.toFixed(2)} ${String(first.index)}`;
+}
+
+export async function all(picture: Picture, sound: Sound): Promise<[Mask, Float32Array, Reading, SeveralPrediction]> {
+  const [mask, finder, reader] = [await Segmenter.load(), await Finder.load(), await Reader.load()];
+  const several = await Several.load();
+  const lengths = { data: new BigInt64Array(2), shape: [1, 2] } as const;
+  const listener = await Listener.load();
+  const heard = await listener.classify(sound);
+  listener.reset();
+  const prediction = await several.predict(picture, lengths);
+  const eight: 8 = prediction.raw.shape[2];
+  if (heard.length > eight) several.predictSync(picture, lengths);
+  return [await mask.segment(picture), await finder.embed(picture), await reader.read(picture), prediction];
+}
+
+export function Component({ picture }: { readonly picture: Picture }): string {
+  const { model, state } = useClassifier();
+  const detector = useDetector();
+  if (state === 'ready') void model.classify(picture);
+  const found: readonly Detection[] = detector.model?.detectSync(picture) ?? [];
+  const boxes: Box[] = found.map(({ box }) => box);
+  return `${state} ${String(boxes.length)}`;
+}
+"""
+
+
+@pytest.mark.react_native
+def test_programs_that_misuse_a_contract_do_not_compile_and_the_sources_hold_to_all_rules(tmp_path: Path) -> None:
+    """The README's examples are among the programs that compile."""
+    case = REACT_NATIVE_CASES["contracts"]
+    modules = node.link(node.project("react_native"), tmp_path)
+    installed = modules / "react-native-contracts"
+    write_sources(code_of(case.sources()), installed)
+    texts = {str(path): text for path, text in case.texts().items()}
+    (installed / "package.json").write_text(texts["package.json"], encoding="utf-8")
+    source, wrong = tmp_path / "src", tmp_path / "wrong"
+    write_sources(code_of(case.sources()), source / "package")
+    (source / "package" / "lib").rename(tmp_path / "lib")
+    wrong.mkdir()
+    for folder in (tmp_path, source):
+        (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    for number, (kind, text) in enumerate(FENCE.findall(texts["README.md"])):
+        (source / f"example{number}.{kind}").write_text(text, encoding="utf-8")
+    (source / "right.ts").write_text(RIGHT, encoding="utf-8")
+    for number, (program, _) in enumerate(WRONG.values()):
+        (wrong / f"wrong{number}.ts").write_text(f"{HEAD}{program}\n", encoding="utf-8")
+    options = {"jsx": "react-native", "rootDir": ".", "lib": ["es2022"], "types": ["node"], "noUnusedLocals": False}
+    options |= {"isolatedDeclarations": False, "declaration": False, **RESOLUTIONS["of-an-app"]}
+
+    found = complaints(tsc(tmp_path, options, include=["src", "wrong"]))
+    assert not [line for line in found if not line.startswith("wrong/")]
+    for number, (what, (program, code)) in enumerate(WRONG.items()):
+        errors = [line for line in found if line.startswith(f"wrong/wrong{number}.ts")]
+        assert [line.partition(": error ")[2][:6] for line in errors] == [code], f"{what}: {program}\n{errors}"
+    printed = source / "package" / "src"
+    done = eslint(tmp_path, *map(str, (*source.glob("*.ts*"), printed / "models", printed / "runtime" / "typed")))
+    assert (done.returncode, done.output) == (0, "")
+
+
+def test_types_that_packages_export_are_those_that_the_files_of_contracts_have() -> None:
+    folder = templates_folder() / "react_native" / "src" / "runtime" / "typed"
+    found = {}
+    for path in folder.glob("*.ts"):
+        exported = re.findall(r"^export (?:interface|type) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        found[path.stem] = {name for name in exported if not name.endswith("Tensors")} - {"Runner"}
+    assert found == {module: set(types) for module, types in typed.TYPES.items()}
+
+
+def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
+    def places(case: Wrapped) -> set[str]:
+        return {str(path) for path in case.sources().files if path.parent.name == "typed"}
+
+    assert places(REACT_NATIVE_CASES["image_classifier"]) == set()
+    case = REACT_NATIVE_CASES["contracts"]
+    detector = [each for each in CONTRACTS if each.model.name == "detector"]
+    one = replace(
+        case, android=replace(case.android, plans=tuple(detector)), ios=replace(case.ios, plans=tuple(detector))
+    )
+    kinds = ("boxes", "options", "picture")
+    endings = (("src", ".ts"), ("lib", ".js"), ("lib", ".d.ts"))
+    assert places(one) == {f"{part}/runtime/typed/{kind}{end}" for kind in kinds for part, end in endings}
+    assert {Path(path).stem for path in places(case) if path.startswith("src")} == set(typed.TYPES)
+
+
+def test_a_model_has_another_name_where_a_contract_needs_its_own() -> None:
+    """`Orientation` stays free: what a picture has is a PictureOrientation."""
+    case = REACT_NATIVE_CASES["contracts"]
+    contracts = [each.model.contract for each in case.android.plans if each.model.contract]
+    taken = typed.class_names(contracts)
+    beside = (*naming.BESIDE, typed.PREDICTION)
+    named = naming.class_names(["mask", "orientation", "several", "several-prediction"], taken=taken, beside=beside)
+    assert list(named.values()) == ["MaskModel", "Orientation", "Several", "SeveralPredictionModel"]
+    assert typed.class_names([]) == frozenset()
+    found = next(each for each in CONTRACTS if each.model.name == "detector").model.contract
+    assert found
+    assert "Mask" not in typed.class_names([found])
+
+
+def test_parameters_keep_clear_of_each_other_and_of_the_code_around_them() -> None:
+    contract = CONTRACTS[0].model.contract
+    assert contract
+    (image,) = contract.inputs
+    assert isinstance(image, ImageInput)
+    spec = image.orientation
+    names = ("options", "optionsTensors", "picture", "pictureTensors")
+    tensors = tuple(TensorInput(identifier=name, spec=spec) for name in names)
+    inputs: tuple[TypedInput, ...] = (replace(image, identifier="picture"), *tensors)
+    view = typed.typed_view(Contract(inputs=inputs, outputs=contract.outputs), "Net")
+    assert view.arguments == "picture, options2, optionsTensors, picture2, pictureTensors2"
+    assert [(each.name, each.argument) for each in view.made] == [("pictureTensors3", "picture")]
+
+
+def test_a_model_that_takes_nothing_has_a_call_without_arguments() -> None:
+    contract = CONTRACTS[0].model.contract
+    assert contract
+    view = typed.typed_view(replace(contract, inputs=()), "Net")
+    assert (view.parameters, view.arguments, view.made, view.fed, view.refused) == ("", "", (), (), "")
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shown"), [(0.0, "0"), (0.25, "0.25"), (-2.0, "-2"), (LOWEST, "-Infinity"), (1e-7, "1e-07")]
+)
+def test_a_threshold_is_a_number_of_javascript(threshold: float, shown: str) -> None:
+    contract = CONTRACTS[0].model.contract
+    assert contract
+    (output,) = contract.outputs
+    assert isinstance(output, ClassesOutput)
+    view = typed.typed_view(replace(contract, outputs=(replace(output, threshold=threshold),)), "Net")
+    assert view.value.endswith(f", top, {shown})")
+    assert ("left out" in view.about) == (threshold not in (0, LOWEST))
+
+
+def test_labels_fill_lines_and_keep_their_order() -> None:
+    contract = CONTRACTS[0].model.contract
+    assert contract
+    (output,) = contract.outputs
+    assert isinstance(output, ClassesOutput)
+    labels = tuple(f"class {number}" for number in range(1000))
+    (found,) = typed.typed_view(replace(contract, outputs=(replace(output, labels=labels),)), "Net").labels
+    assert tuple(label for line in found.lines for label in line) == labels
+    assert max(len(", ".join(map(repr, line))) for line in found.lines) <= 110
+    assert len(found.lines) < 200
+
+
+NESTED = tuple(each for each in vars(typed_view).values() if isinstance(each, type) and each.__name__.endswith("View"))
+
+
+@pytest.mark.parametrize("nested", NESTED)
+def test_every_field_of_a_view_of_contracts_is_printed(nested: type) -> None:
+    found = (templates_folder() / "react_native").rglob("*.j2")
+    expressions = " ".join(
+        expression
+        for path in sorted(found)
+        for expression in re.findall(r"\{[{%](.*?)[%}]\}", path.read_text(encoding="utf-8"), re.DOTALL)
+    )
+    assert {field.name for field in fields(nested) if not re.search(rf"\.{field.name}\b", expressions)} == set()
+    assert len(NESTED) == 8

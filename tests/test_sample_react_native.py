@@ -1,0 +1,220 @@
+"""The sample app for React Native: it compiles, is bundled for phones and browsers, and says what is in a picture."""
+
+import base64
+import io
+import json
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnxruntime
+import pytest
+from PIL import Image, ImageChops, ImageStat
+
+from tests.toolchain import node
+from tests.toolchain.chromium import Browser, browser
+from tests.toolchain.react_native import bare, expo, sample_app
+from tests.toolchain.react_native.download.server import serving
+
+pytestmark = pytest.mark.react_native
+
+APP = sample_app.SOURCE
+PICTURE = APP / "assets" / "coffee.jpg"
+SCREENSHOT = APP / "screenshot.png"
+UPDATE = "UPDATE_SCREENSHOTS"
+"""Variable: takes the screenshot of the README anew."""
+WIDTH, HEIGHT = 420, 720
+LABELS = "[...document.querySelectorAll('[data-testid=label]')].map((each) => each.textContent)"
+SCORES = "[...document.querySelectorAll('[data-testid=score]')].map((each) => parseFloat(each.textContent))"
+PROBLEM = "document.querySelector('[data-testid=problem]')?.textContent ?? ''"
+SECONDS = 40
+UPRIGHT, TO_THE_RIGHT = 1, 6
+"""Numbers of Exif."""
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return sample_app.make(tmp_path_factory.mktemp("sample") / "app")
+
+
+def test_its_packages_are_those_that_the_tests_have_locked() -> None:
+    """The lock holds no hash of the package that is built anew: npm takes the file that lies there."""
+    wanted = json.loads((APP / "package.json").read_text(encoding="utf-8"))
+    locked = json.loads((APP / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    project = node.PROJECTS / "expo"
+    tested = json.loads((project / "package.json").read_text(encoding="utf-8"))
+    known = json.loads((project / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    ours = wanted["dependencies"].pop(sample_app.PACKAGE)
+    assert {**wanted["dependencies"], **wanted["devDependencies"]} == tested["dependencies"]
+    assert wanted["overrides"] == tested["overrides"]
+    place = f"node_modules/{sample_app.PACKAGE}"
+    entry = locked.pop(place)
+    assert entry["resolved"] == ours
+    assert "integrity" not in entry
+    assert without_kinds(locked) == without_kinds(known)
+
+
+def without_kinds(packages: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What npm installs, without the root and without what is said of how a package is needed."""
+    kinds = ("dev", "devOptional", "peer")
+    return {
+        place: {key: value for key, value in entry.items() if key not in kinds}
+        for place, entry in packages.items()
+        if place
+    }
+
+
+def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
+    for suffixes in ([".web", ""], [".native", ""]):
+        settings = {"extends": "./tsconfig.json", "compilerOptions": {"moduleSuffixes": suffixes}}
+        (app / "tsconfig.test.json").write_text(json.dumps(settings), encoding="utf-8")
+        done = sample_app.run(app, "tsc", "--noEmit", "-p", "tsconfig.test.json")
+        assert (done.returncode, done.output) == (0, "")
+
+
+@pytest.fixture(scope="module")
+def exported(app: Path) -> Path:
+    """What Expo makes of the app for phones and for browsers, of one run of Metro."""
+    prepared = node.run([app / "web.mjs"], cwd=app)
+    assert (prepared.returncode, prepared.output) == (0, "")
+    done = sample_app.run(app, "expo", "export", "--platform", "all", "--no-bytecode", "--no-minify")
+    assert done.returncode == 0, done.output
+    return app / "dist"
+
+
+def test_its_bundles_for_phones_read_native_pixels_and_that_for_browsers_a_canvas(exported: Path) -> None:
+    for platform in ("android", "ios", "web"):
+        [bundle] = (exported / "_expo" / "static" / "js" / platform).glob("*.js")
+        text = bundle.read_text(encoding="utf-8")
+        assert ("getImageData" in text, "toRawPixelDataAsync" in text) == (platform == "web", platform != "web")
+        assert "espresso" in text, "the names of the classes"
+
+
+def test_prebuild_links_the_package_and_names_what_phones_ask_for(app: Path) -> None:
+    done = expo.prebuild(app)
+    assert done.returncode == 0, done.output
+    properties = (app / "android" / "gradle.properties").read_text(encoding="utf-8")
+    assert "**/libonnxruntime.so" in properties
+    assert "says what is in the picture" in (app / "ios" / "Vision" / "Info.plist").read_text(encoding="utf-8")
+    linked = expo.ExpoApp(app, sample_app.PACKAGE)
+    for platform in ("android", "ios"):
+        for name in (sample_app.PACKAGE, "react-native-nitro-image", "react-native-nitro-modules"):
+            assert bare.dependency(linked.linked(platform), name, platform) is not None, f"{name} on {platform}"
+
+
+@pytest.fixture(scope="module")
+def site(exported: Path) -> dict[str, bytes]:
+    """The files of the app, by path."""
+    files = [path for path in exported.rglob("*") if path.is_file()]
+    return {f"/{path.relative_to(exported).as_posix()}": path.read_bytes() for path in files}
+
+
+@dataclass(frozen=True)
+class Page:
+    browser: Browser
+
+    def value(self, expression: str, *, is_gesture: bool = False) -> Any:
+        answer = self.browser.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=is_gesture
+        )
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def labels(self, but: list[str] | None = None) -> list[str]:
+        """The classes that are shown; `but` is what was shown before."""
+        end = time.monotonic() + SECONDS
+        while not (found := self.value(LABELS)) or found == but:
+            assert time.monotonic() < end, f"no classes: {self.value(PROBLEM)!r} {self.browser.events[-5:]}"
+            time.sleep(0.05)
+        return list(found)
+
+    def pick(self, file: Path) -> None:
+        """Presses the button, and chooses `file` where the browser asks for one."""
+        self.browser.call("Page.setInterceptFileChooserDialog", enabled=True)
+        self.value("document.querySelector('[role=button]').click()", is_gesture=True)
+        end = time.monotonic() + SECONDS
+        while not (asked := self._asked()):
+            assert time.monotonic() < end, "the browser asks for no file"
+            self.value("0")
+        self.browser.call("DOM.setFileInputFiles", files=[str(file)], backendNodeId=asked)
+
+    def _asked(self) -> int:
+        for event in self.browser.events:
+            if event.get("method") == "Page.fileChooserOpened":
+                return int(event["params"]["backendNodeId"])
+        return 0
+
+    def screenshot(self) -> bytes:
+        return base64.b64decode(self.browser.call("Page.captureScreenshot")["data"])
+
+
+@pytest.fixture(scope="module")
+def page(site: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("chromium")) as opened, serving() as server:
+        server.files.by_path.update(site)
+        opened.call("DOM.enable")
+        opened.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=True)
+        opened.call("Page.navigate", url=f"{server.url}index.html")
+        yield Page(opened)
+
+
+def computed(app: Path, picture: Path) -> list[float]:
+    """The five best scores that Python computes with the package's file, in percent."""
+    [model] = (app / "node_modules" / sample_app.PACKAGE / "models").rglob("classifier.ort")
+    session = onnxruntime.InferenceSession(model)
+    pixels = numpy.asarray(Image.open(picture).convert("RGB"))
+    inputs = {
+        "image.pixels": pixels,
+        "image.channels": numpy.array([0, 1, 2]),
+        "image.orientation": numpy.array(UPRIGHT),
+    }
+    [scores] = session.run(None, inputs)
+    return sorted((100 * score for score in numpy.asarray(scores).ravel().tolist()), reverse=True)[:5]
+
+
+@pytest.mark.browser
+def test_it_says_in_a_browser_what_is_in_its_picture(page: Page) -> None:
+    """The README shows this page."""
+    assert page.labels()[0] == "espresso"
+    assert page.value(PROBLEM) == ""
+    page.value("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
+
+    taken = Image.open(io.BytesIO(shot := page.screenshot())).convert("RGB")
+
+    if os.environ.get(UPDATE):
+        taken.quantize(256, dither=Image.Dither.NONE).save(SCREENSHOT, optimize=True)
+    kept = Image.open(SCREENSHOT).convert("RGB")
+    assert len(shot) > 10_000
+    assert SCREENSHOT.stat().st_size < 200_000
+    assert kept.size == taken.size
+    assert max(ImageStat.Stat(ImageChops.difference(kept, taken)).mean) < 1, f"{UPDATE}=1 takes it anew"
+
+
+@pytest.mark.browser
+def test_it_computes_in_a_browser_what_python_computes(app: Path, page: Page) -> None:
+    page.labels()
+    assert page.value(SCORES) == pytest.approx(computed(app, PICTURE), abs=0.5)
+
+
+@pytest.mark.browser
+def test_a_picture_that_somebody_picks_is_turned_as_its_file_says(page: Page, tmp_path: Path) -> None:
+    before = page.labels()
+    scores = page.value(SCORES)
+    turned = Image.open(PICTURE).transpose(Image.Transpose.ROTATE_90)
+    exif = Image.Exif()
+    exif[0x0112] = TO_THE_RIGHT
+    turned.save(tmp_path / "turned.jpg", quality=95, exif=exif)
+    Image.new("RGB", (300, 200), "grey").save(tmp_path / "grey.png")
+
+    page.pick(tmp_path / "grey.png")
+    other = page.labels(but=before)
+    assert other[0] != "espresso"
+    page.browser.events.clear()
+    page.pick(tmp_path / "turned.jpg")
+
+    assert page.labels(but=other)[0] == "espresso"
+    assert page.value(SCORES)[0] == pytest.approx(scores[0], abs=2)

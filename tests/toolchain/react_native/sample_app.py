@@ -1,0 +1,46 @@
+"""The sample app for React Native, with its packages installed as its README says, and without network."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from packager import tools
+from tests.toolchain import node, vision
+from tests.toolchain.react_native.packages import unpack
+
+SOURCE = Path(__file__).parents[3] / "sample_apps" / "react_native"
+PACKAGE = "react-native-vision"
+OURS = ("assets", "src")
+"""Folders of the app; what its tools make lies beside them."""
+
+
+def archive() -> Path:
+    """The npm package that the app depends on."""
+    [found] = (vision.dist() / "npm").glob("*.tgz")
+    return found
+
+
+def make(folder: Path) -> Path:
+    """A copy of the app in `folder`, beside which the package lies where the app looks for it."""
+    wanted = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))["dependencies"][PACKAGE]
+    assert wanted == f"file:../vision/dist/npm/{archive().name}"
+    project = node.project("expo")
+    modules = node.link(project, folder)
+    (modules / ".bin").symlink_to(project / "node_modules" / ".bin")
+    unpack(archive(), folder.parent / "unpacked")
+    shutil.copytree(folder.parent / "unpacked" / "package", modules / PACKAGE, copy_function=os.link)
+    for path in SOURCE.iterdir():
+        if path.name in OURS:
+            shutil.copytree(path, folder / path.name)
+        elif path.is_file():
+            shutil.copy(path, folder)
+    return folder
+
+
+def run(folder: Path, name: str, *arguments: str) -> node.Finished:
+    """Runs a command of the app's packages, such as `expo`. Metro keeps what it has transformed, by content."""
+    scratch = tools.cache_folder() / "metro"
+    scratch.mkdir(exist_ok=True)
+    program = node.tool(node.project("expo"), name)
+    return node.run([program, *arguments], cwd=folder, environment={"TMPDIR": str(scratch)})
