@@ -122,8 +122,8 @@ def _contract(model: "Model") -> list[str]:
     pictured = next((spec.name for spec, fits in zip(inputs, is_picture, strict=True) if fits), "")
     classed = next((spec.name for spec, fits in zip(outputs, is_classes, strict=True) if fits), "")
     if not pictured:
-        table = f"# [model.{model.name}.inputs.INPUT]"
-        return ["", _line(table, 'what apps pass instead of a tensor: "image", "audio", "state": docs/contract.md')]
+        about = "apps can pass pictures, sounds and states, and get labels, boxes and texts"
+        return ["", f"# {about}: docs/contract.md"]
     gives = f"# [model.{model.name}.outputs.{_key(classed or 'OUTPUT')}]"
     return [
         "",
