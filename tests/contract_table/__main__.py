@@ -1,0 +1,33 @@
+"""`python -m tests.contract_table [--write]`: prints the table of docs/contract.md, or puts it there."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.contract_table import page, sides
+
+
+def measured(folder: Path) -> list[page.Row]:
+    """Asks every side; `folder` is empty."""
+    (folder / "project").mkdir()
+    asked = sides.prepared(folder / "project")
+    others = []
+    for side in (sides.kotlin, sides.swift_package, sides.react_native):
+        own = folder / side.__name__
+        own.mkdir()
+        others.append(side(asked, own))
+    return page.rows(sides.python(asked), others)
+
+
+def main() -> None:
+    assert sys.argv[1:] in ([], ["--write"]), __doc__
+    with tempfile.TemporaryDirectory() as scratch:
+        found = page.table(measured(Path(scratch)))
+    if sys.argv[1:]:
+        page.write(found)
+    else:
+        print(found, end="")
+
+
+if __name__ == "__main__":
+    main()

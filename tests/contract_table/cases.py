@@ -1,0 +1,173 @@
+"""The models of the table, and what they are asked: photos and a page of scikit-image's, a voice of ALSA's."""
+
+import io
+import wave
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from packager import tools
+from packager.environments.debian import unpack_deb
+from tests.toolchain import models, vision
+
+Pixels = NDArray[np.uint8]
+
+PROJECT = Path(__file__).with_name("project.toml")
+DETECTOR, READER = "rapidocr/models/PP-OCRv6_det_small.onnx", "rapidocr/models/PP-OCRv6_rec_small.onnx"
+VOICE = "usr/share/sounds/alsa/Front_Center.wav"
+RATE, WINDOW, WINDOWS = 48_000, 1_728, 36
+"""A window is 576 samples at the 16 kHz that the model hears."""
+UP, RIGHT = 1, 6
+"""EXIF's numbers: as it is, and turned to the right to be looked at."""
+FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
+"""Pixel formats of apps, and what Pillow calls them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """One question about a picture, as it lies in the memory of an app."""
+
+    name: str
+    about: str
+    """for people"""
+    model: str
+    upright: Pixels
+    """what people see: [height, width, 3] or [height, width]"""
+    format: str = "RGBA"
+    gap: int = 0
+    """bytes between two rows"""
+    orientation: int = UP
+    region: tuple[int, int, int, int] | None = None
+    """left, top, right, bottom, of an upright picture"""
+
+    @property
+    def stored(self) -> Image.Image:
+        """Before it is turned."""
+        upright = Image.fromarray(self.upright)
+        return upright.transpose(Image.Transpose.ROTATE_90) if self.orientation == RIGHT else upright
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of what is stored."""
+        return self.stored.size
+
+    @property
+    def row_bytes(self) -> int:
+        return self.size[0] * (1 if self.format == "GREY" else len(self.format)) + self.gap
+
+    @property
+    def memory(self) -> bytes:
+        """The bytes of an app: what lies in gaps and behind is no part of the picture."""
+        height = self.size[1]
+        pixels = self.stored.convert("RGBA" if self.format == "BGRA" else FORMATS[self.format])
+        values = np.asarray(pixels)
+        values = values[..., [2, 1, 0, 3]] if self.format == "BGRA" else values
+        rows = np.full((height, self.row_bytes), 0xA5, np.uint8)
+        rows[:, : self.row_bytes - self.gap] = values.reshape(height, -1)
+        return rows.tobytes()
+
+    @property
+    def file(self) -> bytes:
+        """A .png that says the same, for `mobpack predict`."""
+        picture = self.stored.crop(self.region) if self.region else self.stored
+        exif = Image.Exif()
+        exif[0x0112] = self.orientation
+        written = io.BytesIO()
+        picture.save(written, "PNG", exif=exif)
+        return written.getvalue()
+
+    @property
+    def line(self) -> str:
+        """What programs read: words with blanks between."""
+        width, height = self.size
+        numbers = (width, height, self.row_bytes, self.orientation, *(self.region or (0, 0, width, height)))
+        return " ".join(map(str, (self.name, self.model, self.format, *numbers)))
+
+
+def pictures() -> tuple[Picture, ...]:
+    page = photo("page.png")
+    return (
+        Picture(name="coffee", about="a cup of coffee", model="classifier", upright=photo("coffee.png")),
+        Picture(
+            name="motorcycle",
+            about="a motorcycle",
+            model="classifier",
+            upright=photo("motorcycle_left.png"),
+            format="RGB",
+        ),
+        Picture(
+            name="cat",
+            about="a cat",
+            model="classifier",
+            upright=photo("chelsea.png"),
+            format="BGRA",
+            gap=52,
+            orientation=RIGHT,
+        ),
+        Picture(name="cameraman", about="a cameraman", model="classifier", upright=photo("camera.png"), format="GREY"),
+        Picture(name="page", about="a page of a book", model="finder", upright=page, format="GREY"),
+        Picture(
+            name="page-on-its-side",
+            about="the page on its side",
+            model="finder",
+            upright=page,
+            format="BGRA",
+            gap=4,
+            orientation=RIGHT,
+        ),
+        Picture(
+            name="headline",
+            about="a line of the page",
+            model="scribe",
+            upright=page,
+            format="GREY",
+            region=(3, 9, 292, 31),
+        ),
+        Picture(
+            name="caption",
+            about="another line of the page",
+            model="scribe",
+            upright=page,
+            format="RGB",
+            gap=2,
+            region=(2, 113, 172, 137),
+        ),
+    )
+
+
+@cache
+def photo(name: str) -> Pixels:
+    with zipfile.ZipFile(tools.fetch("data-pictures")) as wheel, wheel.open(f"skimage/data/{name}") as file:
+        return np.asarray(Image.open(io.BytesIO(file.read())))
+
+
+def voice(folder: Path) -> NDArray[np.float32]:
+    """`WINDOWS` windows of a woman who says "front center", at 48 kHz."""
+    unpack_deb(tools.fetch("data-voice"), folder, lambda path: str(path).removeprefix("./") == VOICE)
+    with wave.open(str(folder / VOICE)) as sound:
+        assert (sound.getframerate(), sound.getnchannels(), sound.getsampwidth()) == (RATE, 1, 2)
+        whole = np.frombuffer(sound.readframes(WINDOW * WINDOWS), "<i2")
+    return (whole.astype(np.float32) / np.float32(32768)).reshape(WINDOWS, WINDOW)
+
+
+def project(folder: Path) -> Path:
+    """A folder with a mobpack.toml of all models."""
+    ocr, trained = tools.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
+    with zipfile.ZipFile(ocr) as wheel:
+        found = {
+            name: folder / wheel.extract(member, folder) for name, member in (("finder", DETECTOR), ("scribe", READER))
+        }
+    paths: Mapping[str, Path] = {
+        "classifier": trained / "classifier.onnx",
+        "labels": trained / "labels.txt",
+        "listener": models.silero_vad(),
+        **found,
+    }
+    (folder / "mobpack.toml").write_text(PROJECT.read_text(encoding="utf-8").format(**paths), encoding="utf-8")
+    return folder

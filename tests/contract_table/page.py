@@ -1,0 +1,106 @@
+"""The table as lines of Markdown, between two marks of docs/contract.md."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.contract_table import cases
+from tests.contract_table.sides import VOICE, Answer, Answers
+
+PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
+MARKED = re.compile(r"(<!-- table: .* -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+HEAD = """\
+| what an app passes | what it gets | Kotlin | Swift | React Native |
+|---|---|---|---|---|
+"""
+MOST = 1e-4
+"""How far a side may be off, as a share of the answer's largest number."""
+SPEECH = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    asked: str
+    answer: str
+    """of Python"""
+    differences: tuple[float, ...]
+    """of the other sides, as shares of the answer's largest number"""
+
+    @property
+    def line(self) -> str:
+        return f"| {' | '.join((self.asked, self.answer, *(f'{each:.1e}' for each in self.differences)))} |\n"
+
+    @property
+    def words(self) -> str:
+        """The part that is the same on every machine."""
+        return f"| {self.asked} | {self.answer} |"
+
+
+def rows(python: Answers, others: Sequence[Answers]) -> list[Row]:
+    """Raises AssertionError where a side says something else than Python, or is further off than `MOST`."""
+    asked = {**{each.name: describe(each) for each in cases.pictures()}, VOICE: HEARD}
+    assert all(set(each) == set(asked) for each in (python, *others))
+    return [
+        Row(
+            asked=asked[name],
+            answer=in_words(name, python[name]),
+            differences=tuple(difference(name, python[name], each[name]) for each in others),
+        )
+        for name in asked
+    ]
+
+
+def difference(name: str, expected: Answer, found: Answer) -> float:
+    assert (found.words, len(found.numbers)) == (expected.words, len(expected.numbers)), name
+    largest = max(abs(number) for number in expected.numbers)
+    off = max(abs(one - other) for one, other in zip(expected.numbers, found.numbers, strict=True)) / largest
+    assert off <= MOST, f"{name}: {off:.1e} of the largest number, more than {MOST:.0e}"
+    return off
+
+
+HEARD = (
+    f"a voice that says \u201cfront center\u201d, {cases.WINDOWS} stretches of {1000 * cases.WINDOW // cases.RATE} ms "
+    f"at {cases.RATE // 1000} kHz, the state carried"
+)
+
+
+def describe(picture: cases.Picture) -> str:
+    width, height = picture.size
+    parts = [f"{picture.about}, {width} x {height}, {picture.format}"]
+    parts += [f"{picture.gap} bytes between rows"] if picture.gap else []
+    parts += [f"EXIF {picture.orientation}"] if picture.orientation != cases.UP else []
+    parts += ["a region"] if picture.region else []
+    return ", ".join(parts)
+
+
+def in_words(name: str, answer: Answer) -> str:
+    if name == VOICE:
+        return f"speech in {sum(score >= SPEECH for score in answer.numbers)} of {len(answer.numbers)}"
+    if "|" in answer.words:
+        return f"{answer.words.split('|')[0]}, {max(answer.numbers):.3f}; and {len(answer.numbers) - 1} other scores"
+    if answer.words.isdigit():
+        first = ", ".join(f"{number:.1f}" for number in answer.numbers[:4])
+        return f"{answer.words} boxes with text, the best at {first}"
+    return f"\u201c{answer.words}\u201d, {answer.numbers[0]:.3f}"
+
+
+def table(found: Sequence[Row]) -> str:
+    return HEAD + "".join(each.line for each in found)
+
+
+def words(text: str) -> list[str]:
+    """What a table says without its differences."""
+    return [re.sub(r"( [\d.]+e[-+]\d+ \|){3}$", "", line).strip() for line in text.strip().splitlines()[2:]]
+
+
+def written() -> str:
+    """The table in the page."""
+    [(_, found, _)] = MARKED.findall(PAGE.read_text(encoding="utf-8"))
+    return str(found)
+
+
+def write(text: str) -> None:
+    page, count = MARKED.subn(lambda found: f"{found[1]}{text}{found[3]}", PAGE.read_text(encoding="utf-8"))
+    assert count == 1, f"{PAGE.name} has no place for the table"
+    PAGE.write_text(page, encoding="utf-8")

@@ -1,0 +1,65 @@
+package apps
+
+import com.example.models.Classifier
+import com.example.models.Finder
+import com.example.models.Listener
+import com.example.models.Orientation
+import com.example.models.Picture
+import com.example.models.PixelFormat
+import com.example.models.Region
+import com.example.models.Scribe
+import com.example.models.Sound
+import device.report
+
+private const val CLASSES = 1000
+
+/** Asks each model what the table of docs/contract.md asks. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    val lines = String(task.bytes("cases").array()).trim().lines().map { it.split(' ') }
+    val by = lines.groupBy { it[1] }
+    Classifier.load(task.app, task.options).use { model ->
+        for (line in by.getValue("classifier")) {
+            val found = model.classify(picture(task, line), CLASSES)
+            report("${line[0]} words", found.take(3).joinToString("|") { it.label })
+            report("${line[0]} numbers", found.sortedBy { it.index }.joinToString(" ") { "${it.score}" })
+        }
+    }
+    Finder.load(task.app, task.options).use { model ->
+        for (line in by.getValue("finder")) {
+            val found = model.detect(picture(task, line))
+            val numbers = found.flatMap { listOf(it.box.left, it.box.top, it.box.right, it.box.bottom, it.score) }
+            report("${line[0]} words", "${found.size}")
+            report("${line[0]} numbers", numbers.joinToString(" "))
+        }
+    }
+    Scribe.load(task.app, task.options).use { model ->
+        for (line in by.getValue("scribe")) {
+            val reading = model.read(picture(task, line))
+            report("${line[0]} words", reading.text)
+            report("${line[0]} numbers", "${reading.score}")
+        }
+    }
+    Listener.load(task.app, task.options).use { model ->
+        val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
+        val scores = heard.asList().chunked(task.number("window")) { window ->
+            model.classify(Sound(window.toFloatArray(), task.number("rate"))).single().score
+        }
+        report("voice words", "")
+        report("voice numbers", scores.joinToString(" "))
+    }
+}
+
+private fun picture(task: Task, line: List<String>): Picture {
+    val (width, height, rowBytes, orientation) = line.drop(3).map(String::toInt)
+    val (left, top, right, bottom) = line.drop(7).map(String::toInt)
+    return Picture(
+        task.bytes(line[0]),
+        width,
+        height,
+        PixelFormat.valueOf(line[2]),
+        rowBytes,
+        Orientation.ofExif(orientation),
+        Region(left, top, right, bottom),
+    )
+}

@@ -1,0 +1,59 @@
+import Foundation
+import XCTest
+
+@testable import ModelsKit
+
+/// Asks each model what the table of docs/contract.md asks.
+final class ContractTableTests: XCTestCase {
+    private let folder = URL(fileURLWithPath: ProcessInfo.processInfo.environment["CASES"]!)
+
+    func testAnswers() throws {
+        let text = try String(contentsOf: folder.appendingPathComponent("cases"), encoding: .utf8)
+        let lines = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let options = Options(threads: 1)
+        let classifier = try Classifier(options: options)
+        let finder = try Finder(options: options)
+        let scribe = try Scribe(options: options)
+        for line in lines {
+            switch line[1] {
+            case "classifier":
+                let found = try classifier.classify(picture(line), top: 1000)
+                let scores = found.sorted { $0.index < $1.index }.map(\.score)
+                answer(line[0], found.prefix(3).map(\.label).joined(separator: "|"), scores)
+            case "finder":
+                let found = try finder.detect(picture(line))
+                let numbers = found.flatMap { [$0.box.left, $0.box.top, $0.box.right, $0.box.bottom, $0.score] }
+                answer(line[0], "\(found.count)", numbers)
+            default:
+                let reading = try scribe.read(picture(line))
+                answer(line[0], reading.text, [reading.score])
+            }
+        }
+        try hear(options)
+    }
+
+    private func hear(_ options: Options) throws {
+        let model = try Listener(options: options)
+        let voice = try Data(contentsOf: folder.appendingPathComponent("voice"))
+        let samples = voice.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+        let numbers = ProcessInfo.processInfo.environment["SOUND"]!.split(separator: "x").map { Int($0)! }
+        let scores = try stride(from: 0, to: samples.count, by: numbers[1]).map { start in
+            try model.classify(Sound(Array(samples[start..<start + numbers[1]]), rate: numbers[0]))[0].score
+        }
+        answer("voice", "", scores)
+    }
+
+    private func picture(_ line: [String]) throws -> Picture {
+        let numbers = line.dropFirst(3).map { Int($0)! }
+        return try Picture(
+            Data(contentsOf: folder.appendingPathComponent(line[0])),
+            width: numbers[0], height: numbers[1], format: PixelFormat(rawValue: line[2].lowercased())!,
+            bytesPerRow: numbers[2], orientation: Orientation(rawValue: numbers[3])!,
+            region: Region(left: numbers[4], top: numbers[5], right: numbers[6], bottom: numbers[7]))
+    }
+
+    private func answer(_ name: String, _ words: String, _ numbers: [Float]) {
+        print("ANSWER \(name) words=\(words)")
+        print("ANSWER \(name) numbers=\(numbers.map { "\($0)" }.joined(separator: " "))")
+    }
+}

@@ -1,0 +1,190 @@
+"""Who answers: Python, Kotlin on ONNX Runtime's library for Android, Swift, and JavaScript with React Native's C++."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+
+from tests.contract_table import cases
+from tests.toolchain import jsc, jvm, node, swift_packages
+from tests.toolchain.device import Library, device
+from tests.toolchain.react_native import codegen, native, packages
+from tests.toolchain.swift import swift
+
+PROGRAMS = Path(__file__).with_name("programs")
+VOICE = "voice"
+SIDES = ("left", "top", "right", "bottom")
+PRINTED = re.compile(r"^ANSWER (.*?)=(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    words: str
+    """labels of the best three, how many boxes, a text"""
+    numbers: tuple[float, ...]
+    """scores of all classes, corners and scores of boxes, scores of a text or of one window after the other"""
+
+
+Answers = Mapping[str, Answer]
+"""By the name of the case."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A project that was built, and the files with its cases."""
+
+    folder: Path
+    cases: Path
+    """`cases` with a line for each picture, and a file with the memory of each; `voice`"""
+
+    @property
+    def dist(self) -> Path:
+        return self.folder / "dist"
+
+
+def prepared(folder: Path) -> Asked:
+    """All models built for all targets in `folder`."""
+    project = cases.project(folder)
+    exchange = folder / "cases"
+    exchange.mkdir()
+    pictures = cases.pictures()
+    (exchange / "cases").write_text("".join(f"{each.line}\n" for each in pictures), encoding="utf-8")
+    for each in pictures:
+        (exchange / each.name).write_bytes(each.memory)
+        (exchange / f"{each.name}.png").write_bytes(each.file)
+    (exchange / VOICE).write_bytes(cases.voice(folder / "sound").tobytes())
+    _mobpack("build", folder=project)
+    return Asked(folder=folder, cases=exchange)
+
+
+def _mobpack(*arguments: str | Path, folder: Path) -> str:
+    command: list[str | Path] = [sys.executable, "-P", "-m", "packager.cli", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def python(asked: Asked) -> Answers:
+    """`mobpack predict` on .png files; for the voice, whose state it does not carry, ONNX Runtime on what ships."""
+    found = {VOICE: Answer(words="", numbers=tuple(_heard(asked)))}
+    for model in ("classifier", "finder", "scribe"):
+        files = [asked.cases / f"{each.name}.png" for each in cases.pictures() if each.model == model]
+        printed = _mobpack("predict", "--json", "--top", "1000", "--model", model, *files, folder=asked.folder)
+        for each in json.loads(printed)["predictions"]:
+            [answer] = each["answers"].values()
+            found[Path(each["file"]).stem] = PLAIN[model](answer)
+    return found
+
+
+def _classes(answer: Sequence[Mapping[str, Any]]) -> Answer:
+    scores = [each["score"] for each in sorted(answer, key=lambda each: each["index"])]
+    return Answer(words="|".join(each["label"] for each in answer[:3]), numbers=tuple(scores))
+
+
+def _boxes(answer: Sequence[Mapping[str, Any]]) -> Answer:
+    rows = ((*(each["box"][side] for side in SIDES), each["score"]) for each in answer)
+    return Answer(words=str(len(answer)), numbers=tuple(chain.from_iterable(rows)))
+
+
+PLAIN: Mapping[str, Callable[[Any], Answer]] = {
+    "classifier": _classes,
+    "finder": _boxes,
+    "scribe": lambda answer: Answer(words=answer["text"], numbers=(answer["score"],)),
+}
+
+
+def _heard(asked: Asked) -> Iterator[float]:
+    [shipped] = (asked.dist / "swift" / swift_packages.NAME).glob("Sources/*/Resources/Models/listener/*.ort")
+    session = onnxruntime.InferenceSession(shipped)
+    carried = np.zeros((2, 1, 128), np.float32)
+    for window in np.fromfile(asked.cases / VOICE, np.float32).reshape(cases.WINDOWS, cases.WINDOW, 1):
+        given = {"input.samples": window, "input.rate": np.array(cases.RATE), "state": carried}
+        [score], carried = session.run(["output.scores", "stateN"], given)
+        yield float(score)
+
+
+def kotlin(asked: Asked, folder: Path) -> Answers:
+    """On ONNX Runtime's library for Android, unmodified, in a Java runtime."""
+    [aar] = (asked.dist / "android").glob("*.aar")
+    with zipfile.ZipFile(aar) as archive:
+        classes = Path(archive.extract("classes.jar", folder))
+    path = [classes, jvm.fakes(), jvm.android_runtime().classes]
+    apps = jvm.compile_kotlin([jvm.APPS / "Task.kt", PROGRAMS / "ContractTable.kt"], classpath=path)
+    phone = device(Library(aar=aar, classes=classes, apps=apps), folder)
+    shutil.copytree(asked.cases, phone.folder / "files")
+    sizes: dict[str, Any] = {"samples": cases.WINDOW * cases.WINDOWS, "window": cases.WINDOW, "rate": cases.RATE}
+    return _read(phone.run("ContractTable", **sizes).facts)
+
+
+def swift_package(asked: Asked, folder: Path) -> Answers:
+    """The Swift package with ONNX Runtime for Linux."""
+    package = folder / "package"
+    shutil.copytree(asked.dist / "swift" / swift_packages.NAME, package, copy_function=os.link)
+    shutil.copy(PROGRAMS / "ContractTableTests.swift", package / "Tests" / f"{swift_packages.MODULE}Tests")
+    done = swift().package(
+        "test",
+        package,
+        "--filter",
+        "ContractTableTests",
+        scratch=folder / "scratch",
+        mounts={str(asked.cases): asked.cases},
+        environment={"CASES": str(asked.cases), "SOUND": f"{cases.RATE}x{cases.WINDOW}"},
+    )
+    assert done.returncode == 0, done.output[-4000:]
+    return _read(dict(PRINTED.findall(done.output)))
+
+
+def react_native(asked: Asked, folder: Path) -> Answers:
+    """The module's JavaScript and C++ in JavaScriptCore, with ONNX Runtime for Linux."""
+    built = packages.Built(asked.folder)
+    packages.unpack(built.archive, asked.folder / "unpacked")
+    app = built.app(folder / "project")
+    program = jsc.program(built.package, codegen.for_ios(app, folder / "codegen"), native.MODULE)
+    script = folder / "script.js"
+    _bundle(app, script)
+    host = native.Code(program, script, built.package / "models").app(folder / "installed")
+    found = host.run("table", cases=str(asked.cases), window=cases.WINDOW, rate=cases.RATE)
+    return {name: Answer(words=each["words"], numbers=tuple(each["numbers"])) for name, each in found.items()}
+
+
+def _bundle(app: Path, script: Path) -> None:
+    """The program with the package's JavaScript in one file."""
+    done = node.run(
+        [
+            node.tool(node.project("react_native"), "esbuild"),
+            PROGRAMS / "contract_table.js",
+            "--bundle",
+            "--platform=neutral",
+            "--main-fields=main",
+            '--define:process.env.NODE_ENV="production"',
+            "--format=iife",
+            "--target=es2022",
+            "--log-level=warning",
+            f"--alias:react-native={native.SCRIPTS / 'react-native.js'}",
+            f"--alias:@host={native.SCRIPTS}",
+            f"--outfile={script}",
+        ],
+        cwd=app,
+        environment={"NODE_PATH": str(app / "node_modules")},
+    )
+    assert (done.returncode, done.output) == (0, ""), done.output
+
+
+def _read(facts: Mapping[str, str]) -> Answers:
+    """`NAME words` and `NAME numbers`, as programs print them."""
+    names = {name.removesuffix(" words") for name in facts if name.endswith(" words")}
+    return {
+        name: Answer(words=facts[f"{name} words"], numbers=tuple(map(float, facts[f"{name} numbers"].split())))
+        for name in names
+    }

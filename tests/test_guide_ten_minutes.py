@@ -1,0 +1,116 @@
+"""docs/guides/ten-minutes.md: its commands, run one after the other as they stand, in a copy of the repository."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+
+from tests.toolchain import torch
+
+ROOT = Path(__file__).parents[1]
+GUIDE = ROOT / "docs" / "guides" / "ten-minutes.md"
+CLONED = ("LICENSE", "README.md", "packager", "pyproject.toml", "sample_apps/vision", "templates")
+"""What installing mobpack and the guide read."""
+BUILT = Path("build", "vision")
+pytestmark = pytest.mark.torch
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def clone(folder: Path) -> Path:
+    for name in CLONED:
+        source, target = ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "build", "dist"))
+        else:
+            shutil.copy(source, target)
+    return folder
+
+
+def variables() -> Mapping[str, str]:
+    """Those of a user whose pip finds all that mobpack needs already there: hundreds of megabytes less to fetch."""
+    with_torch = torch.variables()["PYTHONPATH"].removesuffix(f"{os.pathsep}{ROOT}")
+    program = Path(sys.executable).parent
+    return {
+        **os.environ,
+        "PATH": f"{program}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join((with_torch, sysconfig.get_path("purelib"))),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip's word for: without
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COLUMNS": "120",
+    }
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of the clone after all commands, and what they printed on standard output."""
+    folder = clone(tmp_path_factory.mktemp("clone"))
+    script = "\n".join(["set -eu", *blocks("sh")])
+    command = ["bash", "--noprofile", "--norc", "-c", script]
+    done = subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return folder, done.stdout
+
+
+def test_the_commands_end_in_three_packages(walked: tuple[Path, str]) -> None:
+    dist = walked[0] / BUILT / "dist"
+    built = [
+        path
+        for folder, suffix in (("android", "aar"), ("swift", "zip"), ("npm", "tgz"))
+        for path in (dist / folder).glob(f"*.{suffix}")
+    ]
+    assert [path.name for path in built] == ["vision-1.0.0.aar", "vision-1.0.0.zip", "react-native-vision-1.0.0.tgz"]
+    assert walked[1].splitlines()[-3:] == sorted(path.relative_to(dist.parent).as_posix() for path in built)
+    assert (dist / "report.html").is_file()
+
+
+def test_mobpack_of_the_clone_is_what_ran(walked: tuple[Path, str]) -> None:
+    assert "Successfully installed mobpack-" in walked[1]
+    assert (walked[0] / ".venv" / "bin" / "mobpack").is_file()
+
+
+def test_predict_prints_what_the_guide_shows(walked: tuple[Path, str]) -> None:
+    [shown] = re.findall(r"^    (\S+coffee\.jpg\n(?:    .*\n)+)", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown.replace("\n    ", "\n") in walked[1]
+
+
+def test_the_network_that_the_sample_apps_write_without_pytorch_computes_the_same(
+    walked: tuple[Path, str], tmp_path: Path
+) -> None:
+    [packages] = (walked[0] / ".venv").glob("lib/python*/site-packages")
+    program = ROOT / "sample_apps" / "vision" / "classifier.py"
+    subprocess.run([sys.executable, program, packages, tmp_path], check=True)
+    pictures = np.random.default_rng(1).uniform(-1, 1, (3, 1, 3, 224, 224)).astype(np.float32)
+    exported, written = (
+        np.array([session.run(None, {"image": picture})[0] for picture in pictures])
+        for session in map(
+            onnxruntime.InferenceSession, (walked[0] / BUILT / "classifier.onnx", tmp_path / "classifier.onnx")
+        )
+    )
+    assert np.abs(exported - written).max() <= 1e-5 * np.abs(exported).max()
+    labels = [(folder / "labels.txt").read_text(encoding="utf-8") for folder in (walked[0] / BUILT, tmp_path)]
+    assert labels[0] == labels[1]
+
+
+def test_the_contract_is_that_of_the_sample_apps() -> None:
+    """So that what they build can take the place of what they were built with."""
+    ours = (ROOT / "sample_apps" / "vision" / "mobpack.toml").read_text(encoding="utf-8")
+    [guides] = re.findall(r"mobpack\.toml <<'END'\n(.*?)^END$", "\n".join(blocks("sh")), re.MULTILINE | re.DOTALL)
+    tables = r"^\[model\.classifier\.\w+\.\w+\]\n(?:[^\[#\n].*\n)+"
+    folded = [re.findall(tables, text.replace("build/models/", ""), re.MULTILINE) for text in (ours, guides)]
+    assert len(folded[0]) == 2
+    assert [each.splitlines()[:7] for each in folded[1]] == [
+        [line for line in each.splitlines() if line != "top-k = 5"][:7] for each in folded[0]
+    ]
