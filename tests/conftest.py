@@ -39,6 +39,14 @@ providers = ["qnn", "nnapi", "xnnpack"]
 
 LONGEST = (
     "reproducible",
+    "contract_table",
+    "kotlin_typed",
+    "sample_android",
+    "sample_react_native",
+    "swift_typed",
+    "react_native_typed",
+    "contract_partitions",
+    "guide_ten_minutes",
     "swift_apple",
     "runners_isolated",
     "swift_plugin",

@@ -16,8 +16,10 @@ from packager.contract.audio.mel import MelTable, mel_of
 from packager.contract.kind import AttachedInput
 from packager.contract.writer import Writer
 from packager.errors import ConfigError
+from packager.models.graphs import read_graph
+from packager.partition.coreml import predict
 from packager.specs import ElementType, TensorSpec
-from packager.typed import AudioInput
+from packager.typed import ADDED, AudioInput
 from tests.contract_graphs import Array, Ran, graph_of, spec_of
 from tests.onnx_text import loaded, onnx_model
 
@@ -222,7 +224,7 @@ def test_models_that_take_integers_get_rounded_ones_within_their_range(element: 
     heard = Heard(SoundInput(rate=16000, scale=scale), 1, 4, element=element)
     made = heard(numpy.array([-1.5, 0.25, 1.75 / scale, 1.5], numpy.float32), 16000)[0].tolist()
     assert made[:3] == [-scale, scale / 4, 2]
-    assert made[3] == {ElementType.INT16: 32767, ElementType.INT32: 2147483520}[element]
+    assert made[3] == scale - 1
 
 
 def test_integers_of_16_bits_pass_through_to_models_that_take_them() -> None:
@@ -260,6 +262,38 @@ def test_every_operator_is_a_standard_one() -> None:
         model = onnx.ModelProto.FromString(heard.graph)
         assert {node.domain for node in model.graph.node} == {""}
         assert not {node.op_type for node in model.graph.node} & {"Loop", "Scan", "If"}
+
+
+LOUD = MelTable(
+    bands=20, power=1, log="ln", offset=1e-6, range=50.0, reference="loudest", mean=1.0, std=2.0, pad="none"
+)
+
+
+@pytest.mark.parametrize(
+    ("sound", "shape", "element"),
+    [
+        (ANY, (1, 800), ElementType.FLOAT),
+        (SoundInput(rate=16000, format="pcm16", take="end", scale=3.0), (1, 1, 800), ElementType.FLOAT16),
+        (SoundInput(rate=16000, scale=32768.0), (800,), ElementType.INT16),
+        (SoundInput(rate=16000, frame=40, hop=20), (1, 5, 40), ElementType.FLOAT),
+        (SoundInput(rate=16000, frame=40, hop=20), (1, 40, 5), ElementType.FLOAT),
+        (SoundInput(rate=16000, features="whisper"), (1, 80, 30), ElementType.FLOAT),
+        (SoundInput(rate=16000, features="librosa"), (1, 12, 128), ElementType.FLOAT),
+        (SoundInput(rate=16000, features="torchaudio"), (1, 128, 20), ElementType.FLOAT),
+        (SoundInput(rate=16000, features="torchaudio", mel=LOUD), (1, 20, 9), ElementType.FLOAT),
+    ],
+)
+def test_providers_of_phones_take_nothing_that_was_added(
+    sound: SoundInput, shape: tuple[int, ...], element: ElementType
+) -> None:
+    """CoreML by its own rules; QNN and NNAPI take no node without sizes that are known."""
+    graph = read_graph(Heard(sound, *shape, element=element).graph)
+    added = [node for node in graph.nodes if node.name.startswith(ADDED)]
+    assert len(added) > 50
+    taken = {name for partition in predict(graph).partitions for name in partition}
+    assert not taken & {node.name for node in added}
+    for node in added:
+        assert any(graph.value(name).sizes is None for name in (*node.inputs, *node.outputs) if name), node
 
 
 def test_a_model_hears_a_recording_through_its_contract(tmp_path: Path) -> None:
