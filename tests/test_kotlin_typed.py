@@ -290,7 +290,7 @@ def test_samples_are_passed_as_the_model_takes_them(answers: Facts) -> None:
     [
         ("no samples", "a sound without samples"),
         ("half a frame", "3 samples are no whole number of frames of 2 channels"),
-        ("no rate", "a rate of 0 frames per second: the least is 1"),
+        ("no rate", "a rate of 0 frames per second: it must be from 1000 to 768000"),
         ("no channels", "0 channels: the least is 1"),
     ],
 )

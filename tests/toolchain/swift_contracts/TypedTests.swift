@@ -354,18 +354,18 @@ final class SoundTests: XCTestCase {
         XCTAssertEqual(found.heardShape, [2, 2])
         XCTAssertEqual(found.speed, [44100])
         let whole: [Int16] = [1, -2, 32767, -32768]
-        XCTAssertEqual(try model.predict(Sound(whole, rate: 1)).heard, whole)
-        XCTAssertEqual(try model.predict(Sound(whole, rate: 1)).heardShape, [4, 1])
+        XCTAssertEqual(try model.predict(Sound(whole, rate: 8000)).heard, whole)
+        XCTAssertEqual(try model.predict(Sound(whole, rate: 8000)).heardShape, [4, 1])
         let loud: [Float] = [.nan, .infinity, -.infinity, 7, 1.5 / 32768, -1.5 / 32768, 0.4 / 32768]
-        XCTAssertEqual(try model.predict(Sound(loud, rate: 1)).heard, [0, 32767, -32768, 32767, 2, -1, 0])
-        XCTAssertEqual(try Sound(whole, rate: 1).floats, whole.map { Float($0) / 32768 })
+        XCTAssertEqual(try model.predict(Sound(loud, rate: 8000)).heard, [0, 32767, -32768, 32767, 2, -1, 0])
+        XCTAssertEqual(try Sound(whole, rate: 8000).floats, whole.map { Float($0) / 32768 })
     }
 
     func testWhatIsNoRecordingIsRefusedInWords() throws {
-        XCTAssertEqual(try refusal { _ = try Sound([Float](), rate: 1) }, "the sound has no samples")
-        XCTAssertEqual(try refusal { _ = try Sound([1, 2, 3] as [Int16], rate: 1, channels: 2) }, "3 samples are no multiple of 2 channels")
-        XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 0) }, "a sound cannot have a rate of 0")
-        XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 1, channels: 0) }, "a sound cannot have 0 channels")
+        XCTAssertEqual(try refusal { _ = try Sound([Float](), rate: 8000) }, "the sound has no samples")
+        XCTAssertEqual(try refusal { _ = try Sound([1, 2, 3] as [Int16], rate: 8000, channels: 2) }, "3 samples are no multiple of 2 channels")
+        XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 0) }, "a sound cannot have a rate of 0: it must be from 1000 to 768000")
+        XCTAssertEqual(try refusal { _ = try Sound([1] as [Float], rate: 8000, channels: 0) }, "a sound cannot have 0 channels")
     }
 }
 
@@ -376,38 +376,38 @@ final class StateTests: XCTestCase {
 
     func testWhatAModelRemembersIsCarriedUntilItForgets() throws {
         let model = try Listener(options: onCPU)
-        let sound = try Sound([1, 2] as [Float], rate: 10)
-        XCTAssertEqual(scores(try model.classify(sound)), [3, 10])
-        XCTAssertEqual(scores(try model.classify(sound)), [6, 20])
+        let sound = try Sound([1, 2] as [Float], rate: 8000)
+        XCTAssertEqual(scores(try model.classify(sound)), [3, 8000])
+        XCTAssertEqual(scores(try model.classify(sound)), [6, 16000])
         model.reset()
-        XCTAssertEqual(scores(try model.classify(sound)), [3, 10])
+        XCTAssertEqual(scores(try model.classify(sound)), [3, 8000])
         let other = try Listener(options: onCPU)
-        XCTAssertEqual(scores(try other.classify(sound)), [3, 10])
+        XCTAssertEqual(scores(try other.classify(sound)), [3, 8000])
     }
 
     func testACallThatFailsChangesNothing() throws {
         let model = try Listener(options: onCPU)
-        let sound = try Sound([1] as [Float], rate: 1)
-        XCTAssertEqual(scores(try model.classify(sound)), [1, 1])
+        let sound = try Sound([1] as [Float], rate: 8000)
+        XCTAssertEqual(scores(try model.classify(sound)), [1, 8000])
         XCTAssertThrowsError(try model.classify(sound, top: 0))
-        XCTAssertEqual(scores(try model.classify(sound)), [2, 2])
+        XCTAssertEqual(scores(try model.classify(sound)), [2, 16000])
     }
 
     func testCallsOfManyThreadsComeOneAfterTheOther() async throws {
         let model = try Listener(options: onCPU)
-        let sound = try Sound([1] as [Float], rate: 2)
+        let sound = try Sound([1] as [Float], rate: 8000)
         DispatchQueue.concurrentPerform(iterations: 100) { _ in _ = try? now { try model.classify(sound) } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<100 { group.addTask { _ = try await model.classify(sound) } }
             try await group.waitForAll()
         }
         let last = try await model.classify(sound)
-        XCTAssertEqual(scores(last), [201, 402])
+        XCTAssertEqual(scores(last), [201, 1_608_000])
     }
 
     func testATaskThatIsCancelledChangesNothing() async throws {
         let model = try Listener(options: onCPU)
-        let sound = try Sound([1] as [Float], rate: 1)
+        let sound = try Sound([1] as [Float], rate: 8000)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             _ = try await model.classify(sound)
@@ -415,7 +415,7 @@ final class StateTests: XCTestCase {
         let result = await task.result
         XCTAssertThrowsError(try result.get()) { XCTAssertTrue($0 is CancellationError, "\($0)") }
         let next = try await model.classify(sound)
-        XCTAssertEqual(scores(next), [1, 1])
+        XCTAssertEqual(scores(next), [1, 8000])
     }
 }
 

@@ -93,8 +93,8 @@ private fun states(task: Task) = Listener.load(task.app, task.options).use { mod
     report("heard first", heard())
     report("heard second", heard())
     report("heard third", heard())
-    reportFailure("no classes of a state") { model.classify(Sound(floatArrayOf(0f), 1), 0) }
-    reportFailure("a sound that the model refuses") { model.classify(Sound(FloatArray(7), 7)) }
+    reportFailure("no classes of a state") { model.classify(Sound(floatArrayOf(0f), 8_000), 0) }
+    reportFailure("a sound that the model refuses") { model.classify(Sound(FloatArray(7), 8_000)) }
     model.reset()
     report("heard after reset", heard())
     model.reset()

@@ -29,7 +29,9 @@ function checked(what, sound) {
     if (!['Float32Array', 'Int16Array'].includes(name)) {
         throw refused(what, `takes its samples as a Float32Array or an Int16Array, found ${name}`);
     }
-    checkCount(what, 'rate', rate);
+    if (!Number.isSafeInteger(rate) || rate < 1000 || rate > 768000) {
+        throw refused(what, `has rate ${String(rate)}, which is no whole number from 1000 to 768000`);
+    }
     checkCount(what, 'channels', channels);
     const { length } = samples;
     if (length === 0)

@@ -35,7 +35,9 @@ public struct Sound: Sendable {
     }
 
     private init(_ samples: Samples, _ count: Int, _ rate: Int, _ channels: Int) throws {
-        guard rate > 0 else { throw ModelError.invalid(reason: "a sound cannot have a rate of \(rate)") }
+        guard (1000...768_000).contains(rate) else {
+            throw ModelError.invalid(reason: "a sound cannot have a rate of \(rate): it must be from 1000 to 768000")
+        }
         guard channels > 0 else { throw ModelError.invalid(reason: "a sound cannot have \(channels) channels") }
         guard count > 0 else { throw ModelError.invalid(reason: "the sound has no samples") }
         guard count % channels == 0 else {

@@ -24,7 +24,7 @@ public class Sound private constructor(
     public val frames: Int
 
     init {
-        require(rate > 0) { "a rate of $rate frames per second: the least is 1" }
+        require(rate in RATES) { "a rate of $rate frames per second: it must be from 1000 to 768000" }
         require(channels > 0) { "$channels channels: the least is 1" }
         require(samples.capacity() > 0) { "a sound without samples" }
         require(samples.capacity() % channels == 0) {
@@ -80,5 +80,8 @@ public class Sound private constructor(
 
     private companion object {
         const val FULL_SCALE = 32768f
+
+        /** Of others the memory that resampling needs has no bounds. */
+        val RATES = 1_000..768_000
     }
 }
