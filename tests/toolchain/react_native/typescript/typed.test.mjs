@@ -188,9 +188,9 @@ test('pixels without gaps are handed on as they lie in memory, others are copied
 for (const [picture, message] of [
   [undefined, 'takes a picture, { data, width, height }, found undefined'],
   [RGBA, 'takes a picture, { data, width, height }, found Uint8Array'],
-  [{ ...WHOLE, width: 0 }, 'has width 0, which is no whole number from 1000 to 768000'],
-  [{ ...WHOLE, height: 1.5 }, 'has height 1.5, which is no whole number from 1000 to 768000'],
-  [{ ...WHOLE, width: '3' }, 'has width 3, which is no whole number from 1000 to 768000'],
+  [{ ...WHOLE, width: 0 }, 'has width 0, which is no whole number from 1 on'],
+  [{ ...WHOLE, height: 1.5 }, 'has height 1.5, which is no whole number from 1 on'],
+  [{ ...WHOLE, width: '3' }, 'has width 3, which is no whole number from 1 on'],
   [{ ...WHOLE, format: 'yuv' }, "has format 'yuv', which is none of rgba, bgra, argb, rgb, bgr, grey"],
   [{ ...WHOLE, format: 'toString' }, "has format 'toString', which is none of rgba, bgra, argb, rgb, bgr, grey"],
   [
@@ -257,7 +257,7 @@ for (const top of [0, -1, 1.5, NaN, '3', null]) {
   test(`refused: ${String(top)} classes, before anything is run`, async () => {
     const record = await recording();
     await withModel(Watcher, async (model) => {
-      const message = `top is ${String(top)}, which is no whole number from 1000 to 768000`;
+      const message = `top is ${String(top)}, which is no whole number from 1 on`;
       await assert.rejects(model.classify(WHOLE, { top }), refusal('bad-options', message));
       assert.equal(record.runs.length, 0);
     });
@@ -431,11 +431,11 @@ test('a call at once gives what a call gives, and carries the same state', async
     assert.throws(() => model.classifySync(WHOLE), refusal('runtime', 'no kernel'));
     assert.throws(
       () => model.classifySync({ ...WHOLE, width: 0 }),
-      refusal('bad-input', 'picture `image` has width 0, which is no whole number from 1000 to 768000'),
+      refusal('bad-input', 'picture `image` has width 0, which is no whole number from 1 on'),
     );
     assert.throws(
       () => model.classifySync(WHOLE, { top: 0 }),
-      refusal('bad-options', 'top is 0, which is no whole number from 1000 to 768000'),
+      refusal('bad-options', 'top is 0, which is no whole number from 1 on'),
     );
     await model.classify(WHOLE);
     const [asked] = record.runs.slice(-1);
