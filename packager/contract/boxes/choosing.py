@@ -174,8 +174,8 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> st
 
 def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
     """By score, not more than `most`."""
-    count = writer.node("Unsqueeze", writer.node("Size", found.order), [0])
-    count = writer.node("Add", count, writer.nothing) if writer.nothing else count
+    size = writer.node("Size", found.order)
+    count = writer.node("Add", size, writer.nothing) if writer.nothing else writer.node("Unsqueeze", size, [0])
     _, in_order = writer.nodes("TopK", 2, found.order, count, axis=0, largest=0, sorted=1)
     scores = _picked(writer, found.scores, in_order)
     scores, best = writer.nodes("TopK", 2, scores, writer.node("Min", count, [most]), axis=0, largest=1, sorted=1)
