@@ -55,12 +55,6 @@ PLUGIN_FAMILIES = {
         "labels",
         "scores",
         "pictures",
-        "placing",
-        "resizing",
-        "framing",
-        "resampling",
-        "mel",
-        "orientation",
     ),
     "targets": ("target", "apple", "dimensions", "golden"),
 }

@@ -48,10 +48,6 @@ class Writer:
         """One for what no provider of a phone must compute: in double, of shapes that `nothing` hides."""
         return replace(self, real=ElementType.DOUBLE, nothing=nothing) if nothing else self
 
-    def scoped(self, scope: str) -> "Writer":
-        """One for another tensor, into the same collection."""
-        return replace(self, scope=scope)
-
     def node(self, op: str, *values: "Operand", **attributes: Any) -> str:
         """Writes a node with one output; returns the output's name. An empty text leaves out an optional input."""
         (made,) = self.nodes(op, 1, *values, **attributes)
@@ -75,12 +71,6 @@ class Writer:
         name = self._free(f"{ADDED}{self.scope}/constant_{len(self.written.constants)}")
         self.written.constants[name] = array
         return name
-
-    def number(self, value: float) -> str:
-        """A float constant without dimensions."""
-        import numpy
-
-        return self.constant(numpy.array(value, numpy.float32))
 
     def integer(self, value: int) -> str:
         """An int64 constant without dimensions."""

@@ -56,9 +56,10 @@ def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, 
         is_kept = _both(writer, is_kept, _is_known(writer, candidates))
     sure = _compressed(writer, candidates, is_kept)
     # How many are left is known when the model runs: no provider takes what is computed of them.
-    has_area = _has_area(writer, placed(writer, sure.corners, placement))
-    seen = _compressed(writer, sure, has_area)
-    pixels, corners, given = placed(writer, seen.corners, placement), seen.corners, seen.given_classes
+    pixels = placed(writer, sure.corners, placement)
+    has_area = _has_area(writer, pixels)
+    seen, pixels = _compressed(writer, sure, has_area), writer.node("Compress", pixels, has_area, axis=0)
+    corners, given = seen.corners, seen.given_classes
     scores = seen.scores if seen.class_axis == 0 else writer.node("Transpose", seen.scores, perm=[1, 0])
     if given:
         boxes = _positions(writer, given)
