@@ -59,3 +59,9 @@ class GateError(MobpackError):
     """A provider takes less of a model than --fail-on allows, or a variant is neither smaller nor faster than it."""
 
     EXIT_CODE = 6
+
+
+class InternalError(MobpackError):
+    """mobpack itself is at fault: what reaches the top of the program and is none of the others."""
+
+    EXIT_CODE = 70

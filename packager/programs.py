@@ -116,9 +116,9 @@ class Program:
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
-        except BrokenPipeError:
+        except BrokenPipeError as error:
             self._refuse()
-            raise
+            raise RuntimeError(f"{self.name} ended without an answer") from error
         return self.answer()
 
     def answer(self) -> dict[str, Any]:

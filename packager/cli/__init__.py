@@ -3,10 +3,12 @@
 Command modules import what they need inside their functions, so that `mobpack --help` answers at once.
 """
 
+import io
 import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 import click
@@ -31,13 +33,14 @@ INTERRUPTED = 130
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="mobpack")
-def commands() -> None:
+@click.option("--debug", is_flag=True, help="Print the traceback of an error, too.")
+def commands(debug: bool) -> None:
     """Turn an ONNX model into SDK packages for mobile apps, checked against the original before they ship.
 
     Start with: mobpack build MODEL.onnx --target android
 
     Exit codes: 0 done, 2 configuration, 3 model, 4 tool or disk, 5 parity, 6 gate,
-    130 interrupted.
+    70 a fault of mobpack's own, 130 interrupted.
     """
 
 
@@ -49,28 +52,74 @@ def main() -> NoReturn:
     # numpy's linear algebra starts a thread per core on import, here and in every child; nothing here uses it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a CI job that is cancelled cleans up like Ctrl-C
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be text
     try:
-        commands(standalone_mode=False)
-    except MobpackError as error:
-        _report(error)
-        sys.exit(error.EXIT_CODE)
+        sys.exit(_run(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.stderr.write("mobpack: interrupted; the output folder is as it was\n")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # whoever reads the output has had enough: end without a word (Python docs, SIGPIPE)
+        _write_nowhere()
+        sys.exit(1)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """The exit code, with every error told to the user. Raises KeyboardInterrupt, and BrokenPipeError for output that
+    nobody reads."""
+    commanded, is_debug = _without_debug(arguments)
+    try:
+        commands(commanded, standalone_mode=False)
+        _flush()
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        _interrupted()
-    except ImportError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled module was being loaded: the error is its own
-            _interrupted()
+        return error.exit_code
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except (SystemExit, KeyboardInterrupt, BrokenPipeError):
         raise
-    sys.exit(0)
+    except BaseException as error:  # errors of compiled libraries need not be of class Exception
+        if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled module was being loaded: the error is its own
+            raise error.__cause__ from error
+        return _failed(error, is_debug=is_debug)
+    return 0
 
 
-def _interrupted() -> NoReturn:
-    sys.stderr.write("mobpack: interrupted; the output folder is as it was\n")
-    sys.exit(INTERRUPTED)
+def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
+    """`--debug` is taken wherever it stands before a `--`."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    kept = [argument for argument in arguments[:end] if argument != "--debug"]
+    return [*kept, *arguments[end:]], len(kept) < end
+
+
+def _failed(error: BaseException, *, is_debug: bool) -> int:
+    """Tells the user and gives the exit code; what is no MobpackError leaves a crash file."""
+    from packager.cli import crash
+
+    if is_debug:
+        crash.show(error)
+    told = error if isinstance(error, MobpackError) else crash.as_error(error, sys.argv)
+    _report(told)
+    return told.EXIT_CODE
+
+
+def _flush() -> None:
+    """Writes what was printed now: later, Python would say by itself what went wrong."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        _write_nowhere()
+        raise
+
+
+def _write_nowhere() -> None:
+    """What is still to be printed goes to /dev/null."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.close(nothing)
 
 
 def _report(error: MobpackError) -> None:

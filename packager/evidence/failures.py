@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ VARIANT_HINT = (
 )
 SEARCH_S = 300
 """A build does not look longer for the first node: emulated processors take seconds for one."""
+NAME_CHARACTERS = 120
+"""of a folder: file systems take 255 bytes"""
 HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
 RECORDED_HINT = "export the model again; [model.NAME.tolerance.OUTPUT] sets another tolerance for an output"
 FORM_HINT = "nothing was released; report this model: no tolerance helps against another shape, type, NaN or infinity"
@@ -46,13 +49,14 @@ class Case:
     @property
     def name(self) -> str:
         """Of its folder."""
-        variant = self.subject.variant
-        return file_name(variant.model.name, variant.name, self.subject.style, self.runner.label())
+        variant, compiled = self.subject.variant, self.subject.compiled
+        kind = [compiled.style, compiled.format, compiled.processor] if compiled else [self.subject.style]
+        return file_name(variant.model.name, variant.name, *kind, self.runner.label())
 
     @property
-    def variant(self) -> str:
-        """Name of the folder of its variant."""
-        return file_name(self.subject.variant.model.name, self.subject.variant.name)
+    def variant(self) -> tuple[str, str]:
+        """Model and name of its variant."""
+        return self.subject.variant.model.name, self.subject.variant.name
 
     @property
     def output_names(self) -> list[str]:
@@ -60,14 +64,26 @@ class Case:
 
 
 def file_name(*parts: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", "-".join(parts))
+    return re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts)))[:NAME_CHARACTERS]
+
+
+def new_folder(evidence: Path, name: str) -> Path:
+    """A folder of its own below `evidence`: `name`, or `name-2` and so on where that is taken."""
+    evidence.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        folder = evidence / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise AssertionError("unreachable")
 
 
 def explained(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
     """The failure in words, with what shows it in a folder of its own below `evidence`."""
     found = case.checked.parity
-    folder = evidence / case.name
-    folder.mkdir(parents=True)
+    folder = new_folder(evidence, case.name)
     reference = references.of(case.subject.original, case.settings)
     sample = case.checked.worst_sample
     names = case.output_names
@@ -86,8 +102,7 @@ def explained_variant(case: Case, references: References, scratch: Path, evidenc
     """As `explained`, for a variant whose numbers are too far from the user's model."""
     found, model = case.checked.parity, case.subject.variant.model
     worst = found.too_far[0]
-    folder = evidence / case.variant
-    folder.mkdir(parents=True)
+    folder = new_folder(evidence, file_name(*case.variant))
     reference = references.of(case.subject.variant, case.settings)
     shutil.copyfile(reference.samples.paths[worst.worst_sample], folder / "inputs.npz")
     if beside := references.beside_model(case.subject.variant, case.settings):

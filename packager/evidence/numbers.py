@@ -30,7 +30,7 @@ def compare_all(
     references = parity.References(scratch)
     parities: list[Parity] = []
     failures: list[Failure] = []
-    broken: set[str] = set()
+    broken: set[tuple[str, str]] = set()
     for number, (runner, subject) in enumerate(pairs(plans, config)):
         settings = settings_for(config, subject, runner)
         with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}") as announce:

@@ -1,0 +1,126 @@
+"""A fault of mobpack's own: a file with what a report of it needs, and one sentence for the user."""
+
+import errno
+import hashlib
+import platform
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from packager import __version__
+from packager.errors import InternalError, MobpackError, ToolError
+
+PACKAGES = ("onnx", "onnxruntime", "numpy", "protobuf", "pydantic", "click", "jinja2", "rich")
+MESSAGE_CHARACTERS = 2000
+"""Of one exception: some libraries put what they work on into their messages."""
+TRACEBACK_CHARACTERS = 60_000
+COMMAND_CHARACTERS = 4000
+KEPT = 20
+"""Crash files in the cache; older ones go."""
+DISK = {
+    errno.ENOSPC: "free some space, then run again",
+    errno.EDQUOT: "free some space, then run again",
+    errno.EROFS: "name a folder that can be written to",
+    errno.EMFILE: "raise the limit of open files (ulimit -n), then run again",
+    errno.ENFILE: "end some programs, then run again",
+    errno.EIO: "check the disk",
+}
+"""What an operating system refuses for reasons that are not mobpack's, and what to do."""
+
+
+def as_error(error: BaseException, command: Sequence[str]) -> MobpackError:
+    """What the user is told of an exception that nothing has caught: a crash file shows the rest of it."""
+    if isinstance(error, OSError) and error.errno in DISK:
+        where = f"{error.filename}: " if error.filename else ""
+        return ToolError(f"{where}{(error.strerror or 'the disk failed').lower()}", hint=DISK[error.errno])
+    first = next(iter(shortened(message_of(error), 200).splitlines()), "")
+    what = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    path = write(described(error, command))
+    hint = f"report it with {path}" if path else "no crash file could be written: run it again with --debug"
+    return InternalError(f"this is a fault of mobpack's own ({what})", hint=hint)
+
+
+def described(error: BaseException, command: Sequence[str]) -> str:
+    """Versions, command and traceback, of a bounded length; no values of variables."""
+    lines = [
+        f"mobpack {__version__}",
+        f"Python {platform.python_version()} on {platform.platform()}",
+        *versions(),
+        f"command: {shortened(shlex.join(command), COMMAND_CHARACTERS)}",
+        "",
+        trace_of(error),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def versions() -> Iterator[str]:
+    for name in PACKAGES:
+        try:
+            yield f"{name} {metadata.version(name)}"
+        except metadata.PackageNotFoundError:
+            yield f"{name} is not installed"
+
+
+def trace_of(error: BaseException) -> str:
+    """As Python prints it, with what it came from; long messages and long tracebacks without their middle."""
+    whole = traceback.TracebackException.from_exception(error)
+    lines = [shortened(line, MESSAGE_CHARACTERS) for line in whole.format()]
+    return shortened("".join(lines), TRACEBACK_CHARACTERS)
+
+
+def message_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "its message cannot be read"
+
+
+def shortened(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n... {len(text) - 2 * half:,} characters left out ...\n{text[-half:]}"
+
+
+def write(text: str) -> Path | None:
+    """The file with `text`, in the user's cache folder, else in the temporary one; None where neither can be written.
+
+    It is named by its content: the same crash is kept once.
+    """
+    from packager import tools
+    from packager.atomic import atomic_file
+
+    content = text.encode(errors="replace")
+    name = f"crash-{hashlib.sha256(content).hexdigest()[:12]}.txt"
+    try:
+        path = tools.cache_folder() / "crashes" / name
+        with atomic_file(path) as file:
+            file.write(content)
+        remove_old(path.parent)
+        return path
+    except (MobpackError, OSError):
+        return write_temporary(content)
+
+
+def write_temporary(content: bytes) -> Path | None:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="mobpack-"))  # others may write to the temporary folder, not to this
+        (folder / "crash.txt").write_bytes(content)
+        return folder / "crash.txt"
+    except OSError:
+        return None
+
+
+def remove_old(folder: Path) -> None:
+    found = sorted(folder.glob("crash-*.txt"), key=lambda path: path.stat().st_mtime)
+    for path in found[:-KEPT]:
+        path.unlink(missing_ok=True)
+
+
+def show(error: BaseException) -> None:
+    """The traceback, for `--debug`."""
+    sys.stderr.write(trace_of(error).rstrip() + "\n")

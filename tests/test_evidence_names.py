@@ -1,0 +1,61 @@
+"""What shows failed comparisons lies in folders of their own, whatever the files are called."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from packager import parity
+from packager.evidence.failures import Case, explained, new_folder
+from packager.findings import Parity
+from packager.ortformat.compile import compile_unfused, compile_variant
+from packager.parity import Checked, ParitySettings, Subject
+from packager.runners import RUNNERS
+from packager.store import Store
+from packager.values import Compiled, Style, own_numbers
+from tests.onnx_text import linear, loaded
+
+SETTINGS = ParitySettings(random_samples=1)
+REFUSED = Parity(
+    model="m",
+    variant="source",
+    runner="cpu",
+    label="cpu",
+    sample_count=1,
+    samples="1",
+    tolerance=1e-3,
+    outputs=(),
+    refusal="no",
+)
+
+
+def case_of(compiled: Compiled) -> Case:
+    (runner,) = RUNNERS["cpu"]("")
+    checked = Checked(parity=REFUSED)
+    return Case(
+        subject=Subject(variant=compiled.variant, compiled=compiled), runner=runner, checked=checked, settings=SETTINGS
+    )
+
+
+def test_two_unfused_files_of_one_build_that_both_fail_have_evidence_each(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    variant = own_numbers(loaded(tmp_path, linear()))
+    ort = compile_variant(variant, store, style=Style.UNFUSED)
+    onnx = compile_unfused(variant, store, ort)
+    references = parity.References(tmp_path)
+    files = [ort, onnx, replace(ort, processor="fp16"), ort]
+    failures = [
+        explained(case_of(each), references, tmp_path / f"scratch-{number}", tmp_path / "evidence")
+        for number, each in enumerate(files)
+    ]
+    names = [failure.evidence.name for failure in failures if failure.evidence]
+    assert names == [
+        "m-source-unfused-ort-cpu",
+        "m-source-unfused-onnx-cpu",
+        "m-source-unfused-ort-fp16-cpu",
+        "m-source-unfused-ort-cpu-2",
+    ]
+    assert all((tmp_path / "evidence" / name / "expected.npz").stat().st_size for name in names)
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
+    made = [new_folder(tmp_path / "evidence", "net-int8").name for _ in range(3)]
+    assert made == ["net-int8", "net-int8-2", "net-int8-3"]
