@@ -61,6 +61,10 @@ class Console:
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
+        self.caution(text)
+
+    def caution(self, text: str) -> None:
+        """A warning about this machine, not about what is built: it is neither in the manifest nor for `--strict`."""
         rich_console(stderr=True).print(
             f"warning: {text}", style="yellow", highlight=False, markup=False, soft_wrap=True
         )

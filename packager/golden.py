@@ -29,7 +29,7 @@ from packager.samples.random import (
     index_limits,
     shapes_of,
 )
-from packager.store import Store
+from packager.store import Store, content_key
 from packager.values import ElementType, Model, Plan, Variant
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
 
@@ -152,7 +152,7 @@ class Maker:
             original.model.sha256,
             family.variant,
             hashlib.sha256(original.graph).hexdigest(),
-            original.weights.parent.name if original.weights else "",  # it lies in the store under its content's key
+            content_key(original.weights),
             [subject.sha256 for subject in family.subjects],
             [{**asdict(self.settings_of(subject)), "samples": samples} for subject in family.subjects],
             [self.table.golden, self.table.seed, max_bytes, generated.KIND],

@@ -1,7 +1,6 @@
 """Runs other programs and fetches pinned files; everything that leaves this process goes through here."""
 
 import errno
-import hashlib
 import json
 import os
 import re
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.errors import ModelError, ToolError
+from packager.hashes import sha256_of as sha256_of
 from packager.values import Artifact
 
 FETCH_ATTEMPTS = 3
@@ -304,9 +304,3 @@ def refuse_full_disk(output: str, folder: Path) -> None:
             f"no space left on the disk of {folder}, or on that of {tempfile.gettempdir()}",
             hint="free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk",
         )
-
-
-def sha256_of(path: Path) -> str:
-    """Lower-case hex sha256 of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

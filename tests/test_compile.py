@@ -1,6 +1,7 @@
 """The files that a variant is compiled to: what is in each style, what the store says of it."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,9 +190,11 @@ def test_other_weights_under_the_same_graph_are_another_result(files: Files, tmp
 
 
 def flip(path: Path) -> None:
+    """One bit, in another file of that name: the clock of the disk may not have moved on since it was written."""
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
-    path.write_bytes(content)
+    path.with_name("flipped").write_bytes(content)
+    path.with_name("flipped").replace(path)
 
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
@@ -218,9 +221,7 @@ def test_a_stored_result_that_was_damaged_is_made_again(file: str, damage: str, 
 def test_a_stored_ort_file_that_was_damaged_does_not_ship(files: Files, tmp_path: Path) -> None:
     store = Store(tmp_path)
     folder = store.root / files.fixed.path.parent.relative_to(files.store.root)
-    folder.mkdir(parents=True)
-    for file in files.fixed.path.parent.iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
+    shutil.copytree(files.fixed.path.parents[1], folder.parent)
     flip(folder / files.fixed.path.name)
 
     again = compile_variant(files.variant, store)

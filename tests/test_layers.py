@@ -31,7 +31,7 @@ LAYERS = (
     ("programs", "xcframework"),
     ("archives", "render", "tools"),
     ("replacing",),
-    ("atomic",),
+    ("atomic", "hashes"),
     ("tensors",),
     ("graph", "walk"),
     ("functions", "inputs"),

@@ -1,13 +1,19 @@
 """Results by content: made once, whole or absent, whatever happens meanwhile."""
 
+import hashlib
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from packager.console import Console
 from packager.errors import ToolError
 from packager.store import Store, key_of
+from packager.store import index as store_index
 from tests.disks import tiny_disk
 from tests.onnx_text import compiled, linear
 
@@ -81,6 +87,7 @@ def test_a_process_that_is_killed_half_way_leaves_no_result(tmp_path: Path) -> N
     again = writer(tmp_path, "pass")
     folder = Path(again.communicate()[0].strip())
     assert files(folder) == ["one", "two"]
+    assert again.returncode == 0
 
 
 def test_two_processes_at_once_end_with_one_whole_result(tmp_path: Path) -> None:
@@ -125,3 +132,182 @@ def test_a_store_that_cannot_be_written_is_a_tool_error_with_the_way_out(tmp_pat
     with pytest.raises(ToolError, match="cannot write to the cache") as error:
         Store(tmp_path / "file" / "store").results("step", 1, lambda folder: None)
     assert "XDG_CACHE_HOME" in error.value.hint
+
+
+def two_files(folder: Path) -> None:
+    (folder / "below").mkdir()
+    (folder / "below" / "one").write_text("1")
+    (folder / "two").write_text("2")
+    (folder / "link").symlink_to("below/one")
+
+
+def put(path: Path, content: str) -> None:
+    """Another file of that name: the clock of the disk may not have moved on since the first was written."""
+    path.with_name("other").write_text(content)
+    path.with_name("other").replace(path)
+
+
+def relink(path: Path, target: str) -> None:
+    path.unlink()
+    path.symlink_to(target)
+
+
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a bit": (lambda made: put(made / "below" / "one", "0"), "below/one has changed"),
+    "a cut": (lambda made: put(made / "two", ""), "two has 0 bytes of 1"),
+    "a file less": (lambda made: (made / "two").unlink(), "two is missing"),
+    "a file more": (lambda made: (made / "below" / "three").write_text("3"), "below/three does not belong there"),
+    "another link": (lambda made: relink(made / "link", "two"), "link is another link"),
+    "a link less": (lambda made: (made / "link").unlink(), "link is another link"),
+    "a link for a file": (lambda made: relink(made / "two", "below/one"), "two is no file"),
+    "no index": (lambda made: made.with_name("index.json").unlink(), "index.json is missing"),
+    "a cut index": (lambda made: put(made.with_name("index.json"), '{"files"'), "index.json is not what was written"),
+    "another index": (lambda made: put(made.with_name("index.json"), "[]"), "index.json is not what was written"),
+    "no folder": (lambda made: made.rename(made.with_name("elsewhere")), "files is missing"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_result_is_made_anew_with_one_warning(tmp_path: Path, damage: str) -> None:
+    warnings: list[str] = []
+    store = Store(tmp_path, warnings.append)
+    made = store.results("step", 1, two_files)
+    change, words = DAMAGE[damage]
+    change(made)
+
+    assert store.results("step", 1, two_files) == made
+
+    assert files(made) == ["below/one", "link", "two"]
+    assert [(made / name).read_text() for name in files(made)] == ["1", "1", "2"]
+    assert warnings == [f"stored result step/{made.parent.name[:12]} is damaged ({words}): it is made anew"]
+    assert store.results("step", 1, two_files) == made
+    assert len(warnings) == 1
+    assert files(tmp_path / "scratch") == []
+
+
+def test_a_damaged_result_is_not_found(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    store = Store(tmp_path, warnings.append)
+    made = store.results("step", 1, two_files)
+    assert store.find("step", 1) == made
+    put(made / "two", "x")
+    assert store.find("step", 1) is None
+    assert not made.exists()
+    assert len(warnings) == 1
+    assert store.find("step", 1) is None
+    assert len(warnings) == 1
+
+
+def test_a_folder_in_place_of_a_file_is_damage(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    store = Store(tmp_path, warnings.append)
+    made = store.results("step", 1, two_files)
+    (made / "two").unlink()
+    (made / "two").mkdir()
+    assert store.results("step", 1, two_files) == made
+    assert "(two is no file)" in warnings[0]
+
+
+def test_a_file_is_read_once_in_a_process_and_again_when_it_looks_different(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Store(tmp_path).results("step", 1, two_files)
+    read: list[object] = []
+    digest = hashlib.file_digest
+
+    def counted(file: Any, name: str) -> Any:
+        read.append(file.name)
+        return digest(file, name)
+
+    monkeypatch.setattr(hashlib, "file_digest", counted)
+    assert Store(tmp_path).find("step", 1) == made
+    assert read == []
+    os.utime(made / "two", (1, 1))
+    assert Store(tmp_path).find("step", 1) == made
+    assert read == [str(made / "two")]
+
+
+def test_all_of_a_result_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files, their index and every folder; then the folder with the new name."""
+    synced: list[tuple[str, bool]] = []
+    target = tmp_path / "step"
+
+    def noted(path: Path) -> None:
+        synced.append((path.name, any(target.iterdir()) if target.is_dir() else False))
+        sync(path)
+
+    sync = store_index.sync
+    monkeypatch.setattr(store_index, "sync", noted)
+    monkeypatch.setattr("packager.store.store.sync", noted)
+    Store(tmp_path).results("step", 1, two_files)
+    before = {name for name, is_named in synced if not is_named}
+    assert before == {"below", "one", "two", "index.json", "files", "entry"}
+    assert synced[-1] == ("step", True)
+
+
+REPAIRER = """
+import sys, time
+from pathlib import Path
+from packager.store import Store
+
+def make(folder):
+    time.sleep(0.3)
+    (folder / "one").write_text("1")
+
+print(Store(Path(sys.argv[1])).results("step", ["inputs"], make))
+"""
+
+
+def test_two_processes_that_find_the_same_damage_end_with_a_whole_result(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    command = [sys.executable, "-c", REPAIRER, str(root)]
+    made = Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+    put(made / "one", "x")
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [process.communicate() for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert {out.strip() for out, _ in said} == {str(made)}
+    assert (made / "one").read_text() == "1"
+    assert sum(error.count("is damaged") for _, error in said) == 1
+    assert files(root / "scratch") == []
+
+
+def test_who_has_a_damaged_file_open_reads_on(tmp_path: Path) -> None:
+    store = Store(tmp_path, lambda text: None)
+    made = store.results("step", 1, two_files)
+    put(made / "two", "x")
+    with (made / "two").open() as reader:
+        store.results("step", 1, two_files)
+        assert reader.read() == "x"
+    assert (made / "two").read_text() == "2"
+
+
+def test_what_makes_a_result_anew_may_fail_and_the_damage_is_gone(tmp_path: Path) -> None:
+    def fail(folder: Path) -> None:
+        raise ToolError("no network")
+
+    store = Store(tmp_path, lambda text: None)
+    made = store.results("step", 1, two_files)
+    put(made / "two", "x")
+    with pytest.raises(ToolError):
+        store.results("step", 1, fail)
+    assert not made.exists()
+
+
+def test_without_a_word_of_how_to_warn_a_store_warns_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = Store(tmp_path)
+    made = store.results("step", 1, two_files)
+    put(made / "two", "x")
+    store.results("step", 1, two_files)
+    assert capsys.readouterr().err == (
+        f"warning: stored result step/{made.parent.name[:12]} is damaged (two has changed): it is made anew\n"
+    )
+
+
+def test_a_warning_about_the_store_is_not_in_the_manifest() -> None:
+    console = Console()
+    console.caution("of this machine")
+    console.warn("of the model")
+    assert console.warnings == ["of the model"]

@@ -15,7 +15,7 @@ from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.parity import FAR, ParitySettings, Subject, Tolerance
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
-from packager.store import Store
+from packager.store import Store, content_key
 from packager.values import Compiled, Numbers, Plan, Style, distinct_files, own_numbers
 
 
@@ -192,7 +192,7 @@ def _inputs(subject: Subject, runner: Runner, settings: ParitySettings) -> list[
         variant.model.sha256,
         variant.model.name,
         variant.name,
-        variant.weights.parent.name if variant.weights else "",  # it lies in the store under its content's key
+        content_key(variant.weights),
         subject.style,
         subject.sha256,
         runner.label(),

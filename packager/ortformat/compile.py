@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -19,7 +18,7 @@ from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from packager.ortformat.external import Inside, write_external
 from packager.ortformat.refusals import explain, hint_for
-from packager.store import Store, key_of
+from packager.store import Store, content_key, key_of
 from packager.values import Compiled, Format, Style, Variant
 
 RESULT = "result.json"
@@ -88,24 +87,13 @@ class Made:
 
 
 def _inputs(variant: Variant) -> list[str]:
-    own = variant.weights.parent.name if variant.weights else ""  # a key in the store
+    own = content_key(variant.weights)
     return [key_of(variant.graph.hex()), variant.model.sha256, own, version("onnxruntime")]
 
 
 def _made(store: Store, step: str, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
-    """The result of `make`, made again when a stored file is no longer the one that was written: what ships is never
-    taken on trust."""
-    made_now: list[Path] = []
-
-    def make_now(folder: Path) -> None:
-        made_now.append(folder)
-        make(folder)
-
-    folder = store.results(step, inputs, make_now)
-    if not made_now and not _is_whole(folder):
-        shutil.rmtree(folder)
-        folder = store.results(step, inputs, make)
-    described = _described(folder)
+    folder = store.results(step, inputs, make)
+    described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     (name, sha256), *others = described["files"].items()
     return Made(
         path=folder / name,
@@ -114,18 +102,6 @@ def _made(store: Store, step: str, inputs: Sequence[object], make: Callable[[Pat
         operators=described.get("operators", {}),
         disabled_optimizers=tuple(described.get("disabled_optimizers", ())),
     )
-
-
-def _described(folder: Path) -> dict[str, Any]:
-    described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
-    return described
-
-
-def _is_whole(folder: Path) -> bool:
-    try:
-        return all(tools.sha256_of(folder / name) == sha256 for name, sha256 in _described(folder)["files"].items())
-    except (OSError, ValueError, KeyError):  # a file is gone, or what describes them is damaged
-        return False
 
 
 def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **facts: object) -> None:

@@ -14,7 +14,7 @@ from packager.measurement.subject import Subject
 from packager.quantization.ranges import READER
 from packager.quantization.variants import Made
 from packager.samples import Samples
-from packager.store import Store, key_of
+from packager.store import Store, content_key, key_of
 from packager.values import Model, Variant
 
 RANDOM_SAMPLES = 8
@@ -57,8 +57,7 @@ def latency_of(made: Made, store: Store, console: Console) -> Latency:
 
 def graphs_of(variant: Variant) -> list[str]:
     """What tells a quantized graph, its weights and its model from others."""
-    assert variant.weights
-    return [key_of(variant.graph.hex()), variant.weights.parent.name]
+    return [key_of(variant.graph.hex()), content_key(variant.weights)]
 
 
 def subjects(made: Made) -> tuple[Subject, Subject]:

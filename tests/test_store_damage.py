@@ -1,0 +1,166 @@
+"""A build over a damaged store: the release of a clean build, a warning for each entry that was made anew."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import pytest
+
+from packager.store import damage_of
+from tests.caches import empty_cache
+from tests.onnx_text import linear, saved
+
+pytestmark = [pytest.mark.processes, pytest.mark.kotlin]
+
+PROJECT = """\
+[package]
+name = "small"
+license = "Apache-2.0"
+
+[model.small]
+path = "small.onnx"
+
+[variant.int8]
+quantizer = "static-qdq"
+calibration = { samples = "samples.npz", method = "entropy" }
+
+[target.android]
+variant = "int8"
+providers = []
+
+[target.ios]
+providers = ["coreml"]
+
+[target.react_native]
+"""
+STEPS = {
+    "android",
+    "calibration",
+    "compile",
+    "golden",
+    "ios",
+    "kernels",
+    "latency",
+    "layers",
+    "over",
+    "parity",
+    "prepare",
+    "quantize",
+    "ranges",
+    "react-native",
+}
+"""What the build of PROJECT stores results of."""
+NO_STEPS = {"scratch", "unfinished"}
+
+
+def flip(path: Path) -> None:
+    """One bit in the middle, in place: every name of the file has it."""
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        byte = file.read(1)[0] ^ 1
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte]))
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+DAMAGE: dict[str, Callable[[Path], None]] = {"flip": flip, "cut": cut, "remove": Path.unlink}
+
+
+@dataclass(frozen=True)
+class Project:
+    folder: Path
+    cache: Path
+    clean: dict[str, str]
+    """file of the release -> its sha256, built from nothing"""
+
+    @property
+    def store(self) -> Path:
+        return self.cache / "mobpack" / "store"
+
+
+def built(folder: Path, cache: Path) -> tuple[dict[str, str], str]:
+    """The release, and what the build said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "packager.cli", "build"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(cache))},
+    )
+    assert done.returncode == 0, done.stderr
+    dist = folder / "dist"
+    files = sorted(path for path in dist.rglob("*") if path.is_file())
+    return {str(path.relative_to(dist)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}, done.stderr
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder, cache = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("cache")
+    saved(folder / "small.onnx", linear(columns=512))
+    numpy.savez(folder / "samples.npz", x=numpy.random.default_rng(0).standard_normal((8, 1, 64), numpy.float32))
+    (folder / "mobpack.toml").write_text(PROJECT)
+    clean, said = built(folder, cache)
+    assert "damaged" not in said
+    return Project(folder, cache, clean)
+
+
+def entries(store: Path) -> list[Path]:
+    steps = [step for step in store.iterdir() if step.is_dir() and step.name not in NO_STEPS]
+    return sorted(entry for step in steps for entry in step.iterdir())
+
+
+def content(entry: Path) -> list[Path]:
+    """The files of an entry that hold something, its index last."""
+    return sorted(path for path in entry.rglob("*") if path.is_file() and path.stat().st_size)
+
+
+def test_every_step_of_the_build_is_looked_at(project: Project) -> None:
+    assert {entry.parent.name for entry in entries(project.store)} == STEPS
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Project, damage: str) -> None:
+    """One file of every entry, another one for each kind of damage."""
+    damaged = entries(project.store)
+    for entry in damaged:
+        files = content(entry)
+        DAMAGE[damage](files[list(DAMAGE).index(damage) % len(files)])
+
+    release, said = built(project.folder, project.cache)
+
+    assert release == project.clean
+    named = re.findall(r"warning: stored result (\S+) is damaged", said)
+    assert sorted(named) == sorted(f"{entry.parent.name}/{entry.name[:12]}" for entry in damaged)
+    assert [damage_of(entry) for entry in entries(project.store)] == [""] * len(damaged)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_to_any_file_of_any_entry_shows(project: Project, damage: str, tmp_path: Path) -> None:
+    unseen = []
+    for number, entry in enumerate(entries(project.store)):
+        for file in content(entry):
+            copy = tmp_path / f"{number}-{file.name}"
+            for path in (path for path in entry.rglob("*") if path.is_file()):
+                (copy / path.relative_to(entry)).parent.mkdir(parents=True, exist_ok=True)
+                (copy / path.relative_to(entry)).write_bytes(path.read_bytes())
+            assert damage_of(copy) == ""
+            (twin := copy / "twin").write_bytes((copy / file.relative_to(entry)).read_bytes())
+            if damage == "remove":
+                twin.unlink()
+                (copy / file.relative_to(entry)).unlink()
+            else:
+                DAMAGE[damage](twin)
+                twin.replace(copy / file.relative_to(entry))  # another file, even if the clock has not moved on
+            if not damage_of(copy):
+                unseen.append(file)
+    assert unseen == []
