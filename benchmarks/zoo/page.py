@@ -80,8 +80,8 @@ def introduction(date: str) -> Iterator[str]:
     yield ""
     yield '"s" is the whole build, "Kotlin s" how long Kotlin\'s compiler was there, "CPU s" everything but that'
     yield 'compiler, "peak MB" the largest sum of all processes\' resident sizes. The error is the largest of any'
-    yield "output of any file, as a share of its largest value. Licences are what packages' metadata say; nothing of them"
-    yield "is in this repository."
+    yield "output of any file, as a share of its largest value. Licences are what packages' metadata say; nothing of"
+    yield "them is in this repository."
     yield ""
 
 
