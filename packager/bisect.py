@@ -11,7 +11,7 @@ from packager.bisection import Bisection, Side, bisect
 from packager.config import Config
 from packager.console import Console
 from packager.errors import ConfigError, ToolError, nearest
-from packager.evidence.failures import side
+from packager.evidence.failures import limits_of, side
 from packager.evidence.kept import kept, refuse_other
 from packager.evidence.numbers import settings_for, subjects
 from packager.parity import Subject
@@ -43,6 +43,7 @@ class Found:
     model: str
     samples: str
     tolerance: float
+    atol: float
     bisection: Bisection
 
 
@@ -114,11 +115,19 @@ def _model(
     folder = evidence.parent / f"bisection-{plan.model.name}"
     folder.mkdir()
     a, b = (_side(each, subject, folder) for each, subject in zip(sides, chosen, strict=True))
-    tolerance = max(each.tolerance for each in settings)
+    loosest = max(settings, key=lambda each: each.tolerance).general
+    limits = limits_of(loosest, reference, plan.model)
     own = evidence / plan.model.name
     with console.progress(f"bisect {plan.model.name} between {a.label} and {b.label}") as progress:
-        found = bisect(a, b, reference.samples.paths, folder, own, tolerance=tolerance, progress=progress)
-    return Found(model=plan.model.name, samples=reference.samples.description, tolerance=tolerance, bisection=found)
+        found = bisect(a, b, reference.samples.paths, folder, own, limits=limits, progress=progress)
+    rtol = loosest.max_rel_error or 0.0
+    return Found(
+        model=plan.model.name,
+        samples=reference.samples.description,
+        tolerance=rtol,
+        atol=loosest.atol_of(rtol),
+        bisection=found,
+    )
 
 
 def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Console) -> Subject:

@@ -100,9 +100,11 @@ class ToleranceTable(Strict):
     """What must hold for one output on every runner; integers, booleans and strings must be equal."""
 
     max_rel_error: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed error as a share of the output's largest value"""
+    """largest allowed error as a share of the output's scale, see `tolerance` of [parity]"""
+    atol: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """what is allowed beside max-rel-error times the scale; default a hundredth of max-rel-error"""
     max_abs_error: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed error"""
+    """largest allowed error, whatever the scale"""
     min_cosine: Annotated[float, Field(ge=-1, le=1)] | None = None
     """smallest allowed cosine between the output and the original's, over all samples"""
     min_sqnr_db: Annotated[float, Field(allow_inf_nan=False)] | None = None
@@ -170,12 +172,16 @@ class ParityTable(Strict):
     seed: Annotated[int, Field(ge=0)] = 0
     """seed of the random samples"""
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed error as a share of the output's largest value; default 1e-3, 1e-2 in 16 bits,
-    5e-2 with quantized activations"""
+    """rtol: the largest allowed error is atol + tolerance * scale. The scale is the output's largest value over all
+    samples, and at least 1 where it comes from Sigmoid, Softmax or another operator of a known range. Default 1e-3,
+    1e-2 in 16 bits, 5e-2 with quantized activations"""
+    atol: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """what is allowed beside that; default a hundredth of the tolerance: 1e-5, 1e-4 in 16 bits, 5e-4 with quantized
+    activations"""
     from_original: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed distance of a variant's numbers from the model's own, as a share of the output's largest value;
-    default 5e-2 in 16 bits, and where values are quantized a signal of twice the noise. That finds what is broken;
-    max-drop of a quantizer finds what is not good enough"""
+    """largest allowed distance of a variant's numbers from the model's own, as a share of the output's scale; default
+    5e-2 in 16 bits, and where values are quantized a signal of twice the noise. That finds what is broken; max-drop of
+    a quantizer finds what is not good enough"""
     interpreters: dict[InterpretedName, str] = {}
     """Python programs that run some runners: `cuda = "/opt/venv/bin/python"`; without one mobpack's own isolated
     environments do. onnxruntime and onnxruntime-gpu cannot be installed into one environment"""

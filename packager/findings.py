@@ -10,14 +10,17 @@ NUMBERS_IN_JSON = {"ser_json_inf_nan": "strings"}
 """For pydantic, when it writes these values: JSON has no infinity."""
 
 
+LARGEST_VALUE = "its largest value"
+"""Where the scale of an output is from, unless its values have a known range."""
 DECADES = 10
 """How many tenths of tenths of an output's largest value a histogram of errors tells apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputError:
-    """How far one output is from the expected one, over all samples. Errors are absolute, or shares of the largest
-    finite magnitude that the expected output has on the same sample."""
+    """How far one output is from the expected one, over all samples. Errors are absolute, or shares of its scale: the
+    largest finite magnitude that is expected on any sample, and at least that of the range which it is known to have.
+    """
 
     __pydantic_config__ = NUMBERS_IN_JSON
 
@@ -25,8 +28,15 @@ class OutputError:
     max_abs_error: float
     """largest |a - b|; infinity where one of the two is no number and the other is, or integers differ"""
     max_rel_error: float
-    """the largest absolute error over the largest magnitude of the expected output"""
+    """the largest absolute error over the scale"""
     worst_sample: int
+    scale: float = 0.0
+    scale_from: str = LARGEST_VALUE
+    """where the scale is from, in words"""
+    rtol: float | None = None
+    """what it was judged by: its largest absolute error may be atol + rtol * scale. None where something else is asked
+    of it"""
+    atol: float | None = None
     mean_abs_error: float = 0.0
     """over the numbers that are finite in both"""
     cosine: float = 1.0
@@ -46,7 +56,7 @@ class OutputError:
     top5_agreement: float | None = None
     """share of rows whose largest expected number is among the five largest"""
     histogram: tuple[int, ...] = ()
-    """of |error| as a share of the largest: how many are 0, below 10^-9, 10^-8 ... 1, and the rest"""
+    """of |error| as a share of the scale: how many are 0, below 10^-9, 10^-8 ... 1, and the rest"""
     failure: str = ""
     """why it is over its tolerance, in words; empty when it is within"""
 
@@ -72,7 +82,8 @@ class Parity:
     samples: str
     """where the samples came from, in words"""
     tolerance: float
-    """largest allowed error as a share of the output's largest value, for outputs without a tolerance of their own"""
+    """rtol: largest allowed error is atol + rtol * scale, for outputs without a tolerance of their own"""
+    atol: float = 0.0
     outputs: tuple[OutputError, ...]
     style: Style = Style.FIXED
     sha256: str = ""

@@ -323,6 +323,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             "random-samples": config.parity.random_samples,
             "seed": config.parity.seed,
             "tolerance": config.parity.tolerance,
+            "atol": config.parity.atol,
             "golden": config.parity.golden,
             "golden-max-kib": config.parity.golden_max_kib,
         },

@@ -13,9 +13,10 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
-from packager.bisection import Bisection, Side, bisect
+from packager.bisection import Bisection, Limits, Side, bisect
 from packager.environments.session_child import run_sample
 from packager.errors import ModelError
+from packager.parity import Tolerance
 from packager.runners import Outcome, Runnable, Session
 from packager.samples import write_arrays
 from tests.onnx_text import onnx_model, saved, weight
@@ -117,7 +118,8 @@ def bisected(
     given = [inputs] if isinstance(inputs, Mapping) else inputs
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
-    return bisect(a, b, samples(folder, *given), scratch, folder / "evidence", **{"tolerance": 1e-4, **settings})
+    limits = Limits(tolerance=Tolerance(max_rel_error=settings.pop("tolerance", 1e-4)))
+    return bisect(a, b, samples(folder, *given), scratch, folder / "evidence", **{"limits": limits, **settings})
 
 
 def chain(*, changed: int | None = None, layers: int = LAYERS, rows: int | str = 1) -> onnx.ModelProto:

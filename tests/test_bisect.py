@@ -66,7 +66,7 @@ def bisect(folder: Path) -> Callable[..., Answer]:
 def test_two_sides_that_agree_end_well_and_leave_nothing(bisect: Callable[..., Answer], folder: Path) -> None:
     answer = bisect("original", "cpu")
     assert answer.returncode == 0, answer.stderr
-    assert "net (3 random, seed 0; 0.001 of the largest value allowed)" in answer.stdout
+    assert "net (3 random, seed 0; 1e-05 + 0.001 x scale allowed)" in answer.stdout
     assert not (folder / "mobpack-evidence").exists()
 
 

@@ -48,8 +48,11 @@ PARITY = Parity(
     sample_count=3,
     samples="3 random, seed 0",
     tolerance=1e-3,
+    atol=1e-5,
     sha256="cd" * 32,
-    outputs=(OutputError(output="x:0", max_abs_error=1.23456e-7, max_rel_error=9.87654e-8, worst_sample=2),),
+    outputs=(
+        OutputError(output="x:0", max_abs_error=1.23456e-7, max_rel_error=9.87654e-8, worst_sample=2, scale=1.25),
+    ),
     unstable_outputs=("noise",),
 )
 PACKAGE = Package(name="vision", version="1.0.0", license="Apache-2.0")
@@ -105,8 +108,18 @@ def test_the_same_release_gives_the_same_text_whatever_order_it_was_put_together
 
 def test_parity_figures_keep_three_digits_and_say_what_was_not_compared() -> None:
     (entry,) = document()["parity"]
-    assert entry["outputs"] == [{"name": "x:0", "max-abs-error": 1.23e-7, "max-rel-error": 9.88e-8, "worst-sample": 2}]
-    assert (entry["samples"], entry["tolerance"], entry["not-compared"]) == ("3 random, seed 0", 1e-3, ["noise"])
+    assert entry["outputs"] == [
+        {
+            "name": "x:0",
+            "max-abs-error": 1.23e-7,
+            "max-rel-error": 9.88e-8,
+            "scale": 1.25,
+            "scale-from": "its largest value",
+            "worst-sample": 2,
+        }
+    ]
+    assert (entry["samples"], entry["not-compared"]) == ("3 random, seed 0", ["noise"])
+    assert (entry["tolerance"], entry["atol"]) == (1e-3, 1e-5)
 
 
 def test_a_runner_that_was_skipped_says_why_and_claims_nothing() -> None:

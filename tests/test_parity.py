@@ -85,7 +85,7 @@ def test_a_compiled_model_that_computes_something_else_fails_with_output_error_a
     assert found.parity.has_failed
     assert output.output == "y"
     assert output.failure.startswith("max abs error ")
-    assert output.failure.endswith("of the output's largest value; the tolerance is 0.001")
+    assert " (its largest value); allowed is 1e-05 + 0.001 x " in output.failure
     assert found.worst_sample == output.worst_sample
     assert found.worst_outputs is not None
     kept = numpy.load(found.worst_outputs / "0.npy")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.findings import OutputError
-from packager.parity import Tolerance
+from packager.parity import NO_RANGE, Tolerance
 from packager.parity.metrics import Comparison, difference
 from packager.tensors.streaming import PIECE_NUMBERS
 
@@ -119,7 +119,8 @@ def test_empty_outputs_of_the_same_shape_are_equal() -> None:
 
 
 def compared(*samples: tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike]) -> OutputError:
-    comparison = Comparison("y")
+    scale = NO_RANGE.over(numpy.asarray(expected) for expected, _ in samples)
+    comparison = Comparison("y", scale)
     for expected, actual in samples:
         comparison.add(numpy.asarray(expected), numpy.asarray(actual))
     return comparison.result()
@@ -191,11 +192,14 @@ FAR = compared(([[1.0, 2.0, 3.0]], [[1.0, 3.5, 3.0]]))
     [
         (Tolerance(), ""),
         (Tolerance(max_rel_error=0.5), ""),
-        (Tolerance(max_rel_error=0.49), "max abs error 1.5, 0.5 of the output's largest value; the tolerance is 0.49"),
+        (
+            Tolerance(max_rel_error=0.49),
+            "max abs error 1.5 of 3 (its largest value); allowed is 0.0049 + 0.49 x 3 = 1.47",
+        ),
         (Tolerance(max_abs_error=1.5), ""),
         (
             Tolerance(max_abs_error=1.4),
-            "max abs error 1.5, 0.5 of the output's largest value; the tolerance is 1.4 absolute",
+            "max abs error 1.5 of 3 (its largest value); allowed is 1.4",
         ),
         (Tolerance(min_cosine=0.9), ""),
         (Tolerance(min_cosine=0.999), "cosine 0.9632; the least allowed is 0.999"),

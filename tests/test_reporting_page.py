@@ -32,6 +32,7 @@ from tests.reporting_cases import (
     SOURCE,
     UNFUSED,
     WHOLE,
+    judged,
     parity,
 )
 
@@ -119,7 +120,7 @@ def test_the_page_begins_with_the_verdict() -> None:
 def test_tiles_say_what_is_nearest_to_its_tolerance() -> None:
     tiles = {tile.label: (tile.value, tile.note) for tile in view(document(PLANS, GOOD_REPORT)).tiles}
     where = "orientation (int8, fixed .ort) on cpu"
-    assert tiles["Nearest to its tolerance"] == ("0.02", f"of the largest value, 0.05 allowed: {where}")
+    assert tiles["Nearest to its tolerance"] == ("0.02", f"of the scale, 0.051 allowed: {where}")
     assert tiles["Runners"] == ("1 of 2", "ran: cpu; skipped: arm64 cortex-a53")
     assert tiles["Files that ship"] == ("10.6 MB", "3 files; models: 6.8 MB")
     tiles = {tile.label: (tile.value, tile.note) for tile in view(document(PLANS, REPORT)).tiles}
@@ -138,7 +139,7 @@ def test_the_table_has_every_runner_on_every_file() -> None:
         "coreml": [("not asked", 2), ("does not run it", 1)],
     }
     cells = {row.runner: row.cells for row in model.rows}
-    assert cells["cpu"][2].numbers == "6.3e-6 of the largest, 0.001 allowed"
+    assert cells["cpu"][2].numbers == "6.3e-6 of the scale, 0.001 allowed"
     assert (cells["arm64 cortex-a53"][0].reason, cells["arm64 cortex-a53"][0].label) == (NOT_HERE, "every file")
     assert cells["qnn"][0].reason == "'ids': 3 of 8 values differ"
     assert cells["coreml"][1].reason == "Einsum is not supported <here>"
@@ -149,15 +150,15 @@ def test_what_failed_comes_before_what_is_further_off_and_allowed() -> None:
     allowed = replace(GOOD, max_rel_error=0.9)
     mixed = parity("qnn", FIXED, allowed, BAD)
     found = document(PLANS, Report(parities=(parity("cpu", FIXED, allowed), mixed)))
-    assert numbers(found.parity[1]) == "0.34 of the largest, 0.05 allowed"
+    assert numbers(found.parity[1]) == "0.34 of the scale, 0.051 allowed"
     assert {tile.label: tile.value for tile in view(found).tiles}["Worst error"] == "0.34"
 
 
 def test_files_with_the_same_error_keep_their_cells() -> None:
     (model,) = model_views(document(PLANS, Report(parities=(parity("cpu", FIXED, GOOD), parity("cpu", UNFUSED, GOOD)))))
     assert [(cell.numbers, cell.anchor) for cell in model.rows[0].cells] == [
-        ("6.3e-6 of the largest, 0.05 allowed", "comparison-1"),
-        ("6.3e-6 of the largest, 0.05 allowed", "comparison-2"),
+        ("6.3e-6 of the scale, 0.051 allowed", "comparison-1"),
+        ("6.3e-6 of the scale, 0.051 allowed", "comparison-2"),
     ]
 
 
@@ -180,12 +181,14 @@ def test_comparisons_that_failed_are_open_and_have_all_numbers() -> None:
     ]
     facts = {fact.label: fact.value for fact in model.comparisons[3].facts}
     assert facts["Nodes on it"] == "28 of 30; the CPU runs the rest"
-    assert facts["Compared with"] == "the quantized graph, which is 0.051 of the largest value from the original"
+    assert facts["Compared with"] == "the quantized graph, which is 0.051 of the scale from the original"
     assert facts["Not compared"] == "noise: the original itself gives something else every time"
     good, bad, exact = model.comparisons[3].outputs
     assert {fact.label: fact.value for fact in good.measures} == {
         "max abs error": "5.9e-6",
-        "max rel error": "6.3e-6",
+        "scale": "0.94, its largest value",
+        "max rel error": "6.3e-6 of the scale",
+        "allowed": "0.0005 + 0.05 x 0.94 = 0.0475",
         "mean abs error": "2.1e-7",
         "SQNR": "112.3 dB",
         "cosine": "1.000000",
@@ -194,6 +197,7 @@ def test_comparisons_that_failed_are_open_and_have_all_numbers() -> None:
         "values compared": "12,000",
         "worst sample": "1",
     }
+    assert {fact.label: fact.value for fact in bad.measures}["scale"] == "1, the range of Softmax"
     assert (good.word, bad.word, bad.failure) == ("passed", "failed", BAD.failure)
     assert {fact.label: fact.value for fact in bad.measures}["top-1 agreement"] == "over 99.9%"
     assert [(fact.label, fact.value) for fact in exact.measures][:2] == [("unequal", "3"), ("values compared", "8")]
@@ -203,9 +207,9 @@ def test_comparisons_that_failed_are_open_and_have_all_numbers() -> None:
 @pytest.mark.parametrize(
     ("output", "said"),
     [
-        (GOOD, "6.3e-6 of the largest, 0.05 allowed"),
-        (replace(GOOD, max_rel_error=0.2), "0.2 of the largest"),  # within a tolerance of its own
-        (BAD, "0.34 of the largest, 0.05 allowed"),
+        (GOOD, "6.3e-6 of the scale, 0.051 allowed"),
+        (replace(judged(GOOD, 0.3), max_rel_error=0.2), "0.2 of the scale, 0.3 allowed"),
+        (BAD, "0.34 of the scale, 0.051 allowed"),
         (EXACT, "3 values unequal"),
         (replace(EXACT, mismatch_count=0, max_rel_error=0.0, failure=""), "all values equal"),
         (replace(GOOD, max_rel_error=math.inf, mismatch_count=1, failure="x"), "1 value NaN or infinite"),

@@ -1,13 +1,12 @@
 """Finds the first node where two sides part: two runners on one graph, or an original and what was made of it."""
 
-import math
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.bisection import words
-from packager.bisection.figures import compared
+from packager.bisection.figures import ANYTHING, Limits
 from packager.bisection.forcing import described
 from packager.bisection.fusion import Fusion, merged
 from packager.bisection.matching import Matched, matched
@@ -34,11 +33,11 @@ def bisect(
     folder: Path,
     evidence: Path,
     *,
-    tolerance: float,
+    limits: Limits,
     memory_bytes: int = MEMORY_BYTES,
     progress: Callable[[int, int], None] = no_progress,
 ) -> Bisection:
-    """Where `b` parts from `a` on the worst of `samples` (.npz), by more than `tolerance` of a value's largest number.
+    """Where `b` parts from `a` on the worst of `samples` (.npz), by more than `limits` allow.
 
     `folder` is scratch space; values lie there, about `memory_bytes` of them at a time. What shows a fault is left in
     `evidence`, which is made then. `progress` gets values done and values in all. Raises ModelError for a file that
@@ -46,17 +45,17 @@ def bisect(
     """
     folder = Path(tempfile.mkdtemp(dir=folder))  # what else lies there may have any name
     first, second = _opened(a, folder / "first"), _opened(b, folder / "second")
-    parting = part(first, second, samples, folder / "outputs")
+    parting = part(first, second, samples, folder / "outputs", limits)
     sample = samples[parting.sample]
     found = matched(first, second, shapes_in(sample))
-    parts = not parting.max_rel_error <= tolerance
+    parts = parting.parts(limits)
     scan = Scan(
         a=first,
         b=second,
         sample=sample,
         folder=folder,
         # Where the outputs agree all that is left to do is the table.
-        tolerance=tolerance if parts else math.inf,
+        limits=limits if parts else ANYTHING,
         memory_bytes=memory_bytes,
         is_refused=bool(parting.refusal),
         progress=progress,
@@ -102,11 +101,22 @@ class _Search:
         fault = self.scan.fault()
         if fault:
             return self._refusal(fault) if fault.error is None else self._node(fault)
-        return self._fusion() or self._growth()
+        return self._fusion() or self._small_fault() or self._growth()
+
+    def _small_fault(self) -> Bisection | None:
+        """A node that errs by less than the absolute part of what is allowed: those behind it may enlarge that."""
+        if self.parting.refusal:
+            return None
+        closer = replace(self, scan=replace(self.scan, limits=self.scan.limits.relative, layers=[], notes=[], kinds={}))
+        fault = closer.scan.fault()
+        if not fault or fault.error is None:
+            return None
+        self.scan.layers[:] = closer.scan.layers
+        return closer._node(fault)
 
     def _order(self) -> Bisection | None:
         a, b = self.scan.a, self.scan.b
-        swaps = swapped(self.parting, a, b, self.scan.tolerance)
+        swaps = swapped(self.parting, a, b, self.scan.limits)
         if not swaps:
             return None
         # A list in another order is nobody's fault; a node that gives what has the name of something else is.
@@ -123,7 +133,7 @@ class _Search:
     def _node(self, fault: Fault) -> Bisection:
         assert fault.error
         row = self.scan.layers[-1]
-        text = words.on_node(*self.labels, row, fault.error, self.scan.tolerance, self.where)
+        text = words.on_node(*self.labels, row, fault.error, self.scan.limits, self.where)
         repro = self._left(self.scan, fault, text)
         return Bisection(
             kind=Kind.NODE,
@@ -145,7 +155,7 @@ class _Search:
 
     def _fusion(self) -> Bisection | None:
         scan = self.scan
-        found = merged(scan.a, scan.b, self.parting, scan.sample, scan.folder, scan.tolerance, tuple(scan.usable))
+        found = merged(scan.a, scan.b, self.parting, scan.sample, scan.folder, scan.limits, tuple(scan.usable))
         if not found:
             return None
         label = found.wrong.side.label
@@ -191,7 +201,7 @@ class _Search:
             given = narrow.forced((value,), known)
         except RefusedError:
             return None
-        error = compared(value, read_array(known[value]), read_array(given.found[value]))
+        error = narrow.limits.compared(value, read_array(known[value]), read_array(given.found[value]))
         return Fault(value=value, error=error, known=known)
 
     def _growth(self) -> Bisection:
@@ -208,7 +218,7 @@ class _Search:
             actual = {name: read_array(path) for name, path in made.items()}
         except RefusedError:
             actual = {}
-        if actual and compared(fault.value, expected, actual[fault.value]).max_rel_error <= scan.tolerance:
+        if actual and not scan.limits.exceeds(scan.limits.compared(fault.value, expected, actual[fault.value])):
             self.scan.notes.append(f"'{fault.value}' is right when nothing but its node runs")
         piece.graph.output[0].CopyFrom(described(fault.value, actual.get(fault.value, expected)))
         return leave(

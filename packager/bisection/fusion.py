@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.bisection.figures import compared
+from packager.bisection.figures import Limits
 from packager.bisection.outputs import Parting, whole
 from packager.bisection.running import RefusedError, fresh, run_file, run_piece
 from packager.bisection.subject import Subject
@@ -30,13 +30,13 @@ class Fusion:
 
 
 def merged(
-    a: Subject, b: Subject, parting: Parting, sample: Path, folder: Path, tolerance: float, values: Sequence[str]
+    a: Subject, b: Subject, parting: Parting, sample: Path, folder: Path, limits: Limits, values: Sequence[str]
 ) -> Fusion | None:
     """The side that is right only while it runs node by node, and which of `values` it does without; None where
     neither is."""
     ways = [(b, a, parting.a)] if parting.refusal else [(b, a, parting.a), (a, b, parting.b)]
     for wrong, right, expected in ways:
-        search = _Search(subject=wrong, expected=expected, sample=sample, folder=folder, tolerance=tolerance)
+        search = _Search(subject=wrong, expected=expected, sample=sample, folder=folder, limits=limits)
         if not search.is_right_alone():
             continue
         floats = search.floats(values)
@@ -63,7 +63,7 @@ class _Search:
     """folder with the outputs of the other side"""
     sample: Path
     folder: Path
-    tolerance: float
+    limits: Limits
 
     def is_right_alone(self) -> bool:
         """Whether the file itself gives what is expected when nothing is optimized."""
@@ -98,10 +98,10 @@ class _Search:
 
     def _is_right(self, files: Sequence[Path]) -> bool:
         errors = (
-            compared("", read_array(self.expected / f"{index}.npy"), read_array(file))
-            for index, file in enumerate(files)
+            self.limits.compared(name, read_array(self.expected / f"{index}.npy"), read_array(file))
+            for index, (name, file) in enumerate(zip(self.subject.outputs, files, strict=True))
         )
-        return all(error.max_rel_error <= self.tolerance for error in errors)
+        return not any(self.limits.exceeds(error) for error in errors)
 
 
 def _watched(subject: Subject, values: Sequence[str]) -> "ModelProto":

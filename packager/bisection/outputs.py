@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packager.bisection.figures import compared
+from packager.bisection.figures import Limits
 from packager.bisection.running import fresh
 from packager.bisection.subject import Subject
 from packager.errors import ModelError
@@ -31,12 +31,19 @@ class Parting:
     refusal: str = ""
     """why the second side does not run on it"""
 
+    def share(self, limits: Limits) -> float:
+        """The largest error for what it may be."""
+        return math.inf if self.refusal else max(map(limits.share, self.errors), default=0.0)
+
+    def parts(self, limits: Limits) -> bool:
+        return bool(self.refusal) or any(limits.exceeds(error) for error in self.errors)
+
     @property
     def max_rel_error(self) -> float:
         return math.inf if self.refusal else max((error.max_rel_error for error in self.errors), default=0.0)
 
 
-def part(a: Subject, b: Subject, samples: Sequence[Path], folder: Path) -> Parting:
+def part(a: Subject, b: Subject, samples: Sequence[Path], folder: Path, limits: Limits) -> Parting:
     """Runs both on all of `samples`; what they give on the worst one stays in `folder`.
 
     Raises ModelError when one of them does not open, or the first side runs on none of the samples.
@@ -52,8 +59,8 @@ def part(a: Subject, b: Subject, samples: Sequence[Path], folder: Path) -> Parti
                 refusal = refusal or refused
                 continue
             refused = _run(second, sample, now.b).error
-            now = replace(now, refusal=refused, errors=() if refused else tuple(_errors(a.outputs, now)))
-            if worst is None or not now.max_rel_error <= worst.max_rel_error:
+            now = replace(now, refusal=refused, errors=() if refused else tuple(_errors(a.outputs, now, limits)))
+            if worst is None or not now.share(limits) <= worst.share(limits):
                 worst = _kept(now, folder / "worst")
             if refused:
                 break
@@ -94,9 +101,9 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _errors(names: Sequence[str], found: Parting) -> Iterator[OutputError]:
+def _errors(names: Sequence[str], found: Parting, limits: Limits) -> Iterator[OutputError]:
     for index, name in enumerate(names):
-        yield compared(name, read_array(found.a / f"{index}.npy"), read_array(found.b / f"{index}.npy"))
+        yield limits.compared(name, read_array(found.a / f"{index}.npy"), read_array(found.b / f"{index}.npy"))
 
 
 def _kept(found: Parting, folder: Path) -> Parting:
@@ -104,17 +111,17 @@ def _kept(found: Parting, folder: Path) -> Parting:
     return replace(found, a=folder / "a", b=folder / "b")
 
 
-def swapped(parting: Parting, a: Subject, b: Subject, tolerance: float) -> Mapping[int, int]:
+def swapped(parting: Parting, a: Subject, b: Subject, limits: Limits) -> Mapping[int, int]:
     """Output of the second side -> the other one of the first side that it carries, by their places; empty unless all
     outputs are the same in another order."""
     count = len(a.outputs)
     if parting.refusal or count != len(b.outputs) or count > MOST_OUTPUTS:
         return {}
     # Those that are right in their own place stay there: others may look like them.
-    left = [index for index, error in enumerate(parting.errors) if not error.max_rel_error <= tolerance]
+    left = [index for index, error in enumerate(parting.errors) if limits.exceeds(error)]
     found: dict[int, int] = {}
     for index in tuple(left):
-        fits = next((other for other in left if other != index and _is_same(parting, other, index, tolerance)), None)
+        fits = next((other for other in left if other != index and _is_same(parting, other, index, limits)), None)
         if fits is None:
             return {}
         found[index] = fits
@@ -122,6 +129,6 @@ def swapped(parting: Parting, a: Subject, b: Subject, tolerance: float) -> Mappi
     return found
 
 
-def _is_same(parting: Parting, a: int, b: int, tolerance: float) -> bool:
-    error = compared("", read_array(parting.a / f"{a}.npy"), read_array(parting.b / f"{b}.npy"))
-    return error.max_rel_error <= tolerance
+def _is_same(parting: Parting, a: int, b: int, limits: Limits) -> bool:
+    error = limits.compared("", read_array(parting.a / f"{a}.npy"), read_array(parting.b / f"{b}.npy"))
+    return not limits.exceeds(error)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.bisection.figures import are_alike, compared
+from packager.bisection.figures import Limits, are_alike
 from packager.bisection.forcing import forced, given
 from packager.bisection.matching import Matched, Planner
 from packager.bisection.naming import named
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FIRST_ASKED, MOST_ASKED = 8, 64
 """Suspicious values whose nodes are run at once."""
 ASKED_FROM = 0.1
-"""Share of the tolerance from which on an error is traced: is it of this node, or of those before it?"""
+"""Share of what it may be from which on an error is traced: is it of this node, or of those before it?"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Scan:
     b: Subject
     sample: Path
     folder: Path
-    tolerance: float
+    limits: Limits
     memory_bytes: int
     is_refused: bool
     """whether the second side does not run on the sample"""
@@ -140,13 +140,13 @@ class Scan:
         rows = {}
         for name in values:
             self.kinds[name] = read_array(fetched.b[name]).dtype
-            rows[name] = compared(name, read_array(fetched.a[name]), read_array(fetched.b[name]))
-        suspects = [name for name in values if not rows[name].max_rel_error <= ASKED_FROM * self.tolerance]
+            rows[name] = self.limits.compared(name, read_array(fetched.a[name]), read_array(fetched.b[name]))
+        suspects = [name for name in values if self.limits.exceeds(rows[name], part=ASKED_FROM)]
         local = self._asked(suspects, fetched.a)
         for name in values:
             self.layers.append(self._row(name, rows[name], local.get(name)))
             error = local.get(name)
-            if error is not None and not error.max_rel_error <= self.tolerance:
+            if error is not None and self.limits.exceeds(error):
                 return Fault(value=name, error=error, known=fetched.a)
         return None
 
@@ -157,7 +157,7 @@ class Scan:
         start, size = 0, FIRST_ASKED
         while start < len(suspects):
             found.update(self._local(suspects[start : start + size], known))
-            if any(not each.max_rel_error <= self.tolerance for each in found.values()):
+            if any(self.limits.exceeds(each) for each in found.values()):
                 break
             start, size = start + size, min(2 * size, MOST_ASKED)
             self.progress(len(self.layers) + len(found), len(self.matched.values))
@@ -189,7 +189,7 @@ class Scan:
                     self.notes.append(f"'{asked[0]}' cannot be computed alone: {error}")
                 continue
             for name in asked:
-                yield name, compared(name, read_array(known[name]), read_array(found.found[name]))
+                yield name, self.limits.compared(name, read_array(known[name]), read_array(found.found[name]))
 
     def forced(self, values: tuple[str, ...], known: Mapping[str, Path]) -> Forced:
         """`values` as the second side gives them when its nodes are given what the first side has, which is `known`."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from packager.bisection.figures import Limits
 from packager.bisection.result import ValueDifference
 from packager.bisection.subject import Subject
 from packager.findings import OutputError
@@ -15,7 +16,7 @@ def share(error: float) -> str:
     return "NaN, infinity or other integers" if math.isinf(error) else f"{error:.3g} of its largest value"
 
 
-def on_node(a: str, b: str, row: ValueDifference, error: OutputError, tolerance: float, where: str) -> str:
+def on_node(a: str, b: str, row: ValueDifference, error: OutputError, limits: Limits, where: str) -> str:
     if error.failure:
         how = f"has another form: {error.failure}"
     elif error.is_exact:
@@ -26,7 +27,8 @@ def on_node(a: str, b: str, row: ValueDifference, error: OutputError, tolerance:
     else:
         how = (
             f"is off by {error.max_rel_error:.3g} of its largest value "
-            f"(allowed {tolerance:.3g}; {error.sqnr_db:.1f} dB)"
+            f"({error.max_abs_error:.3g} of {error.scale:.3g}, allowed {limits.allowed(error):.3g}; "
+            f"{error.sqnr_db:.1f} dB)"
         )
     return (
         f"{b} parts from {a} at node '{row.node}' ({row.operator}): "

@@ -26,7 +26,7 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
     if as_json:
         print_json({"bisections": [document(each) for each in found]})
     for each in () if as_json else found:
-        console.result(f"{each.model} ({each.samples}; {each.tolerance:g} of the largest value allowed)")
+        console.result(f"{each.model} ({each.samples}; {each.atol:g} + {each.tolerance:g} x scale allowed)")
         console.table("", ["value", "operator", "differs by", "SQNR", "alone by"], layer_rows(each.bisection))
         for note in each.bisection.notes:
             console.say(f"  not compared: {note}")
@@ -42,7 +42,13 @@ def document(found: "Found") -> dict[str, object]:
     from packager.documents import plain
 
     shown = replace(found.bisection, repro=None)  # where it lies is said by --evidence
-    return {"model": found.model, "samples": found.samples, "tolerance": found.tolerance, **plain(shown)}
+    return {
+        "model": found.model,
+        "samples": found.samples,
+        "tolerance": found.tolerance,
+        "atol": found.atol,
+        **plain(shown),
+    }
 
 
 def layer_rows(found: "Bisection") -> list[list[str]]:

@@ -140,7 +140,7 @@ def summary(made: "Release", console: "Console") -> None:
     from packager.console import size
 
     compared = [parity for parity in made.report.parities if parity.has_run]
-    worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the largest"
+    worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
     rows = [
         [str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst]
         for each in made.shipped
@@ -149,7 +149,7 @@ def summary(made: "Release", console: "Console") -> None:
     console.table("", ["artifact", "size", "sha256", "worst error"], rows)
     lines = [
         f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
-        f"{parity.against} within {parity.tolerance:g} of the largest value ({parity.samples})"
+        f"{parity.against} within {parity.atol:g} + {parity.tolerance:g} x scale ({parity.samples})"
         for parity in compared
     ]
     for line in dict.fromkeys(lines):  # targets may ship the same graph in several formats

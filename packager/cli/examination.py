@@ -141,7 +141,7 @@ def _allowed(compared: "list[Parity]") -> list[str]:
     """Tolerances, each with the runners that it is for. An output may have one of its own: --json has them."""
     labels: dict[str, dict[str, None]] = {}
     for each in compared:
-        allowed = "rtol 1e-3, atol 1e-5" if each.runner == "recorded" else f"{each.tolerance:g} of the largest value"
+        allowed = "rtol 1e-3, atol 1e-5" if each.runner == "recorded" else f"{each.atol:g} + {each.tolerance:g} x scale"
         labels.setdefault(allowed, {})[each.label] = None
     return [f"allowed on {', '.join(names)}: {allowed}" for allowed, names in labels.items()]
 

@@ -67,7 +67,7 @@ def project_file(model: "Model", package: str, path: str) -> str:
         "",
         _line("[parity]", "nothing ships that computes something else than the model"),
         _line('# samples = "samples/"', ".npz files keyed by input name; random inputs when absent"),
-        _line("# tolerance = 1e-3", "largest allowed error, as a share of the output's largest value"),
+        _line("# tolerance = 1e-3", "largest allowed error: atol + tolerance x the output's largest value"),
         "",
         "[target.android]",
         _line('group = "com.example"', "Maven group and start of the Kotlin package"),

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager import parity
-from packager.bisection import Side, bisect
+from packager.bisection import Limits, Side, bisect
 from packager.errors import MobpackError, ToolError
 from packager.findings import Failure, Parity
-from packager.parity import Checked, ParitySettings, References, Subject
+from packager.parity import Checked, ParitySettings, Reference, References, Subject, Tolerance
 from packager.parity.outcomes import array_of
 from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
 from packager.samples import write_arrays
-from packager.values import Variant, own_numbers
+from packager.values import Model, Variant, own_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,8 +94,12 @@ def explained(case: Case, references: References, scratch: Path, evidence: Path)
         save(folder / f"{case.runner.NAME}.npz", names, Outcome(outputs=case.checked.worst_outputs))
     has_nodes = found.over and not is_recorded
     place = Place(sample=reference.samples.paths[sample], scratch=scratch / "bisection", evidence=folder / "node")
-    node = _first_node(original(case.subject.original, place), file(case, place), case, place) if has_nodes else ""
+    node = _parting_node(reference, case, place) if has_nodes else ""
     return Failure(parity=found, message=in_words(case), hint=hint_for(found), evidence=folder, node=node)
+
+
+def _parting_node(reference: Reference, case: Case, place: "Place") -> str:
+    return _first_node(original(case.subject.original, place), file(case, place), reference, case, place)
 
 
 def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
@@ -110,7 +114,7 @@ def explained_variant(case: Case, references: References, scratch: Path, evidenc
     save(folder / "variant.npz", case.output_names, reference.outcomes[worst.worst_sample])
     sample = reference.samples.paths[worst.worst_sample]
     place = Place(sample=sample, scratch=scratch / "variant", evidence=folder / "node")
-    node = _first_node(original(own_numbers(model), place), graph(case, place), case, place)
+    node = _first_node(original(own_numbers(model), place), graph(case, place), reference, case, place)
     message = (
         f"model '{model.name}': the variant '{found.variant}' is broken: its output '{worst.output}' differs from the "
         f"original on sample {worst.worst_sample} of {found.samples}: {worst.failure}"
@@ -193,7 +197,13 @@ def cpu() -> Runner:
     return runner
 
 
-def _first_node(a: Side, b: Side, case: Case, place: Place) -> str:
+def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> Limits:
+    """What outputs and inner values may be off."""
+    names = [spec.name for spec in model.signature.outputs]
+    return Limits(tolerance=tolerance, scales=dict(zip(names, reference.scales, strict=True)))
+
+
+def _first_node(a: Side, b: Side, reference: Reference, case: Case, place: Place) -> str:
     """Words on the first node that parts; why there are none, where looking for it failed."""
     folder = place.folder("values")
     end = time.monotonic() + SEARCH_S
@@ -204,8 +214,8 @@ def _first_node(a: Side, b: Side, case: Case, place: Place) -> str:
                 f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect goes on"
             )
 
-    tolerance = case.settings.tolerance
+    limits = limits_of(case.settings.general, reference, case.subject.variant.model)
     try:
-        return bisect(a, b, [place.sample], folder, place.evidence, tolerance=tolerance, progress=stop_in_time).words
+        return bisect(a, b, [place.sample], folder, place.evidence, limits=limits, progress=stop_in_time).words
     except MobpackError as error:
         return f"the first node that differs was not found: {error.message}"

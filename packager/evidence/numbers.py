@@ -104,6 +104,7 @@ def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySett
         random_samples=table.random_samples,
         seed=table.seed,
         tolerance=table.tolerance or parity.default_tolerance(subject.variant) + runner.ROUNDING,
+        atol=table.atol,
         distance=distance(table.from_original, subject),
         outputs={name: Tolerance(**each.model_dump()) for name, each in model.tolerance.items()},
     )
@@ -205,7 +206,7 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
     if found.from_original is not None and found.from_original > FAR and not found.too_far:
         yield (
             f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
-            f"{found.from_original:.0%} of the largest value from the model's own: one of the two is wrong for "
+            f"{found.from_original:.0%} of their scale from the model's own: one of the two is wrong for "
             f"these samples ({found.samples})"
         )
     if found.skipped:

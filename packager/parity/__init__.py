@@ -2,6 +2,7 @@
 
 from packager.parity.check import Checked, check
 from packager.parity.reference import Reference, References, graph_of, run_original
+from packager.parity.scale import NO_RANGE, Scale
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import Subject, is_own_original
 from packager.parity.tolerance import FAR, Tolerance, default_distance, default_tolerance
@@ -9,10 +10,12 @@ from packager.samples import sample_files
 
 __all__ = [
     "FAR",
+    "NO_RANGE",
     "Checked",
     "ParitySettings",
     "Reference",
     "References",
+    "Scale",
     "Subject",
     "Tolerance",
     "check",

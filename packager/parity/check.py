@@ -12,6 +12,7 @@ from packager.parity.allclose import Excess, over
 from packager.parity.metrics import Comparison
 from packager.parity.outcomes import array_of
 from packager.parity.reference import Reference, References, is_reshaped
+from packager.parity.scale import Scale
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import Subject
 from packager.runners import Outcome, Runner, Session
@@ -80,6 +81,7 @@ def check(
         sample_count=len(reference.samples.paths),
         samples=reference.samples.description,
         tolerance=settings.tolerance,
+        atol=settings.general.atol_of(settings.tolerance),
         outputs=ran.outputs,
         from_original=max((each.max_rel_error for each in distances), default=None),
         distances=distances,
@@ -98,7 +100,7 @@ def _distances(subject: Subject, settings: ParitySettings, references: Reference
     """What the variant's numbers are from the user's model, and whether that is too far."""
     beside = references.beside_model(subject.variant, settings)
     for each in beside.errors if beside else ():
-        yield replace(each, failure=settings.distance.failure(each))
+        yield settings.distance.judged(each)
 
 
 def _ran(
@@ -132,7 +134,11 @@ def _compared(
     progress: Progress,
 ) -> Ran:
     specs = subject.variant.model.signature.outputs
-    judges = [Judge(spec.name, index, settings) for index, spec in enumerate(specs) if index not in reference.unstable]
+    judges = [
+        Judge(spec.name, index, settings, reference.scales[index])
+        for index, spec in enumerate(specs)
+        if index not in reference.unstable
+    ]
     worst, worst_sample = -1.0, 0
     made, kept = folder / "outputs", folder / "worst"
     made.mkdir()
@@ -165,19 +171,21 @@ def _compared(
 class Judge:
     """One output: what it is so far beside the expected one, and whether that will do."""
 
-    def __init__(self, output: str, index: int, settings: ParitySettings) -> None:
+    def __init__(self, output: str, index: int, settings: ParitySettings, scale: Scale) -> None:
         self._index, self._settings = index, settings
-        self._comparison = Comparison(output)
+        self._comparison = Comparison(output, scale)
+        self._allowed = settings.general.allowed(scale.value) or 0.0
         self._sample_count = 0
         self._worst = Excess()
         """by what was recorded, and the number of its sample"""
         self._worst_sample = 0
 
     def add(self, expected: Outcome, actual: Outcome) -> float:
-        """Takes the next sample; its largest error as a share of the largest value."""
+        """Takes the next sample; its largest error as a share of what is allowed, unless the output is judged
+        otherwise."""
         a, b = array_of(expected, self._index), array_of(actual, self._index)
         if not self._settings.is_recorded:
-            return self._comparison.add(a, b).max_rel_error
+            return self._comparison.add(a, b).max_abs_error / self._allowed
         self._comparison.add(b, a)
         excess = over(b, a)
         if excess.max_share > self._worst.max_share or (excess.failure and not self._worst.failure):
@@ -190,4 +198,5 @@ class Judge:
         reason = self._comparison.reason
         if self._settings.is_recorded and found.output not in self._settings.outputs:
             return replace(found, failure=self._worst.failure, worst_sample=self._worst_sample)
-        return replace(found, failure=reason or self._settings.tolerance_of(found.output).failure(found))
+        judged = self._settings.tolerance_of(found.output).judged(found)
+        return replace(judged, failure=reason) if reason else judged

@@ -1,20 +1,18 @@
 """How far an output is from the expected one, over samples that come one after the other: only sums are kept."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from packager.findings import DECADES, OutputError
-from packager.tensors.streaming import PIECE_NUMBERS
+from packager.parity.scale import NO_RANGE, Scale, must_be_equal
+from packager.tensors.streaming import PIECE_NUMBERS, pieces_of
 from packager.tensors.sums import Sums, sums_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SMALLEST_SCALE = 1e-6
-"""What counts as the largest value of an output that is (almost) zero everywhere."""
 TOP = 5
 EDGES = [10.0**power for power in range(1 - DECADES, 1)]
 
@@ -26,7 +24,7 @@ class Difference:
     max_abs_error: float
     """largest |a - b|; infinity where a NaN or an infinity meets something else, or integers differ"""
     max_rel_error: float
-    """max_abs_error over the largest finite |a|: an error relative to the output's own scale"""
+    """max_abs_error over the scale of the output"""
     mismatch_count: int = 0
     reason: str = ""
     """why the two cannot be compared by value (shape, element type); empty when they can"""
@@ -35,8 +33,10 @@ class Difference:
 class Comparison:
     """One output of a model: what it gave so far, beside what it should have given."""
 
-    def __init__(self, output: str) -> None:
+    def __init__(self, output: str, scale: Scale) -> None:
+        """`scale` is that of what is expected on all samples."""
         self.output = output
+        self.scale = scale
         self.reason = ""
         """why the outputs of a sample cannot be compared, in words; empty when all could"""
         self.is_exact = False
@@ -68,6 +68,8 @@ class Comparison:
             output=self.output,
             max_abs_error=self._max_abs_error,
             max_rel_error=self._worst.max_rel_error,
+            scale=self.scale.value,
+            scale_from=self.scale.source,
             worst_sample=self._worst_sample,
             mean_abs_error=self._abs_error / self._finite_count if self._finite_count else 0.0,
             cosine=self._sums.cosine,
@@ -87,7 +89,7 @@ class Comparison:
         if expected.shape != actual.shape:
             return _incomparable(f"shape {list(actual.shape)} instead of {list(expected.shape)}")
         self._number_count += expected.size
-        self.is_exact = expected.dtype.kind in "Ub" or (expected.dtype.kind in "iu" and expected.dtype.itemsize > 1)
+        self.is_exact = must_be_equal(expected)
         if self.is_exact:
             unequal = int((expected != actual).sum())
             error = float("inf") if unequal else 0.0
@@ -98,9 +100,8 @@ class Comparison:
     def _numbers(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
         import numpy
 
-        scale = _largest(expected)
         worst, mismatches = 0.0, 0
-        for narrow_a, narrow_b in zip(_split(expected), _split(actual), strict=True):
+        for narrow_a, narrow_b in zip(pieces_of(expected), pieces_of(actual), strict=True):
             a, b = narrow_a.astype(numpy.float64), narrow_b.astype(numpy.float64)
             with numpy.errstate(invalid="ignore"):
                 error = a - b
@@ -118,15 +119,16 @@ class Comparison:
                 worst = max(worst, float(error.max()))
                 self._abs_error += float(error.sum())
                 self._finite_count += error.size
-                self._count(error, scale)
+                self._count(error)
         if mismatches:
             worst = float("inf")
-        return Difference(max_abs_error=worst, max_rel_error=worst / scale, mismatch_count=mismatches)
+        return Difference(max_abs_error=worst, max_rel_error=worst / self.scale.value, mismatch_count=mismatches)
 
-    def _count(self, errors: "NDArray[Any]", scale: float) -> None:
+    def _count(self, errors: "NDArray[Any]") -> None:
         """Decade by decade: eleven passes over a piece in the cache are faster than one search for each number."""
         import numpy
 
+        scale = self.scale.value
         below = [int(numpy.count_nonzero(errors == 0)), *(int(numpy.count_nonzero(errors < scale * e)) for e in EDGES)]
         counts = [below[0], *(after - before for before, after in pairwise(below)), errors.size - below[-1]]
         for place, count in enumerate(counts):
@@ -153,21 +155,7 @@ class Comparison:
 
 def difference(expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
     """`actual` against `expected`, one sample."""
-    return Comparison("").add(expected, actual)
-
-
-def _largest(array: "NDArray[Any]") -> float:
-    """The largest finite magnitude in it, at least SMALLEST_SCALE."""
-    import numpy
-
-    found = SMALLEST_SCALE
-    for piece in _split(array):
-        low, high = float(piece.min()), float(piece.max())
-        if not (math.isfinite(low) and math.isfinite(high)):
-            finite = piece[numpy.isfinite(piece)]
-            low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-        found = max(found, abs(low), abs(high))
-    return found
+    return Comparison("", NO_RANGE.over([expected])).add(expected, actual)
 
 
 def _beyond(a: "NDArray[Any]", b: "NDArray[Any]") -> Sums:
@@ -176,12 +164,6 @@ def _beyond(a: "NDArray[Any]", b: "NDArray[Any]") -> Sums:
 
     with numpy.errstate(over="ignore"):
         return sums_of(a, b)
-
-
-def _split(array: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
-    flat = array.reshape(-1)
-    for start in range(0, flat.size, PIECE_NUMBERS):
-        yield flat[start : start + PIECE_NUMBERS]
 
 
 def _incomparable(reason: str) -> Difference:

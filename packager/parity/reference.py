@@ -6,8 +6,10 @@ from pathlib import Path
 
 from packager.errors import ConfigError, ModelError, ParityError
 from packager.findings import OutputError
+from packager.models.ranges import known_ranges
 from packager.parity.metrics import Comparison, difference
 from packager.parity.outcomes import array_of
+from packager.parity.scale import Scale, of_range
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import is_own_original
 from packager.runners import RUNNERS, Outcome, Runnable
@@ -25,6 +27,8 @@ class Reference:
     outcomes: tuple[Outcome, ...]
     unstable: frozenset[int]
     """outputs that differ between two runs of the original: no use comparing them"""
+    scales: tuple[Scale, ...]
+    """of its outputs, over all samples"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,11 +118,24 @@ def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
     return Beside(outcomes=outcomes, errors=tuple(_errors(model, outcomes, reference)))
 
 
+def scales_of(model: Model, outcomes: Sequence[Outcome]) -> tuple[Scale, ...]:
+    """The scale of every output on all samples. Ranges are those of the user's own model: what is made of it may say
+    less."""
+    from onnx import ModelProto
+
+    ranges = known_ranges(ModelProto.FromString(model.graph))
+    return tuple(
+        of_range(ranges.get(spec.name, "")).over(array_of(outcome, index) for outcome in outcomes)
+        for index, spec in enumerate(model.signature.outputs)
+    )
+
+
 def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> Iterator[OutputError]:
+    scales = scales_of(model, outcomes)
     for index, spec in enumerate(model.signature.outputs):
         if spec.element not in FLOATS or index in reference.unstable:
             continue
-        comparison = Comparison(spec.name)
+        comparison = Comparison(spec.name, scales[index])
         for before, after in zip(outcomes, reference.outcomes, strict=True):
             comparison.add(array_of(before, index), array_of(after, index))
         if comparison.reason:
@@ -143,7 +160,8 @@ def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Ref
         refused = next((outcome.error for outcome in outcomes if outcome.error), "")
         if not refused:
             unstable = _unstable_outputs(original, candidate, outcomes, folder / "again")
-            return Reference(samples=candidate, outcomes=outcomes, unstable=unstable)
+            scales = scales_of(model, outcomes)
+            return Reference(samples=candidate, outcomes=outcomes, unstable=unstable, scales=scales)
         refusal = refusal or refused
     if settings.samples:
         raise ConfigError(

@@ -16,7 +16,9 @@ class ParitySettings:
     random_samples: int = 3
     seed: int = 0
     tolerance: float = 1e-3
-    """largest allowed error, as a share of the output's largest value"""
+    """rtol: the largest allowed error is atol + rtol * scale"""
+    atol: float | None = None
+    """None for what goes with the rtol"""
     distance: Tolerance = ANY
     """how far a variant may be from the user's model"""
     outputs: Mapping[str, Tolerance] = field(default_factory=dict)
@@ -26,4 +28,9 @@ class ParitySettings:
     """whether it is the original that is judged, by what a runner has recorded: as numpy.allclose does"""
 
     def tolerance_of(self, output: str) -> Tolerance:
-        return self.outputs.get(output, Tolerance(max_rel_error=self.tolerance))
+        return self.outputs.get(output, self.general)
+
+    @property
+    def general(self) -> Tolerance:
+        """What outputs are judged by that have nothing of their own."""
+        return Tolerance(max_rel_error=self.tolerance, atol=self.atol)

@@ -251,11 +251,14 @@ def parity_entry(parity: Parity) -> dict[str, object]:
         **({} if parity.from_original is None else {"from-original": rounded(parity.from_original)}),
         "samples": parity.samples,
         "tolerance": parity.tolerance,
+        "atol": rounded(parity.atol),
         "outputs": [
             {
                 "name": each.output,
                 "max-abs-error": rounded(each.max_abs_error),
                 "max-rel-error": rounded(each.max_rel_error),
+                "scale": rounded(each.scale),
+                "scale-from": each.scale_from,
                 "worst-sample": each.worst_sample,
             }
             for each in parity.outputs

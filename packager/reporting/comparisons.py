@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from packager.measurement.page import FactView
+from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
-from packager.reporting.document import FileEntry, OutputEntry, ParityEntry, ReportDocument
+from packager.reporting.document import FileEntry, Number, OutputEntry, ParityEntry, ReportDocument
 from packager.reporting.views import CellView, ComparisonView, ModelView, OutputView, RowView
 from packager.reporting.words import STATES, amount, decibels, file_name, number_in, percent, plural
 
@@ -116,13 +117,16 @@ def numbers(parity: ParityEntry) -> str:
         return plural(found.mismatches, "value") + " unequal" if found.mismatches else "all values equal"
     if found.mismatches:
         return f"{plural(found.mismatches, 'value')} NaN or infinite"
-    allowed = f", {amount(parity.tolerance)} allowed" if is_judged_by(found, parity.tolerance) else ""
-    return f"{amount(found.max_rel_error)} of the largest{allowed}"
+    limit = allowed_share(found)
+    return f"{amount(found.max_rel_error)} of the scale" + (f", {amount(limit)} allowed" if limit else "")
 
 
-def is_judged_by(output: OutputEntry, tolerance: float) -> bool:
-    """Whether that general tolerance can be what the output was judged by, and not one of its own."""
-    return (number_in(output.max_rel_error, odd=math.inf) > tolerance) == bool(output.failure)
+def allowed_share(output: OutputEntry) -> float | None:
+    """The largest error that it may have, as a share of its scale; None where something else is asked of it."""
+    scale = number_in(output.scale, odd=math.inf)
+    if output.rtol is None or output.atol is None or not scale:
+        return None
+    return rounded(output.rtol + output.atol / scale)
 
 
 def _comparison(parity: ParityEntry, file: str, found: ReportDocument) -> ComparisonView:
@@ -136,7 +140,7 @@ def _comparison(parity: ParityEntry, file: str, found: ReportDocument) -> Compar
         numbers=numbers(parity),
         is_open=parity.state == "failed",
         facts=tuple(_facts(parity)),
-        outputs=tuple(_output(each, parity.tolerance) for each in parity.outputs),
+        outputs=tuple(_output(each) for each in parity.outputs),
     )
 
 
@@ -150,7 +154,8 @@ def _facts(parity: ParityEntry) -> Iterator[FactView]:
         yield FactView(label="Nodes on it", value=f"{parity.placed:,}{of}; the CPU runs the rest")
     yield FactView(label="Compared with", value=_against(parity))
     yield FactView(label="Samples", value=parity.samples)
-    yield FactView(label="Allowed", value=f"{amount(parity.tolerance)} of an output's largest value, unless set for it")
+    allowed = f"{amount(parity.atol)} + {amount(parity.tolerance)} x the scale of an output, unless set for it"
+    yield FactView(label="Allowed", value=allowed)
     if parity.not_compared:
         names = ", ".join(parity.not_compared)
         yield FactView(label="Not compared", value=f"{names}: the original itself gives something else every time")
@@ -163,12 +168,11 @@ def _facts(parity: ParityEntry) -> Iterator[FactView]:
 def _against(parity: ParityEntry) -> str:
     if parity.from_original is None:
         return parity.against
-    return f"{parity.against}, which is {amount(parity.from_original)} of the largest value from the original"
+    return f"{parity.against}, which is {amount(parity.from_original)} of the scale from the original"
 
 
-def _output(output: OutputEntry, tolerance: float) -> OutputView:
+def _output(output: OutputEntry) -> OutputView:
     said = STATES["failed" if output.failure else "passed"]
-    limit = tolerance if is_judged_by(output, tolerance) else None
     return OutputView(
         name=output.name,
         tone=said.tone,
@@ -176,14 +180,17 @@ def _output(output: OutputEntry, tolerance: float) -> OutputView:
         word=said.word,
         measures=tuple(_measures(output)),
         failure=output.failure,
-        distribution=distribution(output.histogram, limit, has_failed=bool(output.failure)),
+        distribution=distribution(output.histogram, allowed_share(output), has_failed=bool(output.failure)),
     )
 
 
 def _measures(output: OutputEntry) -> Iterator[FactView]:
     if not output.is_exact:
         yield FactView(label="max abs error", value=amount(output.max_abs_error))
-        yield FactView(label="max rel error", value=amount(output.max_rel_error))
+        yield FactView(label="scale", value=f"{amount(output.scale)}, {output.scale_from}")
+        yield FactView(label="max rel error", value=f"{amount(output.max_rel_error)} of the scale")
+        if output.rtol is not None and output.atol is not None:
+            yield FactView(label="allowed", value=_allowed(output.rtol, output.atol, output.scale))
         yield FactView(label="mean abs error", value=amount(output.mean_abs_error))
         yield FactView(label="SQNR", value=decibels(output.sqnr_db))
         yield FactView(label="cosine", value=_cosine(output))
@@ -194,6 +201,12 @@ def _measures(output: OutputEntry) -> Iterator[FactView]:
     yield FactView(label=f"{kind} in one alone" if not output.is_exact else kind, value=f"{output.mismatches:,}")
     yield FactView(label="values compared", value=f"{output.numbers:,}")
     yield FactView(label="worst sample", value=f"{output.worst_sample}")
+
+
+def _allowed(rtol: float, atol: float, scale: Number) -> str:
+    """Both parts and what they come to."""
+    total = atol + rtol * number_in(scale, odd=math.inf)
+    return f"{amount(atol)} + {amount(rtol)} x {amount(scale)} = {total:.3g}"
 
 
 def _cosine(output: OutputEntry) -> str:

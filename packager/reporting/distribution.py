@@ -23,7 +23,7 @@ SHARES = (0.5, 0.99, 1.0)
 
 
 def distribution(counts: Sequence[int], tolerance: float | None, *, has_failed: bool) -> DistributionView | None:
-    """None where nothing was counted. `tolerance` is a share of the largest value; None where something else is
+    """None where nothing was counted. `tolerance` is a share of the scale; None where something else is
     asked."""
     if len(counts) != BINS or not any(counts):
         return None
@@ -33,7 +33,7 @@ def distribution(counts: Sequence[int], tolerance: float | None, *, has_failed: 
         bins=tuple(_bins(counts, tolerance if has_failed else None)),
         ticks=(_tick(ROOM / 2, "none"), *(_tick(_place(power), amount(10.0**power)) for power in MARKED)),
         limit="" if tolerance is None else f"{min(max(_place(math.log10(tolerance)), 0), WIDTH):.2f}",
-        said="Numbers by their error as a share of the largest value: "
+        said="Numbers by their error as a share of the scale: "
         + ", ".join(f"{count:,} {_range(index)}" for index, count in enumerate(counts) if count),
         summary=_summary(counts),
     )

@@ -69,12 +69,20 @@ class PlanEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputEntry:
-    """How far one output is from the expected one, over all samples; errors are absolute, or shares of the largest
-    finite magnitude that the expected output has on the same sample."""
+    """How far one output is from the expected one, over all samples; errors are absolute, or shares of the scale: the
+    largest finite magnitude that is expected on any sample, and at least that of a range that the output is known to
+    have."""
 
     name: str
     max_abs_error: Number
     max_rel_error: Number
+    """the largest absolute error over the scale"""
+    scale: Number
+    scale_from: str
+    """where the scale is from, in words"""
+    rtol: float | None
+    """the largest absolute error may be atol + rtol * scale; null where something else is asked of the output"""
+    atol: float | None
     mean_abs_error: Number
     cosine: Number
     sqnr_db: Number
@@ -90,7 +98,7 @@ class OutputEntry:
     top5_agreement: float | None
     worst_sample: int
     histogram: tuple[int, ...]
-    """of errors as shares of the largest value: how many are 0, below 1e-9, 1e-8 ... 1, and the rest"""
+    """of errors as shares of the scale: how many are 0, below 1e-9, 1e-8 ... 1, and the rest"""
     failure: str
     """why it is over its tolerance, in words; empty when it is within"""
 
@@ -121,7 +129,8 @@ class ParityEntry:
     """where they came from, in words"""
     sample_count: int
     tolerance: float
-    """largest allowed share, for outputs without a tolerance of their own"""
+    """rtol, for outputs without a tolerance of their own: the largest allowed error is atol + rtol * scale"""
+    atol: float
     outputs: tuple[OutputEntry, ...]
     not_compared: tuple[str, ...]
     """outputs that differ between two runs of the original"""

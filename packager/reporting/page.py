@@ -8,7 +8,7 @@ from packager.atomic import atomic_file
 from packager.console import size
 from packager.measurement.page import FactView, TileView
 from packager.render import render
-from packager.reporting.comparisons import anchor, is_judged_by, label, model_views, numbers, worst
+from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
 from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
 from packager.reporting.shipping import (
     choice_views,
@@ -119,7 +119,8 @@ def _worst_tile(compared: list[ParityEntry], found: ReportDocument) -> TileView:
     def share(parity: ParityEntry) -> tuple[bool, float]:
         output = worst(parity)
         error = output.max_rel_error if output else 0.0
-        return parity.state == "failed", number_in(error, odd=math.inf) / parity.tolerance
+        limit = (allowed_share(output) if output else None) or parity.tolerance
+        return parity.state == "failed", number_in(error, odd=math.inf) / limit
 
     most = max(compared, key=share)
     output = worst(most)
@@ -127,8 +128,9 @@ def _worst_tile(compared: list[ParityEntry], found: ReportDocument) -> TileView:
     name = "Worst error" if most.state == "failed" else "Nearest to its tolerance"
     if not output or output.is_exact or output.mismatches:
         return TileView(label=name, value=numbers(most), note=where)
-    allowed = f", {amount(most.tolerance)} allowed" if is_judged_by(output, most.tolerance) else ""
-    return TileView(label=name, value=amount(output.max_rel_error), note=f"of the largest value{allowed}: {where}")
+    limit = allowed_share(output)
+    allowed = f", {amount(limit)} allowed" if limit else ""
+    return TileView(label=name, value=amount(output.max_rel_error), note=f"of the scale{allowed}: {where}")
 
 
 def _provider_tile(found: ReportDocument) -> TileView:

@@ -79,7 +79,7 @@ class DistributionView:
     bins: tuple[BinView, ...]
     ticks: tuple[TickView, ...]
     limit: str
-    """x of the tolerance; empty where that is not a share of the largest value"""
+    """x of the tolerance; empty where that is not a share of the scale"""
     said: str
     """all of it in words, for those who do not see it"""
     summary: str

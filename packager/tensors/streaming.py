@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import numpy
@@ -19,6 +19,13 @@ THREADS = 2
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+
+
+def pieces_of(array: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
+    """The numbers of `array` in order, so many at once that they stay in the cache."""
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, PIECE_NUMBERS):
+        yield flat[start : start + PIECE_NUMBERS]
 
 
 class Scratch(threading.local):

@@ -1,0 +1,132 @@
+"""Which outputs of a model lie in a range that is known without running it: the scale that their errors have."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+
+KNOWN = ("Sigmoid", "HardSigmoid", "Softmax", "Tanh", "QLinearSigmoid", "QLinearSoftmax")
+"""Operators whose results go up to 1, or from -1 to 1. LogSoftmax is none of them: the logarithm of the smallest of n
+probabilities is never above -log(n), so its largest value is a scale by itself."""
+KEEPING = (
+    "Cast",
+    "CastLike",
+    "Compress",
+    "DepthToSpace",
+    "DequantizeLinear",
+    "Dropout",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Identity",
+    "MaxPool",
+    "QuantizeLinear",
+    "ReduceMax",
+    "ReduceMin",
+    "Reshape",
+    "Slice",
+    "SpaceToDepth",
+    "Split",
+    "Squeeze",
+    "Tile",
+    "TopK",
+    "Transpose",
+    "Unsqueeze",
+)
+"""Operators whose results are numbers that their first input has, in another shape, order, width or choice."""
+JOINING = {"Concat": 0, "Max": 0, "Min": 0, "Where": 1}
+"""Operators whose results are numbers of several inputs -> the first of these."""
+ACTIVATED = ("FusedConv", "FusedGemm", "FusedMatMul")
+"""Operators of com.microsoft with an activation behind them, named by their attribute `activation`."""
+DEEPEST = 16
+"""Functions and branches within each other that are looked into."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Body:
+    """A graph or a function, and what lies around it."""
+
+    makers: "Mapping[str, NodeProto]"
+    functions: "Mapping[tuple[str, str], FunctionProto]"
+    answers: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    """function, by domain and name, and number of its output -> what was found: each is looked into once"""
+    depth: int = 0
+
+    def range_of(self, value: str) -> str:
+        """Name of the operator whose range `value` has; empty where none is known."""
+        pending, found = [value], set()
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            node = self.makers.get(name)
+            if node is None:
+                return ""
+            if operator := _own_range(node) or self._inner(node, list(node.output).index(name)):
+                found.add(operator)
+            elif taken := _passed_on(node, name):
+                pending += taken
+            else:
+                return ""
+        return min(found, default="")
+
+    def _inner(self, node: "NodeProto", place: int) -> str:
+        """The range of what the branches of an If, or the body of a function, give as output number `place`."""
+        if self.depth == DEEPEST:
+            return ""
+        if (node.domain, node.op_type) in self.functions:
+            return self._of_function((node.domain, node.op_type, place))
+        if node.op_type != "If":
+            return ""
+        branches = [each.g for each in node.attribute if each.HasField("g")]
+        found = {self._deeper(each.node).range_of(each.output[place].name) for each in branches}
+        return min(found) if found and "" not in found else ""
+
+    def _of_function(self, which: tuple[str, str, int]) -> str:
+        if which not in self.answers:
+            function = self.functions[which[:2]]
+            self.answers[which] = self._deeper(function.node).range_of(function.output[which[2]])
+        return self.answers[which]
+
+    def _deeper(self, nodes: "Iterable[NodeProto]") -> "_Body":
+        return replace(self, makers=_makers(nodes), depth=self.depth + 1)
+
+
+def known_ranges(model: "ModelProto") -> Mapping[str, str]:
+    """Output of the model -> the operator whose range its numbers have; outputs without one are not in it."""
+    graph: GraphProto = model.graph
+    functions = {(each.domain, each.name): each for each in model.functions}
+    body = _Body(makers=_makers(graph.node), functions=functions)
+    ranges = {output.name: body.range_of(output.name) for output in graph.output}
+    return {name: operator for name, operator in ranges.items() if operator}
+
+
+def _makers(nodes: "Iterable[NodeProto]") -> "dict[str, NodeProto]":
+    return {name: node for node in nodes for name in node.output if name}
+
+
+def _own_range(node: "NodeProto") -> str:
+    if node.op_type in KNOWN:
+        return node.op_type.removeprefix("QLinear")
+    if node.op_type not in ACTIVATED:
+        return ""
+    named = [each.s.decode() for each in node.attribute if each.name == "activation"]
+    return named[0] if named and named[0] in KNOWN else ""
+
+
+def _passed_on(node: "NodeProto", name: str) -> list[str]:
+    """The inputs whose numbers the output `name` has; none where it has others."""
+    if node.domain not in ("", "ai.onnx", "com.microsoft"):
+        return []
+    if node.op_type in KEEPING:
+        is_first = node.output[0] == name or node.op_type == "Split"
+        return [node.input[0]] if is_first else []
+    if node.op_type in JOINING:
+        return [each for each in node.input[JOINING[node.op_type] :] if each]
+    return []
