@@ -101,8 +101,8 @@ def test_every_table_can_be_written_out(tmp_path: Path) -> None:
         (
             "[parity]\nxyzzy = 1\n",
             "parity: unknown key 'xyzzy'",
-            "known: runners, require, samples, random-samples, seed, tolerance, atol, from-original, interpreters, recorded, "
-            "golden, golden-max-kib",
+            "known: runners, require, samples, random-samples, seed, tolerance, atol, from-original, interpreters, "
+            "recorded, golden, golden-max-kib",
         ),
     ],
 )
