@@ -13,6 +13,7 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
+from packager import exact
 from packager.bisection import Bisection, Limits, Side, bisect
 from packager.environments.session_child import run_sample
 from packager.errors import ModelError
@@ -58,18 +59,18 @@ class Inside:
         return ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 4
-        if not model.is_optimized:
-            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-        if model.data_folder:
-            key = "session.model_external_initializers_file_folder_path"
-            options.add_session_config_entry(key, str(model.data_folder))
         self.opened.append(model.path)
-        content = model.path.read_bytes() if model.data_folder else str(model.path)
+
+        def options() -> onnxruntime.SessionOptions:
+            made = onnxruntime.SessionOptions()
+            made.intra_op_num_threads = 1
+            made.log_severity_level = 4
+            if not model.is_optimized:
+                made.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            return made
+
         try:
-            session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+            session = exact.opened(model.path, str(model.data_folder or ""), options)
         except Exception as error:
             raise ModelError(str(error), hint="") from error
         return _Open(session, self)

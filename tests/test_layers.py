@@ -32,6 +32,7 @@ LAYERS = (
     ("archives", "render", "tools"),
     ("replacing",),
     ("atomic", "hashes"),
+    ("exact",),
     ("tensors",),
     ("graph", "walk"),
     ("functions", "inputs"),

@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import platform
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ import onnxruntime
 import pytest
 
 from packager.errors import ConfigError, ModelError
-from packager.measurement import Evaluator, Samples, Subject, as_measured, running
+from packager.exact import opening
+from packager.measurement import Evaluator, Samples, Subject, as_measured
 from packager.measurement.child import Job, prepared, serve
 from packager.programs import Channel
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
-from tests.toolchain.require import require
 
 pytestmark = pytest.mark.processes
 
@@ -197,25 +196,19 @@ SHARING = """(float[n, 16] x) => (float[n, 16] y) {
 }"""
 
 
-def test_graphs_that_share_weights_run_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ONNX Runtime's option against saturation fails on them: `Attempt to replace the existing tensor`."""
+def test_graphs_that_share_weights_score_the_same_where_products_saturate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ONNX Runtime's own option against saturation fails on them: `Attempt to replace the existing tensor`."""
     model = onnx_model(SHARING, weights={"w": weight(16, 16)})
     found = quantized(model, tmp_path, widest=100)
     found = Subject(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
-    with pytest.raises(ModelError, match="Attempt to replace the existing tensor"):
-        running._session(found.graph, str(tmp_path), running.UNSATURATED)
     scores = []
-    for does in (False, True):  # the processor at hand is one of both
-        monkeypatch.setattr(running, "saturates", lambda does=does: does)
+    for does in (False, True):  # the processor at hand is one of both, and what is done for the other harms neither
+        monkeypatch.setattr(opening, "saturates", lambda does=does: does)
         scores.append(answers(job(subject(model, tmp_path), "sqnr", tmp_path / str(does)), found)[-1]["score"])
     assert scores[0] == pytest.approx(scores[1], abs=1)
     assert scores[0] > 10
-
-
-def test_saturation_is_what_the_largest_products_show() -> None:
-    flags = Path("/proc/cpuinfo")
-    require(flags.is_file() and platform.machine() == "x86_64", "only Linux on x86_64 says what its processor has")
-    assert running.saturates() is ("vnni" not in flags.read_text())
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager import exact
 from packager.calibration.observer import FLOATS, Observer
 from packager.calibration.statistics import DAMAGED, Collection, load
 from packager.errors import ConfigError, MobpackError, ModelError
@@ -123,17 +124,8 @@ def _begun(job: Job) -> Collection:
 
 
 def _session(job: Job) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # two samples at once make better use of two cores
-    options.enable_mem_pattern = False  # one block for all of a run cannot be given back value by value
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", job.data_folder)
     try:
-        session = onnxruntime.InferenceSession(
-            Path(job.graph).read_bytes(), options, providers=["CPUExecutionProvider"]
-        )
+        session = exact.opened(Path(job.graph).read_bytes(), job.data_folder, _options)
     except Exception as error:
         if not is_refusal(error):
             raise
@@ -148,6 +140,16 @@ def _session(job: Job) -> Any:
                 hint="leave it out of the tensors",
             )
     return session
+
+
+def _options() -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # two samples at once make better use of two cores
+    options.enable_mem_pattern = False  # one block for all of a run cannot be given back value by value
+    options.log_severity_level = 3
+    return options
 
 
 def _give_memory_back() -> None:

@@ -20,7 +20,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -173,11 +173,15 @@ def refusal(error: Exception) -> str:
     return " ".join(str(error).replace("[ONNXRuntimeError] :", "").split())
 
 
+Opener = Callable[[dict[str, Any]], tuple[Any, dict[str, int | None]]]
+"""Job -> a session, and how many nodes of the model are the provider's, where somebody says so."""
+
+
 class IdleError(Exception):
     """The model is open, and all of it runs on the CPU."""
 
 
-def serve(job: dict[str, Any]) -> None:
+def serve(job: dict[str, Any], open_model: Opener | None = None) -> None:
     """Runs samples until there are no more requests."""
     requests, answers = taken_over()
 
@@ -186,7 +190,7 @@ def serve(job: dict[str, Any]) -> None:
         answers.flush()
 
     try:
-        session, placement = opened(job)
+        session, placement = (open_model or opened)(job)
     except IdleError as error:
         say({"idle": str(error)})
         return

@@ -48,11 +48,18 @@ class OlderX86:
     def command(self) -> tuple[str, ...]:
         return self._command(_folder())
 
+    def emulator(self) -> tuple[str, ...]:
+        """Runs any program: append its path and arguments."""
+        return self._emulator(_folder())
+
     def variables(self) -> Mapping[str, str]:
         return Runtime().variables()
 
     def _command(self, folder: Path) -> tuple[str, ...]:
-        return (str(folder / "qemu-x86_64"), "-cpu", self.cpu, *Runtime().command())
+        return (*self._emulator(folder), *Runtime().command())
+
+    def _emulator(self, folder: Path) -> tuple[str, ...]:
+        return (str(folder / "qemu-x86_64"), "-cpu", self.cpu)
 
     def _install(self, folder: Path) -> None:
         unpack_qemu("x86_64", folder)

@@ -1,0 +1,41 @@
+"""Runs Python on an emulated Haswell, a processor whose 8-bit products saturate: `python -m tests.haswell FILE ...`.
+
+`FILE ...` are arguments for pytest. Programs that the tests start with `sys.executable` are emulated as well, so that
+whole commands of mobpack are.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from packager.environments.environment import ensure
+from packager.environments.x86_64 import OlderX86
+
+
+def interpreter(folder: Path) -> Path:
+    """This Python on an emulated Haswell, in `folder`: a program that starts it under its own name.
+
+    Python takes that name for `sys.executable`, and finds its packages beside it as in any virtual environment.
+    """
+    environment = OlderX86()
+    ensure(environment)
+    base = Path(sys._base_executable).resolve()  # type: ignore[attr-defined]
+    program = folder / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text(f"home = {base.parent}\ninclude-system-site-packages = false\n")
+    (folder / "lib").symlink_to(Path(sys.prefix, "lib"))
+    emulator = " ".join(environment.emulator())
+    program.write_text(f'#!/bin/sh\nexec {emulator} -0 "{program}" "{base}" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as scratch:
+        command: list[str | Path] = [interpreter(Path(scratch)), "-m", "pytest", *sys.argv[1:]]
+        return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

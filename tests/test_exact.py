@@ -1,0 +1,240 @@
+"""What judges a model computes the same on every x86 processor: measured on this one and on an emulated Haswell."""
+
+import platform
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+from onnx import external_data_helper
+
+from packager import exact
+from packager.exact import opening, products
+from packager.exact.products import PRODUCTS
+from tests import exact_cases, haswell
+from tests.onnx_text import onnx_model, saved
+from tests.test_assign import ort_format
+from tests.toolchain.environments import have
+from tests.toolchain.require import require
+
+Array = NDArray[Any]
+Numbers = Mapping[str, Array]
+A = numpy.full((2, 64), 255, numpy.uint8)
+W = numpy.full((64, 16), 127, numpy.int8)
+ON_X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="another processor has other kernels")
+
+
+def options(*, is_optimized: bool = False) -> Callable[[], onnxruntime.SessionOptions]:
+    levels = onnxruntime.GraphOptimizationLevel
+
+    def made() -> onnxruntime.SessionOptions:
+        given = onnxruntime.SessionOptions()
+        given.log_severity_level = 4
+        given.graph_optimization_level = levels.ORT_ENABLE_ALL if is_optimized else levels.ORT_DISABLE_ALL
+        return given
+
+    return made
+
+
+def run(model: onnx.ModelProto | Path, x: Array, folder: Path | None = None, *, is_optimized: bool = False) -> Array:
+    content = model.SerializeToString() if isinstance(model, onnx.ModelProto) else model
+    session = exact.opened(content, str(folder or ""), options(is_optimized=is_optimized))
+    return numpy.asarray(session.run(None, {"x": x})[0])
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Numbers]:
+    """What the cases give on a Haswell, opened in one way or the other."""
+    have("x86_64")
+    folder = tmp_path_factory.mktemp("haswell")
+    python = haswell.interpreter(folder)
+
+    def found(way: str) -> Numbers:
+        path = folder / f"{way}.npz"
+        subprocess.run([python, "-m", "tests.exact_cases", way, path], check=True, cwd=Path(__file__).parents[1])
+        with numpy.load(path) as arrays:
+            return dict(arrays)
+
+    return found
+
+
+@pytest.fixture(scope="module")
+def exact_there(emulated: Callable[[str], Numbers]) -> Numbers:
+    return emulated("exact")
+
+
+@pytest.fixture(scope="module")
+def exact_here() -> Numbers:
+    return exact_cases.found(is_exact=True)
+
+
+def different(one: Numbers, other: Numbers) -> set[str]:
+    assert one.keys() == other.keys()
+    return {name for name in one if not numpy.array_equal(one[name], other[name])}
+
+
+@ON_X86
+@pytest.mark.environments
+def test_every_operator_gives_the_same_bits_here_and_on_a_haswell(exact_here: Numbers, exact_there: Numbers) -> None:
+    assert different(exact_here, exact_there) == set()
+
+
+@ON_X86
+@pytest.mark.environments
+def test_what_is_rewritten_is_what_a_haswell_gets_wrong(
+    emulated: Callable[[str], Numbers], exact_there: Numbers
+) -> None:
+    """Of 8-bit operators those, and no other, that multiply uint8 by int8; none is in the table for nothing."""
+    floats = {each.name for each in exact_cases.floats()}
+    wrong = {name.split(",")[0] for name in different(emulated("plain"), exact_there)} - floats
+    mixed = {each.name for each in exact_cases.cases() if is_mixed(each)}
+    assert wrong == mixed
+    assert {each.op for each in exact_cases.cases() if each.name in wrong} == set(PRODUCTS)
+
+
+def is_mixed(case: exact_cases.Case) -> bool:
+    """Whether it multiplies uint8 by int8. Depthwise convolutions have kernels of their own, and MatMulInteger and
+    ConvInteger have other operands first."""
+    if case.op not in PRODUCTS or ("depthwise" in case.name and case.op != "ConvInteger"):
+        return False
+    if case.op == "ConvInteger":
+        return case.name.endswith("int8 uint8") and not case.name.endswith("uint8 uint8")
+    kinds = case.name.split()[-2:]
+    return kinds[-1] == "int8" and kinds[0] != "int8"
+
+
+def test_eight_bit_numbers_are_what_they_are_without_saturation(exact_here: Numbers) -> None:
+    require(not exact.saturates(), "this processor saturates: there is nothing to compare with")
+    floats = {each.name for each in exact_cases.floats()}
+    wrong = {name.split(",")[0] for name in different(exact_cases.found(is_exact=False), exact_here)}
+    assert wrong <= floats
+
+
+SCOPES = {
+    "a constant": "(uint8[2,64] x) => (int32[2,16] y) { y = MatMulInteger (x, w) }",
+    "a computed value": "(uint8[2,64] x) => (int32[2,16] y) { v = Identity (w) y = MatMulInteger (x, v) }",
+    "a constant that two take": """(uint8[2,64] x) => (int32[2,16] y) {
+        a = MatMulInteger (x, w) f = Cast <to = 6> (w) g = Cast <to = 6> (x) b = MatMul (g, f) c = Sub (b, a)
+        y = Add (a, c)
+    }""",
+    "a constant outside of a branch": """(uint8[2,64] x) => (int32[2,16] y) {
+        y = If (yes) <
+            then_branch = g1 () => (int32[2,16] a) { a = MatMulInteger (x, w) },
+            else_branch = g2 () => (int32[2,16] b) { b = MatMulInteger (x, w) }
+        >
+    }""",
+    "a reshaped operand": """(uint8[2,64] x) => (int32[2,16] y) {
+        f = Cast <to = 1> (x) q, s, z = DynamicQuantizeLinear (f) r = Transpose <perm = [1,0]> (q)
+        t = Transpose <perm = [1,0]> (r) y = MatMulInteger (t, w, z)
+    }""",
+}
+
+
+@pytest.mark.parametrize("is_optimized", [False, True])
+@pytest.mark.parametrize("scope", SCOPES)
+def test_weights_are_found_wherever_they_are(scope: str, is_optimized: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "saturates", lambda: True)
+    model = onnx_model(SCOPES[scope], weights={"w": W, "yes": numpy.array(True)})
+    assert (run(model, A, is_optimized=is_optimized) == 64 * 255 * 127).all()
+
+
+@pytest.mark.parametrize("is_optimized", [False, True])
+def test_weights_in_a_file_beside_the_graph_are_rewritten(
+    is_optimized: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "saturates", lambda: True)
+    model = onnx_model(SCOPES["a constant"], weights={"w": W})
+    external_data_helper.convert_model_to_external_data(model, location="w.bin", size_threshold=0)
+    onnx.save(model, tmp_path / "model.onnx")
+    model = onnx.load(tmp_path / "model.onnx", load_external_data=False)
+    assert (run(model, A, tmp_path, is_optimized=is_optimized) == 64 * 255 * 127).all()
+    assert (run(tmp_path / "model.onnx", A, is_optimized=is_optimized) == 64 * 255 * 127).all()
+
+
+def test_a_file_in_ort_format_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "saturates", lambda: True)
+    written: list[int] = []
+    rewrite = products.unsaturated
+
+    def counted(proto: onnx.ModelProto, folder: Path) -> bool:
+        written.append(len(proto.graph.node))
+        return rewrite(proto, folder)
+
+    monkeypatch.setattr(opening, "unsaturated", counted)
+    path = ort_format(saved(tmp_path / "m.onnx", onnx_model(SCOPES["a constant"], weights={"w": W})), is_fused=True)
+    assert (run(path, A) == 64 * 255 * 127).all()
+    assert written == [1]
+
+
+def test_a_file_without_8_bit_products_and_softmax_is_opened_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "_written", lambda *given: pytest.fail("it was written anew"))
+    path = ort_format(
+        saved(tmp_path / "m.onnx", onnx_model("(float[4] x) => (float[4] y) { y = Relu (x) }")), is_fused=True
+    )
+    assert run(path, numpy.ones(4, numpy.float32)).tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("opset", [11, 13, 17])
+@pytest.mark.parametrize("element", ["float", "float16", "double"])
+def test_softmax_is_computed_in_64_bits_whatever_it_takes(element: str, opset: int) -> None:
+    text = f"({element}[3,40] x) => ({element}[3,40] y) {{ n = Neg (x) m = Neg (n) y = Softmax <axis = 1> (m) }}"
+    x = (
+        numpy.random.default_rng(0)
+        .normal(size=(3, 40))
+        .astype({"float": "f4", "float16": "f2", "double": "f8"}[element])
+    )
+    found = run(onnx_model(text, opsets={"": opset}), x)
+    power = numpy.exp(x.astype(numpy.float64))
+    expected = (power / power.sum(axis=1, keepdims=True)).astype(x.dtype)
+    assert found.dtype == x.dtype
+    if element == "double":
+        numpy.testing.assert_allclose(found, expected, rtol=1e-14)
+    else:
+        assert numpy.array_equal(found, expected)
+
+
+def test_softmax_of_quantized_numbers_stays_an_8_bit_operator(tmp_path: Path) -> None:
+    text = """(uint8[1,40] x) => (uint8[1,40] y) {
+        d = DequantizeLinear (x, s, z) f = Softmax (d) y = QuantizeLinear (f, t, z)
+    }"""
+    weights: Numbers = {
+        "s": numpy.array(0.1, "float32"),
+        "t": numpy.array(1 / 256, "float32"),
+        "z": numpy.array(0, numpy.uint8),
+    }
+    path = tmp_path / "written.onnx"
+
+    def watched() -> onnxruntime.SessionOptions:
+        given = options(is_optimized=True)()
+        given.optimized_model_filepath = str(path)
+        return given
+
+    exact.opened(onnx_model(text, weights=weights).SerializeToString(), "", watched)
+    assert "QLinearSoftmax" in {node.op_type for node in onnx.load(path).graph.node}
+
+
+def test_saturation_is_what_the_largest_products_show() -> None:
+    flags = Path("/proc/cpuinfo")
+    require(flags.is_file() and platform.machine() == "x86_64", "only Linux on x86_64 says what its processor has")
+    require(
+        "qemu" not in Path("/proc/self/maps").read_text(), "an emulated processor has not the flags of this machine's"
+    )
+    has_none = sys.platform == "linux" and not {"avx512_vnni", "avx_vnni"} & set(flags.read_text().split())
+    assert exact.saturates() is has_none
+
+
+@ON_X86
+@pytest.mark.environments
+def test_an_emulated_haswell_is_seen_to_saturate(tmp_path: Path) -> None:
+    have("x86_64")
+    program = "from packager import exact; print(exact.saturates())"
+    command: list[str | Path] = [haswell.interpreter(tmp_path / "haswell"), "-c", program]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "True"
