@@ -5,7 +5,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,13 @@ def users_code(what: str, folder: Path, hint: str) -> Iterator[None]:
     finally:
         if str(folder) in sys.path:
             sys.path.remove(str(folder))
+
+
+@contextmanager
+def in_project(what: str, folder: Path, hint: str) -> Iterator[None]:
+    """As `users_code`, with `folder` as the working folder: a function of a project opens the files beside it."""
+    with users_code(what, folder, hint), chdir(folder):
+        yield
 
 
 def found(text: str, folder: Path, what: str, hint: str) -> Callable[..., Any]:

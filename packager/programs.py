@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from packager import errors
+from packager import children, errors
+from packager.children import python
 from packager.errors import MobpackError, ModelError
-from packager.tools import QUIET, last_lines
+from packager.tools import last_lines
 
 GRACE_S = 5
 """How long a program that is no longer needed may take to end by itself."""
@@ -76,7 +77,8 @@ class Program:
         command: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`job`, and what the program complains of, are written to `folder`.
+        """`job`, and what the program complains of, are written to `folder`, its working folder: paths in `job` have to
+        be absolute.
 
         `command` runs `program` (`-m module`, or a path) where that is not this Python; it needs the variables of
         `environment`.
@@ -86,15 +88,12 @@ class Program:
         request = folder / "job.json"
         request.write_text(json.dumps(job), encoding="utf-8")
         with self.complaints.open("w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                # -P: a file in the user's folder must not take the place of a module.
-                [*(command or (sys.executable, "-P")), *map(str, program), str(request)],
+            self.process = children.start(
+                [*(command or python()), *program, request.absolute()],
+                folder,
+                environment=environment,
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
                 stderr=log,
-                text=True,
-                encoding="utf-8",
-                env={**os.environ, **QUIET, **(environment or {})},
             )
 
     def __enter__(self) -> "Program":
@@ -140,8 +139,7 @@ class Program:
         except subprocess.TimeoutExpired:
             pass
         finally:
-            self.process.kill()
-            self.process.wait()
+            children.end(self.process)
             _close(self.process.stdin)
             _close(self.process.stdout)
 

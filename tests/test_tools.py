@@ -108,10 +108,10 @@ def test_python_packages_are_fetched_with_this_pythons_pip_alone(
     registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(tools.pins()["files"], "thing", {**PINNED, "client": "pip", "package": "thing==1.0.0"})
-    script(registry, "python", f'echo "$@" > {registry}/calls.txt\nprintf "{CONTENT.decode()}" > "$8/thing.whl"')
+    script(registry, "python", f'echo "$@" > {registry}/calls.txt\nprintf "{CONTENT.decode()}" > "$9/thing.whl"')
     assert tools.fetch("thing").read_bytes() == CONTENT
     assert re.fullmatch(
-        r"-m pip download --quiet --no-deps --ignore-requires-python --dest \S+ thing==1\.0\.0", calls(registry)[0]
+        r"-P -m pip download --quiet --no-deps --ignore-requires-python --dest \S+ thing==1\.0\.0", calls(registry)[0]
     )
 
 

@@ -191,7 +191,7 @@ def opened(side: Side, folder: Path) -> Subject:
 
 def _exported(side: Side, folder: Path) -> Path:
     output = folder / "exported.onnx"
-    job = {"task": "export", "provider": "cpu", "model": str(side.path), "output": str(output)}
+    job = {"task": "export", "provider": "cpu", "model": str(side.path.absolute()), "output": str(output)}
     crash, hint = "ONNX Runtime crashed while it read the ORT-format file", "build the file again"
     if side.needs_fp16:  # other processors have no kernels for it
         core = Arm64()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from packager import tools
+from packager.children import python
 from packager.environments import bionic
 from packager.environments.environment import folder_for, make_once, not_installed
 from packager.errors import ModelError, ToolError
@@ -57,7 +58,7 @@ class Android:
 
     def command(self) -> tuple[str, ...]:
         """Runs a Python program: append its path and arguments."""
-        return (sys.executable, "-P")
+        return python()
 
     def variables(self) -> Mapping[str, str]:
         folder = _folder()
@@ -87,7 +88,7 @@ class Android:
         with tempfile.TemporaryDirectory() as scratch:
             return tools.run_job(
                 [PROBE],
-                {**asdict(job), "model": str(model), "folder": str(outputs or scratch)},
+                {**asdict(job), "model": str(model.absolute()), "folder": str((outputs or Path(scratch)).absolute())},
                 Path(scratch),
                 crash=f"{model}: ONNX Runtime for Android crashed on it with provider {job.provider}",
                 hint="leave this provider out for this model",

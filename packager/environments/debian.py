@@ -1,12 +1,12 @@
 """Debian packages unpacked into folders, and the qemu that comes in one: nothing here needs root."""
 
 import shutil
-import subprocess
 import tarfile
+import tempfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from packager import tools
+from packager import children, tools
 
 QEMU = "arm64-qemu"
 """Pin of the package with qemu's programs: one runs arm64, another x86_64."""
@@ -22,11 +22,17 @@ def unpack_qemu(processor: str, folder: Path) -> None:
 
 def unpack_deb(deb: Path, folder: Path, is_wanted: Callable[[PurePosixPath], bool]) -> None:
     """Writes the files of a Debian package that are wanted: of qemu's 370 MB one program is."""
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacking:
-        with tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
-            # Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706).
-            archive.extraction_filter = getattr(tarfile, "tar_filter", None)
-            for member in archive:
-                if not member.isdir() and is_wanted(PurePosixPath(member.name)):
-                    archive.extract(member, folder)
-        unpacking.kill()  # it may wait for a reader of the archive's padding
+    with tempfile.TemporaryDirectory() as scratch:
+        unpacking = children.start(
+            ["dpkg-deb", "--fsys-tarfile", deb.absolute()], Path(scratch), stderr=None, is_text=False
+        )
+        try:
+            assert unpacking.stdout
+            with unpacking.stdout, tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
+                # Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706).
+                archive.extraction_filter = getattr(tarfile, "tar_filter", None)
+                for member in archive:
+                    if not member.isdir() and is_wanted(PurePosixPath(member.name)):
+                        archive.extract(member, folder)
+        finally:
+            children.end(unpacking)  # it may wait for a reader of the archive's padding

@@ -1,15 +1,14 @@
 """What an environment is: a Python beside this one, with another ONNX Runtime, made once and kept in the cache."""
 
-import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from packager import tools
+from packager import children, tools
+from packager.children import python
 from packager.errors import ToolError
 from packager.store import ABANDONED_AFTER_S, key_of
 
@@ -87,12 +86,10 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
 
     `variables` are those that `lock` names as `${NAME}`. Raises ToolError; a wrong hash is not tried again.
     """
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command = [*python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--target", str(folder), "-r", str(lock)]
     for attempt in range(1, INSTALL_ATTEMPTS + 1):
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, env={**os.environ, **(variables or {})}
-        )
+        done = children.run(command, environment=variables)
         output = done.stdout + done.stderr
         if done.returncode == 0:
             return
@@ -103,7 +100,7 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
             )
         tools.refuse_full_disk(output, folder)
         if "No module named pip" in output:
-            raise ToolError(f"{sys.executable} has no pip", hint="run: python -m ensurepip")
+            raise ToolError(f"{python()[0]} has no pip", hint="run: python -m ensurepip")
         shutil.rmtree(folder)
         folder.mkdir()
         time.sleep(2**attempt if attempt < INSTALL_ATTEMPTS else 0)
@@ -114,8 +111,8 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
 
 
 def isolated_command() -> tuple[str, ...]:
-    """This Python without its site-packages (-S), and without the folder of the program (-P)."""
-    return (sys.executable, "-S", "-P")
+    """This Python without its site-packages (-S)."""
+    return (*python(), "-S")
 
 
 def isolated_variables(site: Path) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from packager import tools
+from packager.children import python
 from packager.environments.cuda import locked_version
 from packager.environments.environment import Environment
 from packager.errors import ToolError
@@ -100,7 +100,7 @@ def place(interpreter: str, environment: Environment | None = None) -> Place:
         known = (variables.get("LD_LIBRARY_PATH", ""), os.environ.get("LD_LIBRARY_PATH", ""))
         variables["LD_LIBRARY_PATH"] = ":".join(filter(None, known))  # TensorRT is where the user says
         return Place(command=environment.command(), variables=variables, is_own=True)
-    return Place(command=(sys.executable,), variables={"PYTHONSAFEPATH": "1"})
+    return Place(command=python(), variables={})
 
 
 def probe(where: Place, *, libraries: Sequence[str] = (), modules: Sequence[str] = ()) -> Facts:

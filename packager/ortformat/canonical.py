@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 from typing import Any
 
-from packager import tools
+from packager import children
 from packager.atomic import copy_rest
 from packager.errors import ToolError
 
@@ -130,7 +130,7 @@ def _point_to_model(front: bytearray, model_table: int) -> None:
 
 def flatbuffer_classes() -> Any:
     """The classes that flatc made from ort.fbs, as the onnxruntime wheel ships them."""
-    os.environ.update(tools.QUIET)  # the wheel comes with onnxruntime itself, which starts when it is imported
+    os.environ.update(children.QUIET)  # the wheel comes with onnxruntime itself, which starts when it is imported
     import onnxruntime.tools.ort_format_model  # noqa: F401  (puts ort_flatbuffers_py on sys.path)
     from ort_flatbuffers_py import fbs
     from ort_flatbuffers_py.fbs import (  # noqa: F401

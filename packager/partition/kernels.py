@@ -58,7 +58,7 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
     entries = {**ARM_ENTRIES, **compiled.settings}
     job = {
         "task": "load",
-        "model": str(compiled.path),
+        "model": str(compiled.path.absolute()),
         "provider": "cpu",
         "provider_options": {},
         "entries": entries,

@@ -114,11 +114,11 @@ def measure(
     }
     answer = run_child(
         environment,
-        {**job, "task": "assign", "model": str(marked.path), "data_folder": str(marked.data_folder)},
+        {**job, "task": "assign", "model": str(marked.path), "data_folder": str(marked.data_folder.absolute())},
         scratch,
     )
     opened = (
-        run_child(environment, {**job, "task": "load", "model": str(model), "data_folder": None}, scratch)
+        run_child(environment, {**job, "task": "load", "model": str(model.absolute()), "data_folder": None}, scratch)
         if is_ort and "error" not in answer
         else answer
     )
@@ -192,7 +192,7 @@ def run_child(environment: Environment, job: Mapping[str, Any], scratch: Path) -
 
 def _exported(model: Path, environment: Environment, scratch: Path) -> Path:
     output = scratch / "exported.onnx"
-    answer = run_child(environment, {"task": "export", "model": str(model), "output": str(output)}, scratch)
+    answer = run_child(environment, {"task": "export", "model": str(model.absolute()), "output": str(output)}, scratch)
     if "error" in answer:
         raise ModelError(f"ONNX Runtime cannot open the ORT-format file: {answer['error']}")
     return output

@@ -274,7 +274,7 @@ def validate(folder: Path) -> Validation:
     with tempfile.TemporaryDirectory() as scratch:
         answer = tools.run_job(
             [CHECK],
-            {"package": str(folder)},
+            {"package": str(folder.absolute())},
             Path(scratch),
             crash=f"{folder}: ONNX Runtime crashed while opening the package",
             hint="report it to ONNX Runtime with the package",

@@ -48,7 +48,7 @@ class ProcessSession:
         self.node_count: int | None = answer.get("nodes")
 
     def run(self, sample: Path, folder: Path) -> Outcome:
-        request = {"sample": str(sample), "folder": str(folder)}
+        request = {"sample": str(sample.absolute()), "folder": str(folder.absolute())}
         answer = self._answer(lambda: self._program.ask(request), "running the model")
         return Outcome(outputs=None if answer["error"] else folder, error=answer["error"])
 

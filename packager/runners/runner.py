@@ -110,8 +110,8 @@ def job(
     """What `environments/session_child.py` needs to open `model` with `provider`."""
     return {
         "task": "serve",
-        "model": str(model.path),
-        "data_folder": str(model.data_folder) if model.data_folder else None,
+        "model": str(model.path.absolute()),
+        "data_folder": str(model.data_folder.absolute()) if model.data_folder else None,
         "provider": provider,
         "provider_options": dict(options or {}),
         "entries": {**entries, **model.settings},

@@ -132,7 +132,7 @@ def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
     path.write_bytes(proto.SerializeToString())
     return {
         "model": str(path),
-        "data_folder": str(model.data_folder or model.path.parent),
+        "data_folder": str((model.data_folder or model.path.parent).absolute()),
         "outputs": [output.name for output in proto.graph.output],
         "nodes": len(nodes),
         "is_quantized": any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in nodes),

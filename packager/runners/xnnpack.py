@@ -123,7 +123,7 @@ def _job(model: Runnable, *, is_explained: bool = False, inputs: tuple[Mapping[s
     return ProbeJob(
         provider="xnnpack",
         entries={**SIGNED, **model.settings},
-        data_folder=str(model.data_folder or ""),
+        data_folder=str(model.data_folder.absolute()) if model.data_folder else "",
         level="all" if model.is_optimized else "disabled",
         is_explained=is_explained,
         inputs=inputs,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.errors import ConfigError
-from packager.functions import found, users_code
+from packager.functions import found, in_project
 from packager.samples.sample import Arrays, Unread
 
 HINT = "write a function without arguments that yields one dict of input name to numpy array for each sample"
@@ -19,7 +19,7 @@ def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
     given = _called(text, folder)
     number = 0
     while True:
-        with users_code(f"{text} fails at sample {number}", folder, HINT):
+        with in_project(f"{text} fails at sample {number}", folder, HINT):
             try:
                 item = next(given)
             except StopIteration:
@@ -32,11 +32,11 @@ def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
 
 def _called(text: str, folder: Path) -> Iterator[Any]:
     function = found(text, folder, text, HINT)
-    with users_code(f"{text} fails", folder, HINT):
+    with in_project(f"{text} fails", folder, HINT):
         given = function()
     if isinstance(given, Mapping | str | bytes) or not isinstance(given, Iterable):
         raise ConfigError(f"{text} gives {_kind(given)}, not samples", hint=HINT)
-    with users_code(f"{text} fails", folder, HINT):
+    with in_project(f"{text} fails", folder, HINT):
         return iter(given)
 
 
@@ -45,7 +45,7 @@ def _arrays(item: Any, where: str, folder: Path) -> Arrays:
 
     if not isinstance(item, Mapping):
         raise ConfigError(f"{where} is {_kind(item)}, not a dict", hint=HINT)
-    with users_code(f"{where} is no dict of arrays", folder, HINT):
+    with in_project(f"{where} is no dict of arrays", folder, HINT):
         return {str(name): _copied(numpy.asarray(value)) for name, value in item.items()}
 
 

@@ -16,7 +16,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import tools
+from packager import children, tools
 from packager.environments import Environment
 from packager.environments.arm64 import Arm64
 from packager.ortformat.compile import FP16_CPU, compile_variant
@@ -76,7 +76,7 @@ TARGETS: Mapping[str, Sequence[str]] = {
 def run_tool(*arguments: str | Path, **variables: str) -> str:
     """What ONNX Runtime's own converter prints; it must succeed."""
     command = [sys.executable, "-m", "onnxruntime.tools.convert_onnx_models_to_ort", *map(str, arguments)]
-    environment = {**os.environ, **tools.QUIET, **variables}
+    environment = {**os.environ, **children.QUIET, **variables}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
 
 
@@ -164,7 +164,7 @@ print(json.dumps(said))
 def refusals(environment: Environment, files: Sequence[tuple[Path, Mapping[str, str]]]) -> list[str]:
     """What the ONNX Runtime of `environment` says against each file with its entries; empty where it opens it."""
     asked = json.dumps([(str(path), dict(entries)) for path, entries in files])
-    variables = {**environment.variables(), **tools.QUIET}
+    variables = {**environment.variables(), **children.QUIET}
     said = tools.run([*environment.command(), "-c", LOADS, asked], what="opening files", environment=variables)
     found: list[str] = json.loads(said)
     return found

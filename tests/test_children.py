@@ -1,0 +1,152 @@
+"""One module starts programs: in folders of their own, without the user's modules, and none outlives mobpack."""
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from packager import children
+from packager.environments import ENVIRONMENTS
+
+ROOT = Path(__file__).parents[1]
+STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
+CALLS = re.compile(r"(system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
+EXECUTABLE = {"tools.py": "npm lies beside it", "environments/cuda_probe.py": "says which Python answers"}
+"""Modules that name this Python without starting it, and why."""
+WAIT_S = 20
+"""How long a process may take to be gone: it is killed at once, and looked for again and again."""
+
+
+def sources() -> Iterator[tuple[str, ast.AST]]:
+    for path in sorted((ROOT / "packager").rglob("*.py")):
+        name = path.relative_to(ROOT / "packager").as_posix()
+        if name != "children.py":
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            yield from ((name, node) for node in ast.walk(tree))
+
+
+def test_no_other_module_starts_programs() -> None:
+    """programs.py knows the module's constants and exceptions."""
+    wrong = []
+    for name, node in sources():
+        if isinstance(node, ast.Import) and any(STARTS.fullmatch(each.name) for each in node.names):
+            wrong += [f"{name} imports it"] if name != "programs.py" else []
+        if isinstance(node, ast.ImportFrom) and STARTS.fullmatch(node.module or ""):
+            wrong.append(f"{name} imports from {node.module}")
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            called = f"{node.value.id}.{node.attr}"
+            if node.value.id == "subprocess" and node.attr not in ("PIPE", "TimeoutExpired"):
+                wrong.append(f"{name}: {called}")
+            if node.value.id == "os" and CALLS.fullmatch(node.attr):
+                wrong.append(f"{name}: {called}")
+    assert wrong == []
+
+
+def test_no_other_module_says_how_this_python_is_run() -> None:
+    found = {
+        name
+        for name, node in sources()
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr == "executable"
+    }
+    assert found == set(EXECUTABLE)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_no_environment_takes_modules_from_the_working_folder(name: str) -> None:
+    environment = ENVIRONMENTS[name]()
+    assert "-P" in environment.command() or environment.variables().get("PYTHONSAFEPATH")
+
+
+def test_a_program_without_a_folder_runs_in_one_that_is_empty_and_gone_afterwards() -> None:
+    done = children.run([*children.python(), "-c", "import os; print(os.getcwd(), os.listdir())"])
+    folder, _, content = done.stdout.strip().partition(" ")
+    assert content == "[]"
+    assert not Path(folder).exists()
+
+
+def test_variables_that_change_what_python_does_do_not_reach_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"PYTHONOPTIMIZE": "2", "PYTHONINSPECT": "1", "PYTHONWARNINGS": "error"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", "src", "/opt/modules"]))
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    found = {name: value for name, value in children.variables({}).items() if name.startswith("PYTHON")}
+    assert found == {"PYTHONPATH": f"{Path.cwd() / 'src'}{os.pathsep}/opt/modules", "PYTHONHASHSEED": "7"}
+    assert children.variables({"PYTHONPATH": "own"})["PYTHONPATH"] == "own"
+
+
+def test_what_a_program_prints_that_is_not_utf_8_is_no_error() -> None:
+    assert children.run(["printf", r"a\377b"]).stdout == "a�b"
+
+
+def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
+    process = children.start(["sh", "-c", "sleep 600 & echo $!; wait"], tmp_path)
+    assert process.stdout
+    with process.stdout, process.stderr or process.stdout:
+        grandchild = int(process.stdout.readline())
+        assert is_running(grandchild)
+        children.end(process)
+    assert_gone([process.pid, grandchild])
+
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from packager import children
+first = children.start(["sh", "-c", "sleep 600 & echo $!; wait"], Path("/"))
+second = children.start(["sleep", "600"], Path("/"))
+ended = children.start(["sleep", "600"], Path("/"))
+children.end(ended)
+print(first.pid, first.stdout.readline().strip(), second.pid, children._guard._process.pid, flush=True)
+{then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "code"),
+    [
+        ("time.sleep(600)", -signal.SIGKILL),
+        ("sys.exit(3)", 3),
+        ("children._guard._process.kill(); children.start(['true'], Path('/')); time.sleep(600)", -signal.SIGKILL),
+    ],
+    ids=["killed", "ended by itself", "killed after its guard was"],
+)
+def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(then=then)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as parent:
+        assert parent.stdout
+        numbers = [int(word) for word in parent.stdout.readline().split()]
+        assert len(numbers) == 4
+        if code < 0:
+            wait_until(lambda: "kill" not in then or not is_running(numbers[3]))
+            assert all(map(is_running, numbers[:3]))
+            parent.kill()
+        assert parent.wait(WAIT_S) == code
+    assert_gone(numbers)
+
+
+def is_running(number: int) -> bool:
+    """Whether there is such a process, and it is more than an exit code that nobody has asked for."""
+    try:
+        state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in "ZX"
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT_S
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert is_so()
+
+
+def assert_gone(numbers: list[int]) -> None:
+    wait_until(lambda: not any(map(is_running, numbers)))
