@@ -1,28 +1,31 @@
 """The models that the measurements run on, made here: `python -m benchmarks.models [FOLDER [NAME...]]`.
 
 The graphs are those that exporters write for MobileNetV2 (arXiv:1801.04381), EfficientNet-lite0 (arXiv:1905.11946
-without squeeze and excitation), ResNet-50 v1.5 (arXiv:1512.03385, with the stride in the 3x3 convolution), BERT-base
-(arXiv:1810.04805) and the 6-layer MiniLM (arXiv:2002.10957); the weights are seeded random numbers, the same bytes on
-every machine.
+without squeeze and excitation), ResNet-50 v1.5 (arXiv:1512.03385, with the stride in the 3x3 convolution), U2NetP
+(arXiv:2005.09007), BERT-base (arXiv:1810.04805) and the 6-layer MiniLM (arXiv:2002.10957); the weights are seeded
+random numbers, the same bytes on every machine.
 """
 
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import prod, sqrt
+from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 
+from benchmarks.graph import Graph, convolution
+from benchmarks.unet import u2netp
+
 GENERATION = 1
 """Raised when a generator changes, so that a cached file of the old one is not taken for the new."""
 
-OPSET, IR_VERSION = 17, 8
 MOBILENET, BERT = "mobilenetv2.onnx", "bert-base.onnx"
 MINILM, EFFICIENTNET = "minilm-l6.onnx", "efficientnet-lite0.onnx"
 RESNET, LARGE, TINY = "resnet50.onnx", "encoder-1.5gb.onnx", "tiny.onnx"
+U2NETP = "u2netp.onnx"
 
 Stage = tuple[int, int, int, int, int]
 """expansion, channels, repeats, stride, kernel"""
@@ -73,50 +76,6 @@ MINILM_L6 = Encoder(name="minilm-l6", seed=3_000_000, layers=6, hidden=384, head
 LARGE_ENCODER = Encoder(name="encoder-1.5gb", seed=5_000_000, layers=28, hidden=1024, heads=16, inner=4096)
 
 
-@dataclass
-class Graph:
-    """Collects nodes and initializers; a value is known by its name."""
-
-    seed: int
-    nodes: list[Any] = field(default_factory=list)
-    initializers: list[Any] = field(default_factory=list)
-
-    def add(self, op: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:
-        from onnx import helper
-
-        output = output or f"/{op}_{len(self.nodes)}_output_0"
-        self.nodes.append(helper.make_node(op, inputs, [output], name=f"/{op}_{len(self.nodes)}", **attributes))
-        return output
-
-    def weight(self, name: str, shape: Sequence[int], limit: float, *, centre: float = 0.0) -> str:
-        """Uniform float32 numbers within `limit` of `centre`; the raw bits of PCG64 are the same in every numpy."""
-        import numpy as np
-
-        count = prod(shape)
-        bits = np.random.PCG64(self.seed + len(self.initializers)).random_raw((count + 1) // 2).view(np.uint32)[:count]
-        values = ((bits >> 8).astype(np.float32) * np.float32(2.0**-23) - np.float32(1)) * np.float32(
-            limit
-        ) + np.float32(centre)
-        return self.constant(name, values.reshape(shape))
-
-    def constant(self, name: str, values: Any) -> str:
-        from onnx import numpy_helper
-
-        self.initializers.append(numpy_helper.from_array(values, name))
-        return name
-
-    def model(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-        from onnx import helper
-
-        graph = helper.make_graph(self.nodes, name, inputs, outputs, self.initializers)
-        return helper.make_model(
-            graph,
-            opset_imports=[helper.make_opsetid("", OPSET)],
-            ir_version=IR_VERSION,
-            producer_name="mobpack-benchmarks",
-        )
-
-
 def made(folder: Path, names: Sequence[str] = (MOBILENET, BERT)) -> tuple[Path, ...]:
     """The files `names` in `folder`, each written now if it is not there yet."""
     folder = folder / f"models-{GENERATION}"
@@ -158,7 +117,7 @@ def _classifier(name: str, seed: int, stages: Sequence[Stage]) -> Any:
 
     graph = Graph(seed=seed)
     bounds = [graph.constant("clip_min", np.float32(0)), graph.constant("clip_max", np.float32(6))]
-    value, channels = _convolution(graph, "features.0", "input", 3, 32, bounds, kernel=3, stride=2), 32
+    value, channels = convolution(graph, "features.0", "input", 3, 32, bounds, kernel=3, stride=2), 32
     block = 0
     for expansion, wide, repeats, stride, kernel in stages:
         for repeat in range(repeats):
@@ -175,7 +134,7 @@ def _classifier(name: str, seed: int, stages: Sequence[Stage]) -> Any:
                 kernel=kernel,
             )
             channels = wide
-    value = _convolution(graph, f"features.{block + 1}", value, channels, 1280, bounds)
+    value = convolution(graph, f"features.{block + 1}", value, channels, 1280, bounds)
     return _head(graph, name, "classifier", value, 1280, [1, 3, 224, 224])
 
 
@@ -211,49 +170,18 @@ def _inverted_residual(
     kernel: int,
 ) -> str:
     inner = channels * expansion
-    hidden = _convolution(graph, f"{name}.expand", value, channels, inner, bounds) if expansion > 1 else value
-    hidden = _convolution(
+    hidden = convolution(graph, f"{name}.expand", value, channels, inner, bounds) if expansion > 1 else value
+    hidden = convolution(
         graph, f"{name}.depthwise", hidden, inner, inner, bounds, kernel=kernel, stride=stride, group=inner
     )
-    hidden = _convolution(graph, f"{name}.project", hidden, inner, wide, [])
+    hidden = convolution(graph, f"{name}.project", hidden, inner, wide, [])
     return graph.add("Add", [value, hidden]) if stride == 1 and channels == wide else hidden
-
-
-def _convolution(
-    graph: Graph,
-    name: str,
-    value: str,
-    channels: int,
-    wide: int,
-    bounds: list[str],
-    *,
-    kernel: int = 1,
-    stride: int = 1,
-    group: int = 1,
-) -> str:
-    """Conv, and ReLU6 as exporters write it when `bounds` names its two limits."""
-    fan_in = channels // group * kernel * kernel
-    weights = [
-        graph.weight(f"{name}.weight", (wide, channels // group, kernel, kernel), sqrt(6 / fan_in)),
-        graph.weight(f"{name}.bias", (wide,), 0.01),
-    ]
-    pad = kernel // 2
-    value = graph.add(
-        "Conv",
-        [value, *weights],
-        kernel_shape=[kernel, kernel],
-        strides=[stride, stride],
-        pads=[pad] * 4,
-        dilations=[1, 1],
-        group=group,
-    )
-    return graph.add("Clip", [value, *bounds]) if bounds else value
 
 
 def resnet50() -> Any:
     """ResNet-50 v1.5 for 1000 classes with BatchNorm folded into Conv: 25.6 M parameters, 102 MB."""
     graph = Graph(seed=6_000_000)
-    value = graph.add("Relu", [_convolution(graph, "conv1", "input", 3, 64, [], kernel=7, stride=2)])
+    value = graph.add("Relu", [convolution(graph, "conv1", "input", 3, 64, [], kernel=7, stride=2)])
     value = graph.add("MaxPool", [value], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=0)
     channels = 64
     for stage, (inner, blocks) in enumerate(RESNET_STAGES):
@@ -266,18 +194,18 @@ def resnet50() -> Any:
 
 def _bottleneck(graph: Graph, name: str, value: str, channels: int, inner: int, stride: int) -> str:
     wide = inner * WIDENING
-    hidden = graph.add("Relu", [_convolution(graph, f"{name}.conv1", value, channels, inner, [])])
-    hidden = _convolution(graph, f"{name}.conv2", hidden, inner, inner, [], kernel=3, stride=stride)
-    hidden = _convolution(graph, f"{name}.conv3", graph.add("Relu", [hidden]), inner, wide, [])
+    hidden = graph.add("Relu", [convolution(graph, f"{name}.conv1", value, channels, inner, [])])
+    hidden = convolution(graph, f"{name}.conv2", hidden, inner, inner, [], kernel=3, stride=stride)
+    hidden = convolution(graph, f"{name}.conv3", graph.add("Relu", [hidden]), inner, wide, [])
     if channels != wide:
-        value = _convolution(graph, f"{name}.downsample.0", value, channels, wide, [], stride=stride)
+        value = convolution(graph, f"{name}.downsample.0", value, channels, wide, [], stride=stride)
     return graph.add("Relu", [graph.add("Add", [hidden, value])])
 
 
 def tiny() -> Any:
     """One convolution and two matrices, a few kB: what is left of a step when there is next to nothing to do."""
     graph = Graph(seed=7_000_000)
-    value = graph.add("Relu", [_convolution(graph, "conv", "input", 3, 32, [], kernel=3)])
+    value = graph.add("Relu", [convolution(graph, "conv", "input", 3, 32, [], kernel=3)])
     value = graph.add("MatMul", [value, graph.weight("mix.weight", (16, 16), 0.6)])
     return _head(graph, "tiny", "fc", value, 32, [1, 3, 16, 16], classes=4)
 
@@ -402,6 +330,7 @@ MAKERS: Mapping[str, Callable[[], Any]] = {
     RESNET: resnet50,
     LARGE: encoder,
     TINY: tiny,
+    U2NETP: u2netp,
 }
 
 

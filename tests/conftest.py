@@ -45,6 +45,7 @@ LONGEST = (
     "sample_react_native",
     "swift_typed",
     "react_native_typed",
+    "conformance",
     "contract_partitions",
     "guide_ten_minutes",
     "swift_apple",

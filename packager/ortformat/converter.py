@@ -263,21 +263,25 @@ def is_onnxruntime_error(error: Exception) -> bool:
     return type(error).__module__.startswith("onnxruntime")
 
 
-def main() -> int:
-    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
-    answer: dict[str, object]
+def answer(job: Job) -> dict[str, object]:
+    """What became of `job`, as JSON can say it: `ok`, what ORT format cannot hold as `unheld`, or ONNX Runtime's
+    `error`."""
     try:
-        answer = {"ok": asdict(convert(job))}
+        return {"ok": asdict(convert(job))}
     except UnheldError as error:
-        answer = {"unheld": str(error)}
+        return {"unheld": str(error)}
     except Exception as error:  # the parent raises onnxruntime's
         if not is_onnxruntime_error(error):
             raise
         if "Failed to save" in str(error) and shutil.disk_usage(job.scratch).free < 2 * job.source_bytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # all it says is that it could not
         no_type = NO_TYPE.search(str(error))
-        answer = {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
-    sys.stdout.write(json.dumps(answer) + "\n")
+        return {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
+
+
+def main() -> int:
+    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    sys.stdout.write(json.dumps(answer(job)) + "\n")
     return 0
 
 

@@ -1,0 +1,108 @@
+"""Makes every file that mobpack would ship of ONNX's own test cases: `python -m benchmarks.conformance_make FOLDER...`.
+
+A FOLDER holds `model.onnx`. For each, in their order, one line of JSON is printed: `{"case", "refused"}` with what
+mobpack says against the model, or `{"case", "files": {form: {"path", "settings"}}, "refusals": {form: words}}`.
+Conversions run in this process, one after the other: a process for each would take most of the time.
+"""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager import models
+from packager.errors import MobpackError
+from packager.ortformat import converter
+from packager.ortformat.compile import REPLAY, SHARED
+from packager.ortformat.refusals import explain
+from packager.plan import NO_PACKING
+from packager.values import own_numbers
+
+if TYPE_CHECKING:
+    from packager.values import Variant
+
+LIMIT_S = 60
+"""A case that takes longer ends its process."""
+FIXED_ORT, UNFUSED_ORT, UNFUSED, FUSED = "fixed .ort", "unfused .ort", "unfused ONNX", "fused ONNX"
+FORMS = (FIXED_ORT, UNFUSED_ORT, UNFUSED, FUSED)
+"""The files that plans are made of (packager/plan.py)."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A conversion as `packager.ortformat.compile` asks for it."""
+
+    form: str
+    output: str
+    is_unfused: bool
+    over: str = ""
+    """the form whose weights an ONNX file uses"""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+STEPS = (
+    Step(FIXED_ORT, f"fixed/{SHARED}", is_unfused=False, settings=NO_PACKING),
+    Step(UNFUSED, "fixed/unfused.onnx", is_unfused=True, over=FIXED_ORT, settings=NO_PACKING),
+    Step(UNFUSED_ORT, f"unfused/{SHARED}", is_unfused=True, settings={**REPLAY, **NO_PACKING}),
+    Step(FUSED, "unfused/fixed.onnx", is_unfused=False, over=UNFUSED_ORT, settings=NO_PACKING),
+)
+
+
+def made(folder: Path) -> dict[str, Any]:
+    """What becomes of the model in `folder`."""
+    try:
+        model = models.load(folder / "model.onnx", "model")
+        models.refuse_blocked(model)
+        variant = own_numbers(models.hashed(model), "fp32")
+    except MobpackError as error:
+        return {"refused": f"{error.message}; {error.hint}".replace(f"{folder / 'model.onnx'}: ", "")}
+    files: dict[str, Any] = {}
+    refusals: dict[str, str] = {}
+    for form, found in conversions(folder, variant):
+        if isinstance(found, str):
+            refusals[form] = found
+        else:
+            files[form] = found
+    return {"files": files, "refusals": refusals}
+
+
+def conversions(folder: Path, variant: "Variant") -> Iterator[tuple[str, "str | dict[str, Any]"]]:
+    """Form -> its file, or why there is none. What lies over a file that could not be made is left out."""
+    graph = folder / "graph.onnx"
+    graph.write_bytes(variant.graph)
+    disabled: dict[str, list[str]] = {}
+    for step in STEPS:
+        if step.over and step.over not in disabled:
+            continue
+        output = folder / step.output
+        output.parent.mkdir(exist_ok=True)
+        job = converter.Job(
+            graph=str(graph),
+            data_folder=str(variant.data_folder),
+            output=str(output),
+            scratch=str(folder),
+            source_bytes=variant.size_bytes,
+            is_unfused=step.is_unfused,
+            shared=str(output.parent / SHARED) if step.over else "",
+            disabled_optimizers=disabled.get(step.over, []),
+        )
+        answer: dict[str, Any] = converter.answer(job)
+        if "ok" in answer:
+            disabled[step.form] = answer["ok"]["disabled_optimizers"]
+            yield step.form, {"path": str(output), "settings": dict(step.settings)}
+        else:
+            unheld = f"ORT format cannot hold {answer.get('unheld')}"
+            yield step.form, explain(answer["error"]) if "error" in answer else unheld
+
+
+def main() -> None:
+    for name in sys.argv[1:]:
+        signal.alarm(LIMIT_S)
+        print(json.dumps({"case": Path(name).name, **made(Path(name))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What came of the cases of `benchmarks.conformance`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    RIGHT = "right"
+    REFUSED = "truly refused"
+    FALSE = "falsely refused"
+    WRONG = "wrong"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of one form of a case."""
+
+    verdict: Verdict
+    words: str = ""
+    """of mobpack or ONNX Runtime, or what differs"""
+    reason: str = ""
+    """the class of a true refusal"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """What came of one case."""
+
+    name: str
+    original: str
+    """what is wrong with ONNX Runtime's own outputs; empty where they are the suite's"""
+    forms: Mapping[str, Found] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> bool:
+        """Whether ONNX Runtime itself does."""
+        return not self.original
+
+    def with_verdict(self, *verdicts: Verdict) -> dict[str, Found]:
+        return {form: found for form, found in self.forms.items() if found.verdict in verdicts}

@@ -1,0 +1,215 @@
+"""ONNX's own test-suite of operators, a sample of it: what ships is right or truly refused, and nothing is missed."""
+
+import pickle
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+
+from benchmarks import conformance, conformance_page
+from benchmarks.conformance_batches import PER_PROCESS, answers
+from benchmarks.conformance_cases import Case, collected, from_portable, portable, sampled
+from benchmarks.conformance_make import FORMS, FUSED, STEPS, UNFUSED, made
+from benchmarks.conformance_reasons import reason_of
+from benchmarks.conformance_verdicts import Found, Judged, Verdict
+from packager import models
+from packager.ortformat.compile import compile_fused, compile_unfused, compile_variant
+from packager.store import Store
+from packager.tools import sha256_of
+from packager.values import Style, own_numbers
+from tests.onnx_text import onnx_model
+
+COUNT, SEED = 150, 8
+SUITE = 1884
+"""Cases of the pinned onnx."""
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return collected()
+
+
+@pytest.mark.environments
+def test_a_sample_is_right_or_truly_refused_and_every_exception_is_on_the_page(
+    cases: list[Case], tmp_path: Path
+) -> None:
+    assert len(cases) == SUITE
+    judged = conformance.judge(sampled(cases, COUNT, SEED), tmp_path)
+    assert len(judged) == COUNT
+    bad = {each.name: each.with_verdict(Verdict.FALSE, Verdict.WRONG, Verdict.CRASHED) for each in judged}
+    assert {name: found for name, found in bad.items() if found} == {}
+    right = [each for each in judged if each.passes and len(each.with_verdict(Verdict.RIGHT)) == len(FORMS)]
+    assert len(right) > COUNT / 2
+    page = conformance.PAGE.read_text(encoding="utf-8")
+    assert [each.name for each in judged if each not in right and f"`{each.name}`" not in page] == []
+    exceptions = page.split("## Exceptions")[1].split("## Cases")[0]
+    assert [each.name for each in right if f"`{each.name}`" in exceptions] == []
+
+
+def test_a_sample_is_the_same_for_a_seed_and_another_for_another(cases: list[Case]) -> None:
+    names = [case.name for case in sampled(cases, COUNT, SEED)]
+    shuffled = random.Random(0).sample(cases, len(cases))
+    assert len(set(names)) == COUNT
+    assert names == sorted(names)
+    assert [case.name for case in sampled(sorted(shuffled, key=lambda case: case.name), COUNT, SEED)] == names
+    assert [case.name for case in sampled(cases, COUNT, SEED + 1)] != names
+
+
+def case_of(text: str, inputs: list[Any], expected: list[Any], name: str = "test_it") -> Case:
+    return Case(name=name, model=onnx_model(text), inputs=tuple(inputs), expected=tuple(expected), rtol=1e-3, atol=1e-7)
+
+
+HALVES = numpy.array([0.5, 1.5], numpy.float32)
+SQUARES = numpy.array([0.25, 2.25], numpy.float32)
+SQUARE = "(float[2] x) => (float[2] y) { y = Mul (x, x) }"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        ([SQUARES], ""),
+        ([SQUARES * 1.0005], ""),
+        ([SQUARES * 1.002], "Not equal to tolerance"),
+        ([SQUARES.astype(numpy.float64)], "float64"),
+        ([SQUARES.reshape(1, 2)], "incorrect shape"),
+        ([numpy.full(2, numpy.nan, numpy.float32)], "nan location mismatch"),
+        ([], "are missing"),
+        ([SQUARES, SQUARES], "more than expected"),
+        ([[SQUARES]], "more than expected"),
+    ],
+)
+def test_outputs_are_judged_by_the_suite_itself(outputs: list[Any], said: str) -> None:
+    difference = case_of(SQUARE, [HALVES], [SQUARES]).difference(outputs)
+    assert bool(difference) == bool(said)
+    assert said in difference
+
+
+def test_lists_with_scalars_are_compared_one_by_one() -> None:
+    case = case_of(SQUARE, [HALVES], [[numpy.float32(1), SQUARES]])
+    assert case.difference([[numpy.array(1, numpy.float32), SQUARES]]) == ""
+    assert case.difference([[numpy.array(2, numpy.float32), SQUARES]])
+    assert case.difference([[numpy.array(1, numpy.float32)]])
+
+
+def test_types_that_numpy_lacks_travel_as_bits() -> None:
+    import ml_dtypes
+
+    values = [numpy.array([1.5, -2.0], ml_dtypes.bfloat16), None, HALVES, numpy.array(["a"], object)]
+    sent = pickle.loads(pickle.dumps([portable(each) for each in values]))
+    assert sent[0][0].dtype == numpy.uint16
+    assert sent[0][1] == onnx.TensorProto.BFLOAT16
+    back = [from_portable(each) for each in sent]
+    assert back[0].dtype == ml_dtypes.bfloat16
+    assert (back[0] == values[0]).all()
+    assert back[1] is None
+    assert (back[2] == HALVES).all()
+
+
+@pytest.mark.environments
+def test_a_wrong_answer_a_refusal_and_a_crash_are_told_apart(tmp_path: Path) -> None:
+    """What runs is replaced between making and running, as a faulty converter would have it."""
+    right = case_of(SQUARE, [HALVES], [SQUARES], "test_right")
+    impossible = case_of(SQUARE, [HALVES], [HALVES], "test_expects_what_nobody_gives")
+    sequence = "(float[2] x) => (seq(float[2]) y) { y = SequenceConstruct (x) }"
+    refused = case_of(sequence, [HALVES], [[HALVES]], "test_sequence")
+    judged = {each.name: each for each in conformance.judge([right, impossible, refused], tmp_path)}
+    assert set(judged["test_right"].forms) == set(FORMS)
+    assert {found.verdict for found in judged["test_right"].forms.values()} == {Verdict.RIGHT}
+    assert judged["test_expects_what_nobody_gives"].original.startswith("differs: ")
+    assert not judged["test_expects_what_nobody_gives"].passes
+    assert {found.reason for found in judged["test_sequence"].forms.values()} == {"takes or gives a sequence"}
+    folder = tmp_path / "test_right"
+    (folder / f"{UNFUSED}.pkl").write_bytes(pickle.dumps([HALVES]))
+    files: dict[str, object] = dict.fromkeys(FORMS)
+    errors = {FUSED: "Fail: it does not run"}
+    again = conformance._judged(right, folder, {"files": files, "refusals": {}}, {"errors": errors}, {"errors": {}})
+    assert again.forms[UNFUSED].verdict is Verdict.WRONG
+    assert again.forms[FUSED] == Found(Verdict.WRONG, "ONNX Runtime refuses: Fail: it does not run")
+    crashed = conformance._judged(
+        right, folder, {"files": files, "refusals": {}}, {"crashed": "SIGSEGV"}, {"errors": {}}
+    )
+    assert {found.verdict for found in crashed.forms.values()} == {Verdict.CRASHED}
+    dead = conformance._judged(right, folder, {"crashed": "SIGSEGV"}, {"errors": {}}, {"errors": {}})
+    assert {found.verdict for found in dead.forms.values()} == {Verdict.CRASHED}
+    lying = conformance._judged(right, folder, {"refused": "no good"}, {"errors": {}}, {"errors": {}})
+    assert {found.verdict for found in lying.forms.values()} == {Verdict.FALSE}
+
+
+def test_a_refusal_is_true_where_the_model_bears_it_out() -> None:
+    words = "'{}' is not a tensor of a type that mobile APIs carry; cast it inside the graph"
+    model = onnx_model("(float[2] x, int4[2] q) => (seq(float[2]) y) { y = SequenceConstruct (x) }")
+    assert reason_of(words.format("y"), model) == "takes or gives a sequence"
+    assert reason_of(words.format("q"), model) == "takes or gives int4"
+    assert reason_of(words.format("x"), model) == ""
+    assert reason_of(words.format("absent"), model) == ""
+    assert reason_of("opset 26 is newer than the runtime knows", model) == ""
+
+
+def test_files_are_those_that_a_build_makes(tmp_path: Path) -> None:
+    """The program converts in one process; the bytes are those of the steps that plans are made of."""
+    case = case_of("(float[2] x) => (float[2] y) { a = Mul (x, x) b = Add (a, x) y = Relu (b) }", [HALVES], [SQUARES])
+    folder = case.written(tmp_path)
+    found = made(folder)["files"]
+    store = Store(tmp_path / "store")
+    variant = own_numbers(models.hashed(models.load(folder / "model.onnx", "model")), "fp32")
+    fixed, unfused = compile_variant(variant, store), compile_variant(variant, store, style=Style.UNFUSED)
+    expected = [fixed, compile_unfused(variant, store, fixed), unfused, compile_fused(variant, store, unfused)]
+    assert [sha256_of(Path(found[step.form]["path"])) for step in STEPS] == [each.sha256 for each in expected]
+    for step, compiled in zip(STEPS, expected, strict=True):
+        assert compiled.settings.items() <= found[step.form]["settings"].items()
+
+
+PROGRAM = """
+import json, os, pathlib, signal, sys
+for name in map(pathlib.Path, sys.argv[1:]):
+    (name / "tried").open("a").write("x")
+    if name.name == "hangs":
+        os.kill(os.getpid(), signal.SIGALRM)
+    if name.name == "dies" or name.name == "dies in company" and len(sys.argv) > 2:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if name.name == "raises":
+        raise ValueError("no")
+    print(json.dumps({"case": name.name, "is": "well"}), flush=True)
+"""
+
+
+def test_a_case_that_dies_takes_no_other_along(tmp_path: Path) -> None:
+    others = [f"fine {number}" for number in range(PER_PROCESS)]
+    folders = [tmp_path / name for name in (*others, "dies", "dies in company", "hangs", "raises", "last")]
+    for folder in folders:
+        folder.mkdir()
+    found = answers([sys.executable, "-c", PROGRAM], folders, environment={}, jobs=2)
+    assert set(found) == {folder.name for folder in folders}
+    crashed = {name: answer["crashed"] for name, answer in found.items() if "crashed" in answer}
+    assert crashed == {"dies": "SIGSEGV", "hangs": "it took too long", "raises": "ValueError: no"}
+    assert {answer["is"] for name, answer in found.items() if name not in crashed} == {"well"}
+    assert (tmp_path / "dies in company" / "tried").read_text() == "xx"
+    assert (tmp_path / "fine 3" / "tried").read_text() == "x"
+
+
+def test_the_page_counts_forms_and_names_every_exception() -> None:
+    right = dict.fromkeys(FORMS, Found(Verdict.RIGHT))
+    wrong = {**right, UNFUSED: Found(Verdict.WRONG, "differs: by a lot")}
+    refused = dict.fromkeys(FORMS, Found(Verdict.REFUSED, "no", "takes or gives a map"))
+    page = conformance_page.text(
+        [
+            Judged(name="test_a", original="", forms=right),
+            Judged(name="test_b", original="", forms=wrong),
+            Judged(name="test_c", original="", forms=refused),
+            Judged(name="test_d", original="differs: much", forms=refused),
+            Judged(name="test_e", original="refuses", forms=dict.fromkeys(FORMS, Found(Verdict.CRASHED, "SIGSEGV"))),
+        ]
+    )
+    assert "5 cases; ONNX Runtime itself passes 3. Of those:" in page
+    assert f"| {UNFUSED} | 1 | 1 | 0 | 1 | 0 |" in page
+    assert f"| {FUSED} | 2 | 1 | 0 | 0 | 0 |" in page
+    assert f"- wrong, differs: by a lot: `test_b` ({UNFUSED})" in page
+    assert "- truly refused, takes or gives a map: `test_c`\n" in page
+    assert "- crashed, SIGSEGV: `test_e`\n" in page
+    assert "Of the 2 that ONNX Runtime does not pass, mobpack crashes on 1." in page
+    assert "- gives other outputs than the suite expects (1): `test_d`" in page
+    assert "test_a" not in page
