@@ -105,30 +105,62 @@ ended = children.start(["sleep", "600"], Path("/"))
 children.end(ended)
 print(first.pid, first.stdout.readline().strip(), second.pid, children._guard._process.pid, flush=True)
 {then}
+print("ready", flush=True)
+time.sleep({seconds})
+sys.exit(3)
 """
 
 
 @pytest.mark.parametrize(
     ("then", "code"),
     [
-        ("time.sleep(600)", -signal.SIGKILL),
-        ("sys.exit(3)", 3),
-        ("children._guard._process.kill(); children.start(['true'], Path('/')); time.sleep(600)", -signal.SIGKILL),
+        ("", -signal.SIGKILL),
+        ("", 3),
+        (
+            "guard = children._guard._process; guard.kill(); guard.wait(); children.start(['true'], Path('/'))",
+            -signal.SIGKILL,
+        ),
     ],
     ids=["killed", "ended by itself", "killed after its guard was"],
 )
 def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", PARENT.format(then=then)], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", PARENT.format(then=then, seconds=600 if code < 0 else 0)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as parent:
         assert parent.stdout
         numbers = [int(word) for word in parent.stdout.readline().split()]
         assert len(numbers) == 4
         if code < 0:
-            wait_until(lambda: "kill" not in then or not is_running(numbers[3]))
+            assert parent.stdout.readline() == "ready\n"
             assert all(map(is_running, numbers[:3]))
             parent.kill()
         assert parent.wait(WAIT_S) == code
+    assert_gone(numbers)
+
+
+COMPILE = """
+import sys
+from pathlib import Path
+from packager.targets.android import kotlin
+folder = Path(sys.argv[1])
+kotlin.find_compiler = lambda: kotlin.Compiler(java=folder / "java", java_home=folder, jars=(), stdlib=folder)
+kotlin.compile_kotlin({"A.kt": "class A"}, module_name="m", work=folder)
+"""
+
+
+def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
+    """The compiler is one that never ends, with a program of its own."""
+    java, told = tmp_path / "java", tmp_path / "numbers.txt"
+    java.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {told}.new\nmv {told}.new {told}\nwait\n", encoding="utf-8")
+    java.chmod(0o755)
+    with subprocess.Popen([sys.executable, "-c", COMPILE, str(tmp_path)]) as build:
+        wait_until(told.exists)
+        numbers = [int(word) for word in told.read_text(encoding="utf-8").split()]
+        assert all(map(is_running, numbers))
+        build.kill()
     assert_gone(numbers)
 
 

@@ -31,7 +31,7 @@ LAYERS = (
     ("programs", "xcframework"),
     ("archives", "render", "tools"),
     ("replacing",),
-    ("atomic", "hashes"),
+    ("atomic", "exchange", "hashes"),
     ("exact",),
     ("tensors",),
     ("graph", "walk"),

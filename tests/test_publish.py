@@ -1,16 +1,20 @@
 """A release takes its place whole, or the previous one stays whole."""
 
 import errno
+import fcntl
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 
 import pytest
 
+from packager import replacing
 from packager.errors import ConfigError, ToolError
+from packager.exchange import RENAME_SWAP, exchange, native
 from packager.release import MANIFEST, staged
 from packager.replacing import interrupts_deferred
 from tests.disks import tiny_disk
@@ -49,8 +53,20 @@ def test_a_release_is_replaced_as_a_whole(dist: Path) -> None:
     assert names(dist.parent) == ["dist"]
 
 
-def test_others_can_read_a_release(dist: Path) -> None:
-    assert dist.stat().st_mode & 0o777 == 0o755
+@pytest.mark.parametrize(
+    ("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640), (0o2, 0o775, 0o664)]
+)
+def test_a_release_has_the_permissions_of_whatever_the_user_makes(
+    tmp_path: Path, mask: int, folder: int, file: int
+) -> None:
+    before = os.umask(mask)
+    try:
+        publish(tmp_path / "dist", "new")
+    finally:
+        os.umask(before)
+    found = {path.stat().st_mode & 0o777 for path in [tmp_path / "dist", tmp_path / "dist" / "android"]}
+    assert found == {folder}
+    assert (tmp_path / "dist" / MANIFEST).stat().st_mode & 0o777 == file
 
 
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
@@ -138,11 +154,11 @@ def test_an_interrupt_while_the_release_is_put_in_place_waits_for_it(number: sig
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-def publish_interrupted_at_the_first_rename(out: Path, number: signal.Signals) -> None:
+def publish_interrupted(out: Path, number: signal.Signals) -> None:
     """As fast a finger as can be: it arrives when the previous release is about to be moved away."""
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
-        if event == "call" and frame.f_code.co_name == "rename":
+        if event == "call" and frame.f_code.co_name in ("rename", "native"):
             sys.setprofile(None)
             os.kill(os.getpid(), number)
 
@@ -151,10 +167,19 @@ def publish_interrupted_at_the_first_rename(out: Path, number: signal.Signals) -
         sys.setprofile(watch)
 
 
+@pytest.fixture(params=["in one step", "step by step"])
+def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to replace a folder; the second is that of disks and systems that cannot exchange two."""
+    if request.param == "step by step":
+        monkeypatch.setattr(replacing, "exchange", lambda one, other: False)
+    return str(request.param)
+
+
+@pytest.mark.usefixtures("steps")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_between_the_two_renames_leaves_the_new_release_whole(dist: Path, number: signal.Signals) -> None:
+def test_an_interrupt_in_the_middle_of_it_leaves_the_new_release_whole(dist: Path, number: signal.Signals) -> None:
     with pytest.raises(KeyboardInterrupt):
-        publish_interrupted_at_the_first_rename(dist, number)
+        publish_interrupted(dist, number)
     assert sys.getprofile() is None
     assert list(files(dist)) == [MANIFEST]
     assert names(dist.parent) == ["dist"]
@@ -176,3 +201,97 @@ def test_a_mount_point_cannot_be_replaced_and_keeps_its_release(dist: Path) -> N
         assert sorted(files(dist)) == [MANIFEST]
     assert "a mount point cannot be replaced" in error.value.hint
     assert names(dist.parent) == ["dist"]
+
+
+def test_somebody_who_looks_always_finds_a_whole_release(dist: Path, steps: str) -> None:
+    """Looked for at every call of a function, while the new one takes the place of the old."""
+    found: list[bool] = []
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        found.append(os.path.exists(f"{dist}/{MANIFEST}"))  # noqa: PTH110
+
+    with staged(dist) as staging:
+        (staging / MANIFEST).write_text('{"mobpack": "0.1.0"}')
+        sys.setprofile(watch)
+    sys.setprofile(None)
+    assert len(found) > 10
+    assert all(found) == (steps == "in one step")
+
+
+def test_what_this_system_cannot_exchange_stays_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    assert not exchange(tmp_path / "one", tmp_path / "missing")
+    assert names(tmp_path) == ["one"]
+
+
+def test_macos_exchanges_by_a_function_of_its_own() -> None:
+    calls: list[tuple[bytes, bytes, int]] = []
+
+    def renamex_np(one: bytes, other: bytes, flags: int) -> int:
+        calls.append((one, other, flags))
+        return 0
+
+    library = SimpleNamespace(renamex_np=renamex_np)
+    swap = native("darwin", library)
+    assert swap
+    assert swap(b"one", b"other") == 0
+    assert calls == [(b"one", b"other", RENAME_SWAP)]
+    assert native("darwin", SimpleNamespace()) is None
+    assert native("sunos5", library) is None
+
+
+def test_a_release_that_cannot_be_put_back_is_named_with_the_new_one(
+    dist: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def only_away(self: Path, target: Path) -> Path:
+        if target == dist:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(self, target)
+
+    monkeypatch.setattr(replacing, "exchange", lambda one, other: False)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", only_away)
+        with pytest.raises(ToolError, match=r"could not be put back \(Input/output error\)") as error:
+            publish(dist, "new")
+    new, previous = sorted(path for path in dist.parent.iterdir())
+    assert previous.name == f"{new.name}.previous"
+    assert f"it is in {previous}, the new one in {new}" in error.value.message
+    assert error.value.hint == f"move one of them to {dist}; both stay where they are until you do"
+    assert (list(files(new)), list(files(previous))) == (
+        ["manifest.json", "android/new.aar"],
+        ["manifest.json", "android/old.aar"],
+    )
+    for folder in (new, previous):
+        os.utime(folder, (0, 0))
+    with pytest.raises(ToolError, match="a tool"):
+        fail_half_way(dist, ToolError("a tool"))
+    assert names(dist.parent) == [new.name, previous.name], "the only copies are never taken for something abandoned"
+
+
+def test_what_came_into_the_folder_during_the_build_is_not_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "dist").mkdir()
+    with pytest.raises(ConfigError, match="exists and is not a mobpack release"), staged(tmp_path / "dist"):
+        (tmp_path / "dist" / "thesis.txt").write_text("years of work")
+    assert (tmp_path / "dist" / "thesis.txt").read_text() == "years of work"
+    assert names(tmp_path) == ["dist"]
+
+
+def test_a_second_writer_waits_for_the_first_and_says_so(dist: Path) -> None:
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom packager.release import staged\n"
+        "with staged(Path(sys.argv[1])) as staging:\n"
+        "    (staging / 'manifest.json').write_text('{\"mobpack\": \"2\"}')\n"
+    )
+    first = os.open(dist.parent, os.O_RDONLY)
+    fcntl.flock(first, fcntl.LOCK_EX)
+    with subprocess.Popen([sys.executable, "-c", program, dist], stderr=subprocess.PIPE, text=True) as second:
+        assert second.stderr
+        said = second.stderr.readline()
+        assert "another mobpack replaces a folder in" in said
+        assert "android/old.aar" in files(dist), "it must wait"
+        os.close(first)
+        rest = second.stderr.read()
+    assert second.returncode == 0, rest
+    assert list(files(dist)) == [MANIFEST]
