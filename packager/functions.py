@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -11,8 +12,15 @@ from typing import Any
 
 from packager.errors import ConfigError, MobpackError, nearest
 
+FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
+"""`package.module:function`"""
 NOT_THE_USERS = (__file__, "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 """What tracebacks name besides: this file, and Python's own import."""
+
+
+def is_function(text: str) -> bool:
+    """Whether `text` names a Python function."""
+    return FUNCTION.fullmatch(text) is not None
 
 
 @contextmanager

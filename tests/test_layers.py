@@ -20,7 +20,7 @@ LAYERS = (
     ("quantization",),
     ("calibration", "measurement", "parity", "partition", "release", "runtimes"),
     ("answers", "attachment", "ortformat", "samples"),
-    ("models",),
+    ("models", "trust"),
     ("config",),
     ("targets",),
     ("contract", "providers", "quantizers", "runners", "setup"),

@@ -11,6 +11,7 @@ from packager.cli.options import (
     evidence_option,
     fail_on_option,
     json_option,
+    no_code_option,
     parse_gates,
     parse_shapes,
     print_json,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     help="Also write the models as an ORT Model Package.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
+@no_code_option
 @json_option
 def build(
     model: Path | None,
@@ -74,6 +76,7 @@ def build(
     emit_project: bool,
     emits: tuple[str, ...],
     strict: bool,
+    no_code: bool,
     as_json: bool,
 ) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
@@ -83,7 +86,7 @@ def build(
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
-    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes)
+    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     request = pipeline.Request(
         targets=pipeline.requested_targets(config, targets),
         out=out,
@@ -105,14 +108,18 @@ def configured(
     targets: tuple[str, ...],
     settings: tuple[str, ...],
     shapes: tuple[str, ...],
+    has_code: bool = True,
 ) -> "Config":
-    """The Config of a command that takes a MODEL or a project file."""
+    """The Config of a command that takes a MODEL or a project file; one that runs code only where it `has_code`."""
     from packager import config as configuration
+    from packager import trust
 
     if model is None:
         config = configuration.load(config_path, targets=targets, settings=settings)
     else:
         config = configuration.for_model(model, targets=targets, settings=settings)
+    if not has_code:
+        trust.refuse_code(config)
     return with_shapes(config, shapes)
 
 

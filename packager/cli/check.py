@@ -12,6 +12,7 @@ from packager.cli.options import (
     evidence_option,
     fail_on_option,
     json_option,
+    no_code_option,
     parse_gates,
     print_json,
     require_option,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     help="Find the first node where two sides part: original, a runner (arm64), a variant, or VARIANT@RUNNER.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
+@no_code_option
 @json_option
 def check(
     model: Path | None,
@@ -59,6 +61,7 @@ def check(
     page: Path | None,
     sides: tuple[str, str] | None,
     strict: bool,
+    no_code: bool,
     as_json: bool,
 ) -> None:
     """Plan MODEL.onnx, or the models of mobpack.toml, for each provider, and prove what a build would ship.
@@ -75,7 +78,7 @@ def check(
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
     targets = targets or ((DEFAULT_TARGET,) if model else ())
-    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes)
+    config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     request = pipeline.Request(
         targets=pipeline.requested_targets(config, targets),
         out=Path(),

@@ -55,6 +55,11 @@ runners_option = click.option(
 require_option = click.option(
     "--require", metavar="NAMES", default="", help="Fail where one of these cannot run, in place of [parity] require."
 )
+no_code_option = click.option(
+    "--no-code",
+    is_flag=True,
+    help="Refuse to run code of the project: functions (module:function) and interpreters that it names.",
+)
 evidence_option = click.option(
     "--evidence",
     type=MODEL,

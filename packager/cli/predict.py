@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.cli.options import MODEL, config_option, json_option, print_json, set_option
+from packager.cli.options import MODEL, config_option, json_option, no_code_option, print_json, set_option
 
 if TYPE_CHECKING:
     from packager.predict import Prediction
@@ -22,20 +22,30 @@ SHOWN = 8
 @click.option("--top", type=click.IntRange(min=1), help="How many classes, in place of the contract's top-k.")
 @config_option
 @set_option
+@no_code_option
 @json_option
 def predict(
-    files: tuple[Path, ...], name: str, top: int | None, config_path: Path, settings: tuple[str, ...], as_json: bool
+    files: tuple[Path, ...],
+    name: str,
+    top: int | None,
+    config_path: Path,
+    settings: tuple[str, ...],
+    no_code: bool,
+    as_json: bool,
 ) -> None:
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav) or arrays (.npz).
 
     What the contract adds to the graph is run as it ships, so this is what an app will get.
     """
     from packager import config as configuration
+    from packager import trust
     from packager.console import Console
     from packager.predict import predict as answers_for
 
     console = Console(quiet=as_json)
     config = configuration.load(config_path, settings=settings)
+    if no_code:
+        trust.refuse_code(config)
     found = list(answers_for(config, name, files, console, top=top))
     if as_json:
         entries = [{"file": str(each.file), "answers": _plain(each.answers)} for each in found]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
+from packager.cli.options import MODEL, json_option, no_code_option, parse_shapes, print_json, shape_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--integer-io", is_flag=True, help="Integers instead of floats for quantized inputs and outputs.")
 @click.option("--force", is_flag=True, help="Write it even when it is neither smaller nor faster.")
 @shape_option
+@no_code_option
 @json_option
 def quantize(
     model: Path,
@@ -54,13 +55,14 @@ def quantize(
     integer_io: bool,
     force: bool,
     shapes: tuple[str, ...],
+    no_code: bool,
     as_json: bool,
 ) -> None:
     """Write MODEL.onnx with smaller numbers, and a page beside it that says what was lost and won.
 
     For example: mobpack quantize model.onnx -q auto --calibration samples/ --max-drop 0.01 --metric top1
     """
-    from packager import config, models, names, tools
+    from packager import config, models, names, tools, trust
     from packager.console import Console
     from packager.quantize import Request, run
     from packager.quantizers import Calibration
@@ -72,6 +74,9 @@ def quantize(
     table |= {"metric": metric if "metric" in known else None}
     given = {key: value for key, value in table.items() if value is not None}
     recipe = config.recipe({"quantizer": quantizer, **given}, settings)
+    if no_code:
+        trust.refuse_functions(recipe, f"quantizer '{quantizer}'")
+        trust.refuse_texts({"--calibration": calibration, "--metric": metric})
     with console.step(f"load {model.name}"):
         loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
         models.refuse_blocked(loaded)

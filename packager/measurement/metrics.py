@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from packager.errors import ConfigError, ModelError, nearest
-from packager.quantizers.quantizer import is_function
+from packager.functions import is_function
 from packager.tensors.sums import Sums, sums_of
 
 if TYPE_CHECKING:

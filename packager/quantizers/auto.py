@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from packager.quantizers.quantizer import METRICS, Calibration, CalibrationKey, RangeMethod, is_function
+from packager.functions import is_function
+from packager.quantizers.quantizer import METRICS, Calibration, CalibrationKey, RangeMethod
 from packager.rewriting.schemes import ActivationElement
 from packager.tables import STRICT
 

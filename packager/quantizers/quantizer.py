@@ -1,28 +1,20 @@
 """What a quantizer is: something that turns a graph into one that computes nearly the same with other numbers."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
+from packager.functions import is_function
 from packager.inputs import AudioSettings, ImageSettings
 from packager.rewriting.draft import Draft
 from packager.tables import STRICT
-
-FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-"""`package.module:function`"""
 
 RangeMethod = Literal["minmax", "moving-average", "percentile", "entropy", "mse"]
 
 
 METRICS = ("sqnr", "cosine", "top1")
 """How far the outputs of two models are apart; more is better."""
-
-
-def is_function(text: str) -> bool:
-    """Whether `text` names a Python function."""
-    return FUNCTION.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,17 +1,15 @@
 """Where samples come from and what for: a value that another process can be told."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from packager.errors import ConfigError
+from packager.functions import is_function
 from packager.inputs import AudioSettings, ImageSettings, Settings
 from packager.samples.raw import RawInput, raw_input
 from packager.values import ElementType, Model, TensorSpec
-
-FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +36,7 @@ class Source:
                 return own if own.is_dir() else path
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self.text}: cannot be read ({error})", hint="check its permissions") from error
-        if FUNCTION.fullmatch(self.text):
+        if is_function(self.text):
             return None
         raise ConfigError(
             f"samples not found: {self.text or 'an empty text'}",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from packager import models
 from packager.config import Config
-from packager.quantizers.quantizer import is_function
+from packager.functions import is_function
 
 TARGET = "ios"
 
