@@ -254,7 +254,7 @@ def examine(
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
     """The model as it is checked, planned and shipped: with its contract, where it has one."""
     with console.step(f"load {table.path.name}"):
-        model = models.load(table.path, name, fixed=table.shapes, license_file=table.license)
+        model = models.load(table.path, name, fixed=table.shapes, license_file=table.license, announce=console.say)
         models.refuse_blocked(model)
         attached = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
         evidence.refuse_changed(attached, store)

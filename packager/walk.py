@@ -10,14 +10,15 @@ if TYPE_CHECKING:
 def all_nodes(proto: "ModelProto") -> Iterator["NodeProto"]:
     """The nodes of the main graph, of functions, and of their subgraphs, depth first."""
     for body in (proto.graph.node, *(function.node for function in proto.functions)):
-        yield from _nodes(body)
+        yield from nodes_in(body)
 
 
 def all_graphs(proto: "ModelProto") -> Iterator["GraphProto"]:
     """The main graph and every subgraph, those in functions included."""
     yield proto.graph
     for node in all_nodes(proto):
-        yield from subgraphs(node)
+        if node.attribute:
+            yield from subgraphs(node)
 
 
 def name_graphs(proto: "ModelProto") -> None:
@@ -26,11 +27,14 @@ def name_graphs(proto: "ModelProto") -> None:
         graph.name = graph.name or "graph"
 
 
-def _nodes(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
+def nodes_in(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
+    """`nodes` and those of their subgraphs, depth first. Most have no attributes, and a model may have a million: those
+    cost one question each."""
     for node in nodes:
         yield node
-        for graph in subgraphs(node):
-            yield from _nodes(graph.node)
+        if node.attribute:
+            for graph in subgraphs(node):
+                yield from nodes_in(graph.node)
 
 
 def subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
@@ -42,7 +46,7 @@ def subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
 def taken_by(node: "NodeProto") -> set[str]:
     """Names of the values that `node` takes, those that its subgraphs take from outside included."""
     names = set(node.input)
-    for graph in subgraphs(node):
+    for graph in subgraphs(node) if node.attribute else ():
         names.update(value.name for value in graph.output)  # one of outside may pass through
         names.update(name for inner in graph.node for name in taken_by(inner))
     return names

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
     """Show MODEL.onnx: signature, opsets, operators, sizes, and what will stop it from shipping."""
     from packager import models, names
+    from packager.console import Console
 
-    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes))
+    console = Console(quiet=as_json)
+    loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes), announce=console.say)
     if as_json:
         print_json(document(loaded))
     else:

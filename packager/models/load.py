@@ -9,28 +9,47 @@ from typing import TYPE_CHECKING
 
 from packager import walk
 from packager.errors import ModelError
-from packager.models import opsets, shapes, signature, skeleton, weights
+from packager.models import functions, opsets, shapes, signature, skeleton, weights
 from packager.rewriting.finishing import free_initializers
+from packager.rewriting.lifting import settle
 from packager.rewriting.order import sort_nodes
-from packager.values import Model
+from packager.values import Model, data_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from onnx import ModelProto
+
+MANY = 100_000
+"""Nodes that are worth a word before they are read."""
 
 IR_OF_OPSETS = {1: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10}
 """The IR version that a version of the operator set came with (onnx/docs/Versioning.md)."""
 
 
-def load(path: Path, name: str, *, fixed: shapes.Shapes | None = None, license_file: Path | None = None) -> Model:
+def silent(text: str) -> None:
+    """Nobody wants to know."""
+
+
+def load(
+    path: Path,
+    name: str,
+    *,
+    fixed: shapes.Shapes | None = None,
+    license_file: Path | None = None,
+    announce: "Callable[[str], None]" = silent,
+) -> Model:
     """The model in `path` under `name`, with the dynamic dimensions in `fixed` given sizes.
 
-    No weights are read: `sha256` stays empty until `hashed`. Raises ModelError for a file that is not a valid ONNX
-    model, ConfigError for shapes it does not have.
+    `announce` gets a word on what will take long. No weights are read: `sha256` stays empty until `hashed`. Raises
+    ModelError for a file that is not a valid ONNX model, ConfigError for shapes it does not have.
     """
     proto = parse(skeleton.read_skeleton(path), path)
+    functions.refuse_endless(proto, path)
+    if len(proto.graph.node) > MANY:
+        announce(f"{path.name} has {len(proto.graph.node):,} nodes: reading them takes a while")
     data_files = weights.resolve_external_data(proto, path)
+    settle(proto, data_folder(path))
     lowered = opsets.lower_ir_version(proto)
     sort_nodes(proto)
     check(proto, path)
@@ -118,8 +137,10 @@ def check(proto: "ModelProto", path: Path) -> None:
     """Runs ONNX's own checker on the graph. External weights, checked already, stand in as empty tensors."""
     import onnx.checker
 
-    stand_in = type(proto)()
-    stand_in.CopyFrom(proto)
+    stand_in = proto
+    if any(True for _ in weights.external_tensors(proto)):
+        stand_in = type(proto)()
+        stand_in.CopyFrom(proto)
     for tensor in weights.external_tensors(stand_in):
         del tensor.external_data[:]
         tensor.data_location = tensor.DEFAULT
@@ -137,21 +158,25 @@ def first_line(text: str) -> str:
 
 
 def count_operators(proto: "ModelProto") -> dict[str, int]:
-    functions = {(function.domain, function.name) for function in proto.functions}
+    own = {(function.domain, function.name) for function in proto.functions}
     counts = Counter(
         f"{node.domain}::{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
         for node in walk.all_nodes(proto)
-        if (node.domain, node.op_type) not in functions
+        if (node.domain, node.op_type) not in own
     )
     return dict(sorted(counts.items()))
 
 
 def count_parameters(proto: "ModelProto") -> int:
     """Elements of all initializers and of tensors in Constant nodes (some exporters keep every weight there)."""
-    tensors = [tensor for graph in walk.all_graphs(proto) for tensor in graph.initializer]
-    constants = (node for node in walk.all_nodes(proto) if node.op_type == "Constant")
-    tensors += [each.t for node in constants for each in node.attribute if each.HasField("t")]
-    return sum(math.prod(tensor.dims) for tensor in tensors)
+    count: int = sum(math.prod(tensor.dims) for tensor in proto.graph.initializer)
+    for node in walk.all_nodes(proto):
+        if node.attribute:
+            tensors = [tensor for graph in walk.subgraphs(node) for tensor in graph.initializer]
+            if node.op_type == "Constant":
+                tensors += [each.t for each in node.attribute if each.HasField("t")]
+            count += sum(math.prod(tensor.dims) for tensor in tensors)
+    return count
 
 
 def fingerprint(files: "Iterable[Path]") -> str:

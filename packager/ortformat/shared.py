@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from packager.ortformat import inserted_casts
 from packager.ortformat.canonical import flatbuffer_classes
 from packager.ortformat.external import Inside, names_inside
+from packager.rewriting.finishing import external_tensors
+from packager.rewriting.lifting import lift
 from packager.tensors.places import ALIGNMENT_BYTES, PIECE_BYTES, Place, pieces_of, refer, source_of, take_in
 from packager.walk import all_graphs
 
@@ -33,6 +35,8 @@ def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Insid
     import onnx
 
     proto = onnx.load(onnx_file, load_external_data=False)
+    if not all(is_main for _, is_main in external_tensors(proto)):
+        lift(proto, onnx_file.parent)
     tensors = [
         tensor for graph in all_graphs(proto) for tensor in graph.initializer if tensor.data_location == tensor.EXTERNAL
     ]
@@ -106,16 +110,23 @@ def _are_same(one: BinaryIO, start: int, other: BinaryIO, begin: int, length: in
 
 
 def _raw_data(graph: Any) -> "list[tuple[int, int]]":
-    """Offset and length of the bytes of every large initializer; field 4 of table Tensor in ort.fbs is `raw_data`."""
+    """Offset and length of the bytes of every large initializer, those of branches and bodies included; field 4 of
+    table Tensor in ort.fbs is `raw_data`."""
     places = []
     for index in range(graph.InitializersLength()):
         tensor = graph.Initializers(index)
         if tensor.RawDataLength() >= LARGE_BYTES:
             table = tensor._tab
             places.append((table.Vector(table.Offset(4 + 2 * RAW_DATA_FIELD)), tensor.RawDataLength()))
+    for node in (graph.Nodes(index) for index in range(graph.NodesLength())):
+        if node.OpType() in WITH_GRAPHS:
+            attributes = (node.Attributes(index) for index in range(node.AttributesLength()))
+            places += [place for each in attributes if (inner := each.G()) for place in _raw_data(inner)]
     return places
 
 
+WITH_GRAPHS = (b"If", b"Loop", b"Scan")
+"""Operators of which branches and bodies are attributes."""
 RAW_DATA_FIELD = 4
 """Index of `raw_data` in table Tensor of ort.fbs, after name, doc_string, dims and data_type."""
 

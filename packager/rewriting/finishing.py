@@ -42,14 +42,15 @@ def free_initializers(proto: "ModelProto") -> None:
 
 def external_tensors(proto: "ModelProto") -> "Iterator[tuple[TensorProto, bool]]":
     """Every tensor whose data lie in a file, with whether it is a constant of the main graph."""
-    for graph in walk.all_graphs(proto):
-        for tensor in graph.initializer:
-            if tensor.data_location == tensor.EXTERNAL:
-                yield tensor, graph is proto.graph
+    for tensor in proto.graph.initializer:
+        if tensor.data_location == tensor.EXTERNAL:
+            yield tensor, True
     for node in walk.all_nodes(proto):
-        for each in node.attribute:
-            if each.HasField("t") and each.t.data_location == each.t.EXTERNAL:
-                yield each.t, False
+        for each in node.attribute or ():
+            inner = [each.t] if each.HasField("t") else []
+            for graph in (*([each.g] if each.HasField("g") else []), *each.graphs):
+                inner += graph.initializer
+            yield from ((tensor, False) for tensor in inner if tensor.data_location == tensor.EXTERNAL)
 
 
 def sort_opsets(proto: "ModelProto") -> None:

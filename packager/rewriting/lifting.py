@@ -1,0 +1,110 @@
+"""Weights in files, moved out of branches, loop bodies and Constant nodes to the main graph.
+
+ONNX Runtime has ONNX's checker look at what lies in a branch or a body: it refuses files with several hard links (as
+model hubs and package stores make them) and symbolic links, and it cannot compute shapes with what is in a file. Of the
+main graph's constants, which branches and bodies may use as well, it asks none of this.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packager import walk
+from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS, external_tensors
+from packager.tensors.places import source_of, take_in
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+
+KEEP_INLINE_BYTES = 1024
+"""Smaller tensors are shapes, axes and the like, which shape inference computes with."""
+
+
+def settle(proto: "ModelProto", data_folder: Path) -> None:
+    """Reads small tensors whose data lie in a file into the graph, and lifts the others. Raises as `lift`."""
+    outside = list(external_tensors(proto))
+    for tensor, _ in outside:
+        if source_of(tensor, data_folder).length < KEEP_INLINE_BYTES:
+            take_in(tensor, data_folder)
+    if not all(is_main for tensor, is_main in outside if _is_external(tensor)):
+        lift(proto, data_folder)
+
+
+def lift(proto: "ModelProto", data_folder: Path) -> None:
+    """Has every tensor whose data lie in a file be a constant of the main graph.
+
+    What cannot be moved is read into the graph: constants of functions, and those that a branch or a body gives back
+    or takes as defaults. Raises ModelError for one of 2 GiB and more.
+    """
+    if proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS:
+        _Lifting(proto.graph, Counter(_defined(proto))).constants(proto.graph)
+    for tensor in [tensor for tensor, is_main in external_tensors(proto) if not is_main]:
+        take_in(tensor, data_folder)
+
+
+def _defined(proto: "ModelProto") -> Iterator[str]:
+    """The name of every value of every graph, as often as it is given to one."""
+    for graph in walk.all_graphs(proto):
+        constants = {tensor.name for tensor in graph.initializer}
+        yield from constants | {value.name for value in graph.input}
+    for node in walk.all_nodes(proto):
+        yield from node.output
+
+
+@dataclass(frozen=True)
+class _Lifting:
+    main: "GraphProto"
+    names: Counter[str]
+
+    def constants(self, graph: "GraphProto") -> None:
+        """Moves those of `graph` and of the graphs in it; what `graph` gives back or takes stays."""
+        bound = {value.name for value in (*graph.input, *graph.output)}
+        if graph is not self.main:
+            for tensor in [each for each in graph.initializer if _is_external(each) and each.name not in bound]:
+                self._move(tensor, tensor.name, graph)
+                graph.initializer.remove(tensor)
+        for node in [each for each in graph.node if _is_external_constant(each) and each.output[0] not in bound]:
+            self._move(node.attribute[0].t, node.output[0], graph)
+            graph.node.remove(node)
+        for node in graph.node:
+            for body in walk.subgraphs(node):
+                self.constants(body)
+
+    def _move(self, tensor: "TensorProto", name: str, graph: "GraphProto") -> None:
+        """Puts `tensor`, which `graph` calls `name`, into the main graph, under another name where others have it."""
+        free = name if self.names[name] == 1 else self._unused(name)
+        moved = self.main.initializer.add()
+        moved.CopyFrom(tensor)
+        moved.name = free
+        if free != name:
+            _rename(graph, name, free)
+
+    def _unused(self, name: str) -> str:
+        number = next(number for number in range(1, 1 << 30) if f"{name}_{number}" not in self.names)
+        self.names[f"{name}_{number}"] = 1
+        return f"{name}_{number}"
+
+
+def _is_external(tensor: "TensorProto") -> bool:
+    return tensor.data_location == tensor.EXTERNAL
+
+
+def _is_external_constant(node: "NodeProto") -> bool:
+    is_constant = node.op_type == "Constant" and node.domain in ("", "ai.onnx") and len(node.attribute) == 1
+    return is_constant and node.attribute[0].HasField("t") and _is_external(node.attribute[0].t)
+
+
+def _rename(graph: "GraphProto", name: str, new: str) -> None:
+    """Has every node of `graph` take `new` for `name`, in graphs that do not call something else so, too."""
+    for node in graph.node:
+        node.input[:] = [new if each == name else each for each in node.input]
+        for body in walk.subgraphs(node):
+            if name not in _own_names(body):
+                _rename(body, name, new)
+
+
+def _own_names(graph: "GraphProto") -> set[str]:
+    given = {value.name for value in (*graph.input, *graph.initializer)}
+    return given | {name for node in graph.node for name in node.output}
