@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from packager import names
+from packager import names, opening
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
 from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 FILE_NAME = "mobpack.toml"
+MAX_BYTES = 4 << 20
+"""of the file: more is none that anybody wrote"""
 SOURCE = "source"
 QUANTIZER = "quantizer"
 """What the variant is called that a command line describes."""
@@ -302,7 +304,7 @@ def load(path: Path, *, targets: Sequence[str] = (), settings: Sequence[str] = (
     Paths in it are made absolute. Raises ConfigError that names the key and, for a misspelt one, the nearest.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(opening.read_text(path, limit_bytes=MAX_BYTES))
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint="run: mobpack init MODEL.onnx") from error
     except OSError as error:

@@ -4,13 +4,15 @@ import hashlib
 import os
 from pathlib import Path
 
+from packager.opening import opened
+
 _known: dict[tuple[int, int, int, int], str] = {}
 """Device, inode, size and time of change (ns) of a file -> its sha256, of files that this process has read."""
 
 
 def sha256_of(path: Path) -> str:
     """Lower-case hex sha256 of a file, read in pieces."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -19,7 +21,7 @@ def known_sha256(path: Path) -> str:
 
     For files that nobody writes to any more: two changes within one tick of the file system's clock look alike.
     """
-    with path.open("rb") as file:
+    with opened(path) as file:
         status = os.fstat(file.fileno())
         identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         if identity not in _known:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager import opening
 from packager.atomic import NO_SPACE
 from packager.console import Console
 from packager.errors import ConfigError, ToolError
@@ -23,6 +24,7 @@ from packager.exchange import exchange
 ABANDONED_AFTER_S = 24 * 60 * 60
 NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 """What locking fails with on disks that cannot."""
+MAX_MARK_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +123,7 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     try:
-        manifest = json.loads((out / kind.mark).read_text(encoding="utf-8"))
+        manifest = json.loads(opening.read_text(out / kind.mark, limit_bytes=MAX_MARK_BYTES))
         is_ours = isinstance(manifest, dict) and "mobpack" in manifest
     except (OSError, ValueError):
         is_ours = False

@@ -310,7 +310,7 @@ def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"[Ii]s a directory"):
+    with pytest.raises(ConfigError, match=r"a folder, not a file"):
         config.load(tmp_path)
 
 

@@ -20,7 +20,7 @@ LAYERS = (
     ("quantization",),
     ("calibration", "measurement", "parity", "partition", "release", "runtimes"),
     ("answers", "attachment", "ortformat", "samples"),
-    ("models", "trust"),
+    ("confinement", "models", "trust"),
     ("config",),
     ("targets",),
     ("contract", "providers", "quantizers", "runners", "setup"),
@@ -40,7 +40,7 @@ LAYERS = (
     ("documents", "findings"),
     ("children", "console", "names", "values"),
     ("typed",),
-    ("specs",),
+    ("opening", "specs"),
     ("errors",),
     ("__init__",),
 )

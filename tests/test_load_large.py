@@ -28,7 +28,9 @@ def tower(levels: int, calls: int) -> onnx.ModelProto:
 
 def test_functions_that_stand_for_a_trillion_nodes_are_refused_before_anybody_looks_at_them(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", tower(12, 10))
-    with pytest.raises(ModelError, match="its functions stand for 211,111,111,110 nodes where they are called") as error:
+    with pytest.raises(
+        ModelError, match="its functions stand for 211,111,111,110 nodes where they are called"
+    ) as error:
         models.load(path, "m")
     assert error.value.EXIT_CODE == 3
 

@@ -291,7 +291,7 @@ def test_errors_come_first(root: Path) -> None:
         (plistlib.dumps({"AvailableLibraries": [7]}), "no dictionary"),
         (plistlib.dumps({"AvailableLibraries": [{**PHONES, "LibraryPath": "../../etc"}]}), "leads outside"),
         (plistlib.dumps({"AvailableLibraries": [{**PHONES, "BinaryPath": "/etc/passwd"}]}), "leads outside"),
-        (b"x" * (1 << 20) + b"x", "too large"),
+        (b"x" * (1 << 20) + b"x", "larger than 1 MiB"),
     ],
 )
 def test_an_info_plist_that_says_nothing_is_refused(root: Path, content: bytes, reason: str) -> None:

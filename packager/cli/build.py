@@ -12,6 +12,7 @@ from packager.cli.options import (
     fail_on_option,
     json_option,
     no_code_option,
+    outside_option,
     parse_gates,
     parse_shapes,
     print_json,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
 @no_code_option
+@outside_option
 @json_option
 def build(
     model: Path | None,
@@ -77,16 +79,19 @@ def build(
     emits: tuple[str, ...],
     strict: bool,
     no_code: bool,
+    allow_outside: bool,
     as_json: bool,
 ) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
     from packager import pipeline
+    from packager.confinement import refuse_outside
     from packager.console import Console
     from packager.verdict import Rules
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
+    refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
     request = pipeline.Request(
         targets=pipeline.requested_targets(config, targets),
         out=out,
@@ -121,6 +126,11 @@ def configured(
     if not has_code:
         trust.refuse_code(config)
     return with_shapes(config, shapes)
+
+
+def folder_of(model: Path | None, config_path: Path) -> Path:
+    """The project's folder: of mobpack.toml, or the current one where a model alone is built."""
+    return config_path.parent if model is None else Path.cwd()
 
 
 def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":

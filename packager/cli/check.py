@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.cli.build import configured
+from packager.cli.build import configured, folder_of
 from packager.cli.options import (
     MODEL,
     config_option,
@@ -13,6 +13,7 @@ from packager.cli.options import (
     fail_on_option,
     json_option,
     no_code_option,
+    outside_option,
     parse_gates,
     print_json,
     require_option,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
 @no_code_option
+@outside_option
 @json_option
 def check(
     model: Path | None,
@@ -62,6 +64,7 @@ def check(
     sides: tuple[str, str] | None,
     strict: bool,
     no_code: bool,
+    allow_outside: bool,
     as_json: bool,
 ) -> None:
     """Plan MODEL.onnx, or the models of mobpack.toml, for each provider, and prove what a build would ship.
@@ -71,6 +74,7 @@ def check(
     from packager import pipeline
     from packager.cli.bisection import part
     from packager.cli.examination import show
+    from packager.confinement import refuse_outside
     from packager.console import Console
     from packager.errors import ConfigError, MobpackError
     from packager.verdict import Rules, judge
@@ -79,6 +83,7 @@ def check(
     settings = with_runners(settings, runners, require)
     targets = targets or ((DEFAULT_TARGET,) if model else ())
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
+    refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
     request = pipeline.Request(
         targets=pipeline.requested_targets(config, targets),
         out=Path(),

@@ -69,6 +69,13 @@ evidence_option = click.option(
 )
 
 
+outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    help="Ship licences, labels and alphabets that lie outside the project and the model's folder, or are hidden.",
+)
+
+
 def with_runners(settings: tuple[str, ...], runners: str, require: str) -> tuple[str, ...]:
     """`--runners` and `--require` as settings of `[parity]`."""
     given = {"runners": runners, "require": require}

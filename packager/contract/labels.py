@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager import opening
 from packager.errors import ConfigError
 
 LIMIT = 100_000
@@ -38,16 +39,11 @@ def labels_for(path: Path | None, count: int) -> tuple[str, ...]:
 def read(path: Path) -> Lines:
     """The lines of a file in UTF-8. Raises ConfigError when there are none, too many, or it is no text."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LIMIT_BYTES + 1)
+        content = opening.read(path, limit_bytes=LIMIT_BYTES)
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint="paths are relative to mobpack.toml") from error
     except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
-    if len(content) > LIMIT_BYTES:
-        raise ConfigError(
-            f"{path}: larger than {LIMIT_BYTES >> 20} MiB", hint="give a text with one label on each line"
-        )
+        raise ConfigError(f"{path}: {error.strerror}", hint="give a text with one label on each line") from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

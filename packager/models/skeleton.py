@@ -6,11 +6,13 @@ twice its size in memory.
 """
 
 import mmap
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from packager.errors import ModelError
+from packager.opening import opened
 from packager.tensors.whole import varint
 
 KEEP_INLINE_BYTES = 1024
@@ -42,10 +44,8 @@ def read_skeleton(path: Path) -> bytes:
     Raises ModelError when the file is missing, empty, truncated or not ONNX.
     """
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe would wait for its writer
-            raise ModelError(f"{path}: a device or pipe, not a file", hint="give the path of an .onnx file")
-        with path.open("rb") as file:
-            if path.stat().st_size == 0:
+        with opened(path) as file:
+            if os.fstat(file.fileno()).st_size == 0:
                 raise ModelError(f"{path}: the file is empty", hint="export the model again")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return skeleton_of(content, path)

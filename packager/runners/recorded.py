@@ -1,13 +1,13 @@
 """Outputs that were saved before a model became ONNX, in the place of a program that computes them."""
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from packager.archives import DAMAGE
+from packager.archives import DAMAGE, ONE_SAMPLE, opened_zip
 from packager.errors import ConfigError
+from packager.opening import opened
 from packager.runners.runner import ORIGINAL, Outcome, Runnable, Session
 
 HINT = "save them with numpy.savez(file, output_name=array) under the name of the sample, sample-0.npz for sample-0.npz"
@@ -60,9 +60,9 @@ class RecordedSession:
 
         path = self._recordings / sample.name
         try:
-            with zipfile.ZipFile(path), numpy.load(path) as arrays:  # numpy leaves what is torn open
+            with opened(path) as file, opened_zip(file, ONE_SAMPLE), numpy.load(file) as arrays:
                 found = {name: arrays[name] for name in arrays.files}
-        except DAMAGE as error:
+        except (*DAMAGE, MemoryError) as error:
             raise ConfigError(
                 f"[parity] recorded: cannot read {path}: {error or 'it is damaged'}", hint=HINT
             ) from error

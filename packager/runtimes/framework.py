@@ -4,15 +4,15 @@ import hashlib
 import mmap
 import re
 import shlex
-import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from packager import tools
-from packager.archives import DAMAGE
+from packager.archives import DAMAGE, RUNTIME, opened_zip, read_entry
 from packager.errors import ConfigError, ToolError
+from packager.opening import opened
 from packager.runtimes.library import CONFIG
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
 from packager.store import Store
@@ -238,11 +238,11 @@ def _config(path: Path, root: Path, given: Path | None) -> tuple[OperatorConfig,
 
 def _config_inside(path: Path) -> tuple[OperatorConfig, str] | None:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as file, opened_zip(file, RUNTIME) as archive:
             infos = [each for each in archive.infolist() if PurePosixPath(each.filename).suffix == ".config"]
             if not infos or infos[0].file_size > MAX_CONFIG_BYTES:
                 return None
-            content = archive.read(infos[0])
+            content = read_entry(archive, infos[0])
     except DAMAGE as error:
         raise ToolError(f"runtime {path}: damaged ({error})", hint=REBUILD) from error
     text = content.decode("utf-8", errors="replace")

@@ -5,11 +5,13 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from packager import tools
+from packager import opening, tools
+from packager.archives import RUNTIME, opened_zip, read_entry, refuse_bomb
 from packager.config import COORDINATES
 from packager.errors import ConfigError, ToolError
 from packager.runtimes import elf, rename
@@ -132,18 +134,21 @@ def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:
     )
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise ToolError(f"runtime {path}: not an .aar, or cut short ({error})", hint=REBUILD) from error
-    except OSError as error:
-        raise ToolError(f"runtime {path}: {error.strerror}", hint="give a file you can read") from error
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    with ExitStack() as opened:
+        try:
+            archive = opened.enter_context(opened_zip(opened.enter_context(opening.opened(path)), RUNTIME))
+        except zipfile.BadZipFile as error:
+            raise ToolError(f"runtime {path}: not an .aar, or cut short ({error})", hint=REBUILD) from error
+        except OSError as error:
+            raise ToolError(f"runtime {path}: {error.strerror}", hint="give a file you can read") from error
+        yield archive
 
 
 def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
-        return archive.read(name)
+        return read_entry(archive, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, or packed oddly
         raise ToolError(f"runtime {path}: {name} is damaged ({error})", hint=REBUILD) from error
 
@@ -160,8 +165,11 @@ def _check_classes(path: Path, archive: zipfile.ZipFile, names: set[str]) -> Non
 def _classes(path: Path, archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
     """The classes of the jar; what else is in it (a manifest, licences) would clash with that of other libraries."""
     try:
-        with zipfile.ZipFile(BytesIO(_read(archive, "classes.jar", path))) as jar:
-            return {PurePosixPath(name): jar.read(name) for name in sorted(jar.namelist()) if name.endswith(".class")}
+        content = _read(archive, "classes.jar", path)
+        with zipfile.ZipFile(BytesIO(content)) as jar:
+            refuse_bomb(jar.infolist(), len(content), RUNTIME)
+            names = sorted(name for name in jar.namelist() if name.endswith(".class"))
+            return {PurePosixPath(name): read_entry(jar, name) for name in names}
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise ToolError(f"runtime {path}: classes.jar is damaged ({error})", hint=REBUILD) from error
 

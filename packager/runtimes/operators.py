@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packager import opening
 from packager.errors import ConfigError, ModelError
 
+MAX_BYTES = 16 << 20
+"""of a configuration"""
 EVERYTHING = "!no_ops_specified_means_all_ops_are_required"
 GLOBAL_TYPES = "!globally_allowed_types;"
 OPERATOR = re.compile(r"\s*([A-Za-z_]\w*)\s*")
@@ -54,7 +57,7 @@ class Uncovered:
 def read_config(path: Path) -> OperatorConfig:
     """The configuration in a file. Raises ConfigError when it cannot be read, or has a line of another format."""
     try:
-        return parse_config(path.read_text(encoding="utf-8"), str(path))
+        return parse_config(opening.read_text(path, limit_bytes=MAX_BYTES), str(path))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}", hint="give the file the runtime was built with") from error
     except UnicodeDecodeError as error:

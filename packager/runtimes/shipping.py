@@ -8,10 +8,11 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from packager import tools
-from packager.archives import write_zip
+from packager.archives import RUNTIME, opened_zip, read_entry, write_zip
 from packager.config import RuntimeTable
 from packager.environments.runtime import shipped_version
 from packager.errors import ConfigError, ToolError
+from packager.opening import opened
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
 from packager.store import Store
@@ -157,10 +158,10 @@ def _located(path: Path, store: Store) -> Path:
 def _unpack(path: Path, folder: Path) -> None:
     """The .aar and the operator configurations in the .zip, without the folders they lie in."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as file, opened_zip(file, RUNTIME) as archive:
             names = sorted(name for name in archive.namelist() if name.endswith((".aar", ".config")))
             for name in names:
-                (folder / PurePosixPath(name).name).write_bytes(archive.read(name))
+                (folder / PurePosixPath(name).name).write_bytes(read_entry(archive, name))
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, or packed oddly
         raise ToolError(f"runtime {path}: not a .zip, or cut short ({error})", hint=library.REBUILD) from error
     found = [name for name in names if name.endswith(".aar")]

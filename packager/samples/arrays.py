@@ -3,7 +3,6 @@
 Of a stack, one sample is in memory at a time, also where the file is packed.
 """
 
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.archives import ARRAYS, opened_zip
 from packager.errors import ConfigError
+from packager.opening import opened
 from packager.samples import npy
 from packager.samples.fit import only_input, wrong_names
 from packager.samples.folder import Files, size_of
@@ -51,11 +52,11 @@ def unread(files: Files, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
 def _opened(path: Path, inputs: tuple[TensorSpec, ...], open_files: ExitStack) -> Found:
     size_bytes = size_of(path)
     with npy.damage_told(str(path)):
-        file = open_files.enter_context(path.open("rb"))
+        file = open_files.enter_context(opened(path))
         if path.suffix.lower() == ".npy":
             array = npy.opened(file, str(path), size_bytes)
             return Found(names=(inputs[0].name,), arrays={inputs[0].name: array})
-        archive = open_files.enter_context(zipfile.ZipFile(file))
+        archive = open_files.enter_context(opened_zip(file, ARRAYS))
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
         return Found(
             names=tuple(members),

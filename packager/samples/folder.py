@@ -1,13 +1,13 @@
 """The files of a folder that samples can be read from."""
 
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from packager import opening
 from packager.errors import ConfigError
 
 Kind = Literal["arrays", "images", "sounds"]
@@ -107,9 +107,6 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 def size_of(path: Path) -> int:
     """In bytes; ConfigError for anything but a file that exists: a pipe would be waited for without end."""
     try:
-        status = path.stat()
+        return opening.size_of(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="replace or remove it") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise ConfigError(f"{path} is not a file", hint="replace or remove it")
-    return status.st_size

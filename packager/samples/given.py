@@ -1,13 +1,14 @@
 """The samples that `[parity] samples` names: .npz files with one sample each, keyed by input name, or files as an app
 would pass them to a model with a contract."""
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from packager.archives import DAMAGE, ONE_SAMPLE, opened_zip
 from packager.errors import ConfigError
 from packager.inputs import Settings
-from packager.samples.folder import KINDS
+from packager.opening import opened
+from packager.samples.folder import KINDS, size_of
 from packager.samples.raw import raw_input
 from packager.samples.reading import read
 from packager.samples.sample import SampleSet, write_arrays
@@ -45,24 +46,25 @@ def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:
 
 def files(source: Path | None) -> tuple[Path, ...]:
     """The files that `[parity] samples` names, subfolders included, in order: .npz, or where there are none pictures
-    and recordings. Raises ConfigError when it is not there."""
+    and recordings. Raises ConfigError when it is not there, or one is no regular file."""
     if source is None:
         return ()
     if not source.exists():
         raise ConfigError(f"[parity] samples: not found: {source}", hint="give an .npz file or a folder of them")
-    if not source.is_dir():
-        return (source,)
-    arrays = tuple(sorted(source.glob("**/*.npz")))
-    return arrays or tuple(sorted(path for path in source.glob("**/*") if path.suffix.lower() in KINDS))
+    found = sorted(source.glob("**/*.npz")) if source.is_dir() else [source]
+    found = found or sorted(path for path in source.glob("**/*") if path.suffix.lower() in KINDS)
+    for path in found:
+        size_of(path)
+    return tuple(found)
 
 
 def _check_sample(path: Path, model: Model) -> None:
     import numpy
 
     try:
-        with zipfile.ZipFile(path), numpy.load(path) as arrays:
+        with opened(path) as file, opened_zip(file, ONE_SAMPLE), numpy.load(file) as arrays:
             names = {name for name in arrays.files if arrays[name].ndim >= 0}  # reads each: objects are refused
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (*DAMAGE, MemoryError) as error:
         raise ConfigError(
             f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)"
         ) from error

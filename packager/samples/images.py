@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from packager.errors import ConfigError
 from packager.inputs import ImageSettings
+from packager.opening import opened
 from packager.samples.fit import DTYPES, FLOATS, only_input
-from packager.samples.folder import Files, size_of
-from packager.samples.sample import Arrays, Unread, in_words
+from packager.samples.folder import Files
+from packager.samples.sample import MAX_BYTES, Arrays, Unread, in_words
 from packager.values import Dimension, ElementType, TensorSpec
 
 if TYPE_CHECKING:
@@ -146,11 +147,10 @@ def decoded(path: Path, taken: "Callable[[Image], Taken]") -> Taken:
     """What `taken` makes of the picture in a file; ConfigError when the file is broken, animated or a bomb."""
     import PIL.Image
 
-    size_of(path)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), opened(path, limit_bytes=MAX_BYTES) as file:
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
-            with PIL.Image.open(path) as image:
+            with PIL.Image.open(file) as image:
                 _refuse_odd(image, path)
                 return taken(image)
     except (

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from packager.archives import DAMAGE
+from packager.archives import DAMAGE, RUNTIME, opened_zip
 from packager.errors import ConfigError, ToolError
+from packager.opening import opened as opened_file
 
 SUFFIX = ".xcframework"
 MAX_FILES = 20_000
@@ -53,7 +54,7 @@ def unpack(path: Path, folder: Path) -> None:
     Raises ToolError for a .zip that is damaged, too large, or names a place outside itself.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened_file(path) as file, opened_zip(file, RUNTIME) as archive:
             entries = _entries(path, archive)
             links = [each for each in entries if _is_link(entries[each])]
             for name in entries:

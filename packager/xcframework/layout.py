@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.parsers.expat import ExpatError
 
+from packager import opening
 from packager.errors import ToolError
 
 PLIST = "Info.plist"
@@ -77,9 +78,7 @@ def slices(root: Path) -> tuple[Slice, ...]:
 def read_plist(path: Path) -> dict[str, Any]:
     """The dictionary in a property list. Raises ToolError when it is missing, too large, or something else."""
     try:
-        if path.stat().st_size > MAX_PLIST_BYTES:
-            raise ToolError(f"{path}: too large for a property list", hint=REMEDY)
-        document = plistlib.loads(path.read_bytes())
+        document = plistlib.loads(opening.read(path, limit_bytes=MAX_PLIST_BYTES))
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}", hint=REMEDY) from error
     except (plistlib.InvalidFileException, ExpatError, ValueError, OverflowError, RecursionError) as error:

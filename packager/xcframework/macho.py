@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from packager.errors import ToolError
+from packager.opening import opened
 
 Kind = Literal["static", "object", "dynamic", "other"]
 Bytes = bytes | mmap.mmap
@@ -131,7 +132,7 @@ class _Draft:
 def read(path: Path) -> tuple[Code, ...]:
     """The code in `path`, one piece for each processor. Raises ToolError when it is no machine code, or cut short."""
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with opened(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return tuple(_piece(content, start, size) for start, size in _pieces(content))
     except (struct.error, ValueError, IndexError) as error:
         raise ToolError(

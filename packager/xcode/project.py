@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager import opening
 from packager.atomic import atomic_file
 from packager.errors import ConfigError, ToolError, nearest
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 START = "// !$*UTF8*$!"
 FILE = "project.pbxproj"
+MAX_BYTES = 256 << 20
 KNOWN_ESCAPES = "\"'\\nt0"
 APPLICATION = "com.apple.product-type.application"
 
@@ -28,7 +30,7 @@ def read_project(path: Path) -> "XcodeProject":
 
     file = path / FILE
     try:
-        text = file.read_text(encoding="utf-8")
+        text = opening.read_text(file, limit_bytes=MAX_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} cannot be read: {error}", hint="give the App.xcodeproj of your app") from error
     tree = parsed(text, file)

@@ -1,0 +1,62 @@
+"""Files that users name: regular ones of a bounded size, opened without waiting for anybody."""
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def opened(path: Path, *, limit_bytes: int | None = None) -> BufferedReader:
+    """The file at `path` to read. Raises OSError, in words a user understands, for what is not there, is no regular
+    file (opening a pipe would wait for whoever writes to it, and a device may do anything), or is too large."""
+    _refuse(path.stat(), path, limit_bytes)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    try:
+        _refuse(os.fstat(descriptor), path, limit_bytes)  # another file may have taken its place meanwhile
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read(path: Path, *, limit_bytes: int) -> bytes:
+    """What is in the file. Raises OSError as `opened`, and for a file that grows beyond the limit meanwhile."""
+    with opened(path, limit_bytes=limit_bytes) as file:
+        content = file.read(limit_bytes + 1)
+    if len(content) > limit_bytes:
+        raise _too_large(path, limit_bytes)
+    return content
+
+
+def read_text(path: Path, *, limit_bytes: int) -> str:
+    """The same as text. Raises UnicodeDecodeError for what is not UTF-8."""
+    return read(path, limit_bytes=limit_bytes).decode("utf-8")
+
+
+def size_of(path: Path) -> int:
+    """In bytes. Raises OSError as `opened`."""
+    status = path.stat()
+    _refuse(status, path, None)
+    return status.st_size
+
+
+def _refuse(status: os.stat_result, path: Path, limit_bytes: int | None) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((words for is_kind, words in KINDS if is_kind(status.st_mode)), "something else")
+        raise OSError(errno.EINVAL, f"{kind}, not a file", str(path))
+    if limit_bytes is not None and status.st_size > limit_bytes:
+        raise _too_large(path, limit_bytes)
+
+
+def _too_large(path: Path, limit_bytes: int) -> OSError:
+    limit = f"{limit_bytes >> 20} MiB" if limit_bytes >= 1 << 20 else f"{limit_bytes >> 10} KiB"
+    return OSError(errno.EFBIG, f"larger than {limit}", str(path))
