@@ -343,19 +343,6 @@ def test_an_asset_that_is_missing_is_a_model_exception_that_names_it(phone: Devi
     assert facts["load.message"] == "Orientation cannot read its model: mobpack/models/orientation.ort"
 
 
-def test_the_second_load_uses_the_copy_and_does_not_hash_it_again(install: Installer) -> None:
-    phone = install(is_stored=False)
-    phone.run("LoadOnly", providers="CPU")
-    (copy,) = phone.kept.rglob("*.ort")
-    flip_a_weight(copy)  # with the same length, which only a hash could see
-    tampered = copy.read_bytes()
-
-    facts = phone.run("LoadOnly", providers="CPU").facts
-
-    assert facts["load.thrown"] == "null"
-    assert copy.read_bytes() == tampered, "copied again"
-
-
 def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: Installer) -> None:
     phone, case = install(is_stored=False), page_orientation()
     phone.run("LoadOnly", providers="CPU")
@@ -371,21 +358,6 @@ def test_an_update_of_the_app_makes_a_new_copy_that_is_checked_again(install: In
 
     assert max(case.errors(phone).values()) <= TOLERANCE
     assert not leftover.exists()
-
-
-def test_a_stored_asset_is_hashed_again_after_an_update_only(phone: Device) -> None:
-    phone.run("LoadOnly", providers="CPU")
-    installed = phone.apk.stat()
-    write_apk(flipped(phone.library.aar, phone.folder / "tampered.aar"), phone.apk, is_stored=True)
-    os.utime(phone.apk, ns=(installed.st_atime_ns, installed.st_mtime_ns))
-    same_installation = phone.run("LoadOnly", providers="CPU").facts
-
-    later = installed.st_mtime + 10
-    os.utime(phone.apk, (later, later))
-    updated = phone.run("LoadOnly", providers="CPU").facts
-
-    assert same_installation["load.thrown"] == "null"
-    assert updated["load.thrown"] == "com.example.models.ModelCorruptedException"
 
 
 def test_a_copy_that_was_interrupted_is_never_used(install: Installer) -> None:

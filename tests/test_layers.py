@@ -57,7 +57,7 @@ PLUGIN_FAMILIES = {
         "scores",
         "pictures",
     ),
-    "targets": ("target", "apple", "dimensions", "golden"),
+    "targets": ("target", "apple", "dimensions", "ends", "golden"),
 }
 """Folder -> the file with the protocol that its plug-ins follow, and what they share."""
 

@@ -48,8 +48,11 @@ from packager.vectors.safetensors import Place
 
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}
-PLAIN_FILE = GOLDEN / "weights" / "model.onnx"
-WEIGHTS = tuple(sorted((GOLDEN / "weights").glob("*.weights")))
+FILES = GOLDEN / "weights"
+"""Files that stand for those of models: their first and last blocks are read."""
+PLAIN_FILE = FILES / "model.onnx"
+GOLDEN_FILE = FILES / "golden.safetensors"
+WEIGHTS = tuple(sorted(FILES.glob("*.weights")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +156,7 @@ def choice(
     """A provider and the file it opens: the same one for the same style and chips."""
     file = Compiled(
         variant=VARIANT,
-        path=path,
+        path=FILES / path,
         sha256=hashlib.sha256(f"{style} {soc_models}".encode()).hexdigest(),
         size_bytes=size_bytes + sum(file.stat().st_size for file in data_files),
         operators={},
@@ -196,7 +199,7 @@ def vectors(made: Plan, *, tolerance: float, samples: int = 1, unknown_size: int
                 of_kind[spec.name] = Place(element=spec.element, shape=shape, offset=end, size_bytes=size_bytes)
                 end += size_bytes
         found.append(GoldenSample(inputs=places[0], outputs=places[1]))
-    file = GoldenFile(path=Path("golden"), sha256="0" * 60 + "601d", size_bytes=end, about={}, samples=tuple(found))
+    file = GoldenFile(path=GOLDEN_FILE, sha256="0" * 60 + "601d", size_bytes=end, about={}, samples=tuple(found))
     outputs = {spec.name: Allowed(share=tolerance) for spec in made.model.signature.outputs}
     return {(made.model.name, each.sha256): Vectors(golden=file, allowed=outputs) for each in made.files}
 

@@ -136,6 +136,7 @@ def run(
         str(compiler.java),
         *kotlin.JAVA_FLAGS,
         "-XX:-CreateCoredumpOnCrash",
+        "--add-opens=java.base/java.io=ALL-UNNAMED",  # fakes/Os.kt asks for the number of an open file
         f"-Donnxruntime.native.path={runtime.libraries}",
         *(f"-D{name}={value}" for name, value in (properties or {}).items()),
         "-cp",

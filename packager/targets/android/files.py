@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from packager import tools
 from packager.errors import ModelError
 from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
+from packager.targets.ends import ends_sha256
 from packager.values import Choice, Package, Plan
 
 MAX_ASSET_BYTES = 2**31 - 1
@@ -68,6 +69,7 @@ def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPa
             path=f"{folder / names[plan.model.name, each.sha256]}.{each.format}",
             file=each.path,
             sha256=each.sha256,
+            ends_sha256=ends_sha256(each.path),
             size_bytes=each.path.stat().st_size if each.data_files else each.size_bytes,
         )
         for each in plan.files
@@ -98,7 +100,9 @@ def _weights(file: Path, folder: PurePosixPath, assets: dict[str, Asset]) -> Ass
     sha256 = tools.sha256_of(file)
     if sha256 not in assets:
         path = str(folder / file.name)
-        assets[sha256] = Asset(path=path, file=file, sha256=sha256, size_bytes=file.stat().st_size)
+        assets[sha256] = Asset(
+            path=path, file=file, sha256=sha256, ends_sha256=ends_sha256(file), size_bytes=file.stat().st_size
+        )
     return assets[sha256]
 
 

@@ -4,6 +4,7 @@ from pathlib import PurePosixPath
 
 from packager.targets.android.files import Files
 from packager.targets.android.view import Asset, GoldenView
+from packager.targets.ends import ends_sha256
 from packager.targets.golden import sample_views, tested_file
 from packager.values import Package
 from packager.vectors import Golden, GoldenFile, Vectors
@@ -31,4 +32,10 @@ def golden_views(model: str, files: Files, package: Package, golden: Golden) -> 
 def _asset(golden: GoldenFile, package: Package, model: str, number: int) -> Asset:
     name = f"{model}.golden.safetensors" if number == 1 else f"{model}.golden-{number}.safetensors"
     path = str(PurePosixPath("mobpack", package.name, name))
-    return Asset(path=path, file=golden.path, sha256=golden.sha256, size_bytes=golden.size_bytes)
+    return Asset(
+        path=path,
+        file=golden.path,
+        sha256=golden.sha256,
+        ends_sha256=ends_sha256(golden.path),
+        size_bytes=golden.size_bytes,
+    )

@@ -83,6 +83,8 @@ class Asset:
     """below assets/"""
     file: Path
     sha256: str
+    ends_sha256: str
+    """of its first and last blocks"""
     size_bytes: int
 
 

@@ -4,6 +4,7 @@ import com.example.models.Fallback
 import com.example.models.Info
 import com.example.models.Options
 import com.example.models.Provider
+import com.example.models.Verify
 import device.InstalledApp
 import device.report
 import java.io.File
@@ -14,7 +15,7 @@ import java.nio.LongBuffer
 
 /**
  * What a test gives to an app, as `name=value` arguments: the installed `apk`, the folder for its private `data`, a
- * folder of `files` to exchange numbers through (raw, little-endian), and perhaps the `providers` to try.
+ * folder of `files` to exchange numbers through (raw, little-endian), and perhaps the `providers` to try and how to `verify`.
  */
 class Task(arguments: Array<String>) {
     private val values = arguments.associate { it.substringBefore('=') to it.substringAfter('=') }
@@ -22,9 +23,13 @@ class Task(arguments: Array<String>) {
 
     val app = InstalledApp(apk = File(values.getValue("apk")), data = File(values.getValue("data")))
 
-    /** Those of the package where the test names no providers. */
-    val options: Options =
-        values["providers"]?.let { names -> Options(providers = names.split(',').map(Provider::valueOf)) } ?: Options()
+    /** Those of the package but for what the test names. */
+    val options: Options = Options().let { usual ->
+        usual.copy(
+            providers = values["providers"]?.split(',')?.map(Provider::valueOf) ?: usual.providers,
+            verify = values["verify"]?.let(Verify::valueOf) ?: usual.verify,
+        )
+    }
 
     fun number(name: String): Int = values.getValue(name).toInt()
 

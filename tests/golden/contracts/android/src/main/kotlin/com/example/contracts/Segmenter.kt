@@ -224,6 +224,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
                     asset = Asset(
                         path = "mobpack/contracts/segmenter.ort",
                         sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
                     ),
                 ),
@@ -236,8 +237,8 @@ public class Segmenter private constructor(private val session: ModelSession) : 
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it: call this off the main
-         * thread.
+         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
+         * main thread. [Options.verify] says more.
          *
          * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
          * @throws ModelException when the file cannot be read, or no provider can run the model

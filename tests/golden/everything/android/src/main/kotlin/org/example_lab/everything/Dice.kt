@@ -141,6 +141,7 @@ public class Dice private constructor(
                     asset = Asset(
                         path = "mobpack/every-thing/dice.onnx",
                         sha256 = "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7",
+                        endsSha256 = "abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511",
                         sizeBytes = 18L,
                     ),
                     settings = mapOf(
@@ -150,11 +151,13 @@ public class Dice private constructor(
                         "model-1.weights" to Asset(
                             path = "mobpack/every-thing/dice/model-1.weights",
                             sha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
+                            endsSha256 = "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
                             sizeBytes = 24L,
                         ),
                         "model-2.weights" to Asset(
                             path = "mobpack/every-thing/dice/model-2.weights",
                             sha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
+                            endsSha256 = "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
                             sizeBytes = 24L,
                         ),
                     ),
@@ -167,6 +170,7 @@ public class Dice private constructor(
                 asset = Asset(
                     path = "mobpack/every-thing/dice.golden.safetensors",
                     sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
+                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
                     sizeBytes = 516L,
                 ),
                 allowed = mapOf(
@@ -190,8 +194,8 @@ public class Dice private constructor(
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it: call this off the main
-         * thread.
+         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
+         * main thread. [Options.verify] says more.
          *
          * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
          * @throws ModelException when the file cannot be read, or no provider can run the model

@@ -378,6 +378,7 @@ public class EveryThingV2 private constructor(
                     asset = Asset(
                         path = "mobpack/every-thing/every-thing_v2-sm8650.onnx",
                         sha256 = "de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f",
+                        endsSha256 = "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63",
                         sizeBytes = 5120L,
                     ),
                     chips = setOf("SM8650"),
@@ -387,6 +388,7 @@ public class EveryThingV2 private constructor(
                     asset = Asset(
                         path = "mobpack/every-thing/every-thing_v2-sm8750.onnx",
                         sha256 = "35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db",
+                        endsSha256 = "1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63",
                         sizeBytes = 5120L,
                     ),
                     chips = setOf("SM8750", "SM8750P"),
@@ -396,6 +398,7 @@ public class EveryThingV2 private constructor(
                     asset = Asset(
                         path = "mobpack/every-thing/every-thing_v2-unfused.ort",
                         sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
+                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
                     ),
                     settings = mapOf(
@@ -407,6 +410,7 @@ public class EveryThingV2 private constructor(
                     asset = Asset(
                         path = "mobpack/every-thing/every-thing_v2.ort",
                         sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
                     ),
                 ),
@@ -418,6 +422,7 @@ public class EveryThingV2 private constructor(
                 asset = Asset(
                     path = "mobpack/every-thing/every-thing_v2.golden.safetensors",
                     sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
+                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
                     sizeBytes = 1180L,
                 ),
                 allowed = mapOf(
@@ -519,8 +524,8 @@ public class EveryThingV2 private constructor(
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it: call this off the main
-         * thread.
+         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
+         * main thread. [Options.verify] says more.
          *
          * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
          * @throws ModelException when the file cannot be read, or no provider can run the model

@@ -167,6 +167,7 @@ public class Classifier private constructor(
                     asset = Asset(
                         path = "mobpack/vision/classifier-unfused.ort",
                         sha256 = "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
+                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
                     ),
                     settings = mapOf(
@@ -178,6 +179,7 @@ public class Classifier private constructor(
                     asset = Asset(
                         path = "mobpack/vision/classifier.ort",
                         sha256 = "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                        endsSha256 = "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                         sizeBytes = 5120L,
                     ),
                 ),
@@ -189,6 +191,7 @@ public class Classifier private constructor(
                 asset = Asset(
                     path = "mobpack/vision/classifier.golden.safetensors",
                     sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
+                    endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
                     sizeBytes = 6021792L,
                 ),
                 allowed = mapOf(
@@ -225,8 +228,8 @@ public class Classifier private constructor(
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it: call this off the main
-         * thread.
+         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
+         * main thread. [Options.verify] says more.
          *
          * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
          * @throws ModelException when the file cannot be read, or no provider can run the model

@@ -149,7 +149,7 @@ internal class ModelOpener(
     }
 
     /** Files that several providers open are mapped and checked once. */
-    private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { asset.map(context) }
+    private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { asset.map(context, options.verify) }
 
     private fun SessionOptions.add(file: ModelFile) {
         addConfigEntry("session.use_ort_model_bytes_directly", "1")

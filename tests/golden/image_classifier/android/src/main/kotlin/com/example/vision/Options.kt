@@ -10,8 +10,25 @@ public data class Options @JvmOverloads constructor(
     public val threads: Int = 0,
     /** Settings by provider, under the names that ONNX Runtime gives them. They win over those of the package. */
     public val providerOptions: Map<Provider, Map<String, String>> = emptyMap(),
+    /** How the files of a model are checked when it is loaded. */
+    public val verify: Verify = Verify.ONCE,
 ) {
     init {
         require(threads >= 0) { "threads is $threads, the least is 0" }
     }
+}
+
+/** How the files of a model are checked when it is loaded. */
+public enum class Verify {
+    /**
+     * All of a file by its SHA-256 once after it was installed, updated or replaced; its size and its first and last
+     * 64 KiB at every load.
+     */
+    ONCE,
+
+    /**
+     * All of a file by its SHA-256 at every load. This alone finds other bytes in the middle of a file that nobody has
+     * written to, as on storage that fails.
+     */
+    ALWAYS,
 }

@@ -108,7 +108,7 @@ internal class SelfTester(private val golden: List<Golden>, context: Context, pr
         val found = golden.first { model.asset in it.allowed }
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
         val allowed = found.allowed.getValue(model.asset).mapValues { it.value.atLeast(least) }
-        val bytes = found.asset.map(context).bytes
+        val bytes = found.asset.map(context, options.verify).bytes
         val outputs = found.samples.flatMapIndexed { number, sample ->
             SampleTest(number, sample, bytes, allowed).also(run).finished()
         }

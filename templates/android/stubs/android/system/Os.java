@@ -1,0 +1,7 @@
+package android.system;
+
+import java.io.FileDescriptor;
+
+public final class Os {
+    public static native StructStat fstat(FileDescriptor file) throws ErrnoException;
+}

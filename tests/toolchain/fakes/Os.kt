@@ -1,0 +1,45 @@
+package android.system
+
+import java.io.File
+import java.io.FileDescriptor
+import java.nio.file.Files
+import java.nio.file.attribute.FileTime
+import java.util.concurrent.TimeUnit
+
+public class ErrnoException(functionName: String, errno: Int) : Exception("$functionName failed: $errno")
+
+/** Seconds and nanoseconds, as in C. */
+public class StructTimespec(@JvmField public val tv_sec: Long, @JvmField public val tv_nsec: Long)
+
+/** What Linux says of a file. */
+public class StructStat(
+    @JvmField public val st_ino: Long,
+    @JvmField public val st_size: Long,
+    @JvmField public val st_mtim: StructTimespec,
+    @JvmField public val st_ctim: StructTimespec,
+) {
+    @JvmField public val st_mtime: Long = st_mtim.tv_sec
+    @JvmField public val st_ctime: Long = st_ctim.tv_sec
+}
+
+public object Os {
+    /** Java tells a file's number nobody; `--add-opens java.base/java.io=ALL-UNNAMED` lets code look. */
+    @JvmStatic
+    public fun fstat(file: FileDescriptor): StructStat {
+        val number = FileDescriptor::class.java.getDeclaredField("fd").apply { isAccessible = true }.getInt(file)
+        val about = Files.readAttributes(File("/proc/self/fd/$number").toPath(), "unix:ino,size,lastModifiedTime,ctime")
+        return StructStat(
+            about.getValue("ino") as Long,
+            about.getValue("size") as Long,
+            timespec(about.getValue("lastModifiedTime") as FileTime),
+            timespec(about.getValue("ctime") as FileTime),
+        )
+    }
+
+    private fun timespec(time: FileTime): StructTimespec {
+        val nanoseconds = time.to(TimeUnit.NANOSECONDS)
+        return StructTimespec(Math.floorDiv(nanoseconds, NANOSECONDS), Math.floorMod(nanoseconds, NANOSECONDS))
+    }
+
+    private const val NANOSECONDS = 1_000_000_000L
+}
