@@ -63,6 +63,13 @@ def open_described(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield from inputs(description["count"] + description.get("also", 0))
 
 
+def pictures(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """As many as `count` says, 16x16."""
+    generator = numpy.random.default_rng(5)
+    for _ in range(description["count"]):
+        yield {"x": generator.standard_normal((1, 3, 16, 16)).astype(numpy.float32)}
+
+
 def mean_of(predict: Callable[[Any], Any]) -> float:
     """A metric of the user's: the higher, the less the outputs are."""
     print("this is not JSON")

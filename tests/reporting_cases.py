@@ -214,6 +214,7 @@ def layer(name: str, output: float, weight: float | None = 40.0, becomes: str = 
         output_sqnr_db=output,
         weight_sqnr_db=weight,
         becomes=becomes,
+        samples=4,
     )
 
 

@@ -66,6 +66,17 @@ def test_threads_change_nothing(folder: Path) -> None:
     assert_same(*files)
 
 
+def test_groups_change_nothing(folder: Path) -> None:
+    """Each value alone, two at a time, and all at once."""
+    whole, _ = watched(job(BLOCK_MODEL, ALL, folder))
+    size = 4 * 4 * 8 * 8
+    for group_bytes in (1, 2 * size, 4 * size):
+        told = replace(job(BLOCK_MODEL, ALL, folder), group_bytes=group_bytes)
+        Path(told.unfinished).unlink(missing_ok=True)
+        found, _ = watched(told)
+        assert_same(whole, found)
+
+
 def assert_same(one: Statistics, other: Statistics) -> None:
     assert one.names == other.names
     numpy.testing.assert_array_equal(one.extremes, other.extremes)

@@ -14,11 +14,12 @@ import pytest
 from packager.errors import ModelError
 from packager.measurement import LayerError, layer_errors
 from packager.measurement.comparison import Job, compared
-from packager.measurement.layers import _draft, _pairs
+from packager.measurement.layers import SAMPLES, _draft, _pairs, spread
 from packager.measurement.stored import weight_sums
 from packager.measurement.subject import Subject
 from packager.programs import Channel
 from packager.quantizers import QUANTIZERS, Calibration, Quantizer, StaticQdq
+from packager.rewriting.stretches import GROUP_BYTES
 from packager.tensors.streaming import PIECE_NUMBERS
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
@@ -198,7 +199,62 @@ def test_values_that_are_no_floats_are_left_out_and_shapes_must_be_equal(tmp_pat
         sums(onnx_model(graph), other, tmp_path, ["y"])
 
 
-def sums(one: onnx.ModelProto, other: onnx.ModelProto, folder: Path, names: list[str]) -> Any:
+def test_groups_of_values_change_no_figure(tmp_path: Path) -> None:
+    """Three convolutions with what follows them, quantized: all values at once, one by one, and two by two."""
+    text = """(float[n, 3, 16, 16] x) => (float[n, 4, 16, 16] y) {
+        a = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, w)
+        b = Relu (a)
+        c = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (b, v)
+        d = Relu (c)
+        e = Add (d, b)
+        f = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (e, v)
+        y = Sigmoid (f)
+    }"""
+    model = onnx_model(text, weights={"w": weight(4, 3, 3, 3), "v": weight(4, 4, 3, 3, seed=1)})
+    original, found = subject(model, tmp_path), quantized(model, tmp_path)
+    names = [pair.value for pair in _pairs(_draft(original), _draft(found))]
+    assert len(names) > 3
+    one, other = (onnx.ModelProto.FromString(each.graph) for each in (original, found))
+    size = 4 * 4 * 16 * 16
+    at_once, alone, by_two = (
+        sums(one, other, tmp_path, names, reader="tests.measurement_cases:pictures", group_bytes=each)
+        for each in (1 << 30, 1, 2 * size)
+    )
+    assert set(at_once) == set(names)
+    assert all(0 < each.sqnr_db < 80 for each in at_once.values())
+    assert at_once == alone == by_two
+
+
+def test_layers_are_compared_on_few_samples_from_the_first_to_the_last() -> None:
+    assert spread(0) == []
+    assert spread(3) == [0, 1, 2]
+    assert spread(SAMPLES) == list(range(SAMPLES))
+    assert spread(32) == [0, 10, 20, 31]
+    for count in range(SAMPLES, 100):
+        assert len(set(spread(count))) == SAMPLES
+        assert {0, count - 1} <= set(spread(count))
+
+
+def test_only_the_chosen_samples_are_run(tmp_path: Path) -> None:
+    one = onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }")
+    other = onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Abs (x) }")
+    found = sums(one, other, tmp_path, ["y"], count=6, chosen=[1, 4])
+    given = [each["x"].astype(float) for each in inputs(6)]
+    expected = sum(float((numpy.maximum(given[number], 0) ** 2).sum()) for number in (1, 4))
+    assert found["y"].signal == pytest.approx(expected)
+
+
+def sums(
+    one: onnx.ModelProto,
+    other: onnx.ModelProto,
+    folder: Path,
+    names: list[str],
+    *,
+    reader: str = READER,
+    count: int = 2,
+    chosen: list[int] | None = None,
+    group_bytes: int = GROUP_BYTES,
+) -> Any:
     """What the child process compares, without the process."""
     job = Job(
         original=str(subject(one, folder).written(folder / "one.onnx")),
@@ -206,9 +262,11 @@ def sums(one: onnx.ModelProto, other: onnx.ModelProto, folder: Path, names: list
         quantized=str(subject(other, folder).written(folder / "other.onnx")),
         quantized_folder=str(folder),
         values=names,
-        reader=READER,
-        description={"count": 2},
-        count=2,
+        reader=reader,
+        description={"count": count},
+        count=count,
+        chosen=list(range(count)) if chosen is None else chosen,
+        group_bytes=group_bytes,
     )
     return compared(job, Channel(io.StringIO(), io.StringIO()))
 

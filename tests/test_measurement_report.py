@@ -44,6 +44,7 @@ def layer(name: str, output: float, weight: float | None = 40.0) -> LayerError:
         output_sqnr_db=output,
         weight_sqnr_db=weight,
         becomes="DequantizeLinear",
+        samples=4,
     )
 
 
@@ -56,7 +57,7 @@ FULL = QuantizationReport(
     quantizer="static-qdq",
     settings={"weights": "int8", "activations": "int8"},
     calibration=SamplesUsed(source="photos", count=1, method="entropy", warnings=("one sample says little",)),
-    score=Score(metric="sqnr", value=30.0, original=math.inf),
+    score=Score(metric="sqnr", value=30.0, original=math.inf, samples=8, worst_sample=5, worst_value=21.5),
     max_drop=0.01,
     latencies=(
         Latency(
@@ -154,6 +155,7 @@ def test_the_page_says_what_was_made_of_what() -> None:
         "b" * 64,
         "static-qdq",
         "1 sample of photos, ranges by entropy",
+        "signal to quantization noise in dB, over 4 samples.",
         "it is smaller and slower one sample says little",
     ):
         assert expected in re.sub(r"\s+", " ", said), expected
@@ -162,7 +164,8 @@ def test_the_page_says_what_was_made_of_what() -> None:
 def test_the_page_says_what_it_costs_and_gains() -> None:
     said = words(page(FULL))
     for expected in (
-        "30.0 dB noise is 0.001 of the power of the outputs; within the budget of 0.01",
+        "30.0 dB noise is 0.001 of the power of the outputs over 8 samples; number 5 has 21.5 dB, the least; "
+        "within the budget of 0.01",
         "50% 12 ms becomes 6 ms",
         "12 ms (11 to 13) 6 ms (5.5 to 6.5) 0.50 30 runs each",
         "relative, emulated: the times themselves say nothing",
@@ -220,7 +223,16 @@ def test_the_same_report_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_json_has_keys_in_kebab_case_and_words_for_infinity() -> None:
     document = json.loads(json.dumps(as_json(FULL), allow_nan=False))
     assert document["size-ratio"] == 0.275
-    assert document["score"] == {"metric": "sqnr", "value": 30.0, "original": "infinity", "drop": 0.001}
+    assert document["score"] == {
+        "metric": "sqnr",
+        "value": 30.0,
+        "original": "infinity",
+        "samples": 8,
+        "worst-sample": 5,
+        "worst-value": 21.5,
+        "drop": 0.001,
+    }
+    assert [each["samples"] for each in document["layers"]] == [4] * 4
     assert [each["output-sqnr-db"] for each in document["layers"]] == [45.0, 15.0, "-infinity", "infinity"]
     assert document["latencies"][0]["ratio"] == 0.5
     assert document["latencies"][2] == {"machine": "elsewhere", "is-emulated": False, "skipped": "not installed"}

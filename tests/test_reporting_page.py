@@ -237,7 +237,7 @@ def test_the_page_says_what_ships_and_who_takes_what() -> None:
 
 def test_layers_and_latency_are_shown_or_their_absence_is_explained() -> None:
     said = words(made())
-    assert "4 layers, 2 of them under 20 dB; the noisiest is third (Conv) with nothing left." in said
+    assert "4 layers on 4 samples, 2 of them under 20 dB; the noisiest is third (Conv) with nothing left." in said
     assert "x86_64, 1 thread 12 ms (11 to 13) 6 ms (5.5 to 6.5) 0.50 30 runs each" in said
     assert "skipped: not installed" in said
     alone = words(made(extras=NOTHING_MORE))

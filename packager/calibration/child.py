@@ -10,21 +10,23 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager import exact
-from packager.calibration.observer import FLOATS, Observer
+from packager.calibration.observer import Observer
 from packager.calibration.statistics import DAMAGED, Collection, load
 from packager.errors import ConfigError, MobpackError, ModelError
 from packager.ortformat.refusals import is_refusal
 from packager.programs import Channel
+from packager.rewriting.stretched import FLOATS, Stretched
+from packager.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -54,6 +56,8 @@ class Job:
     output: str
     """file for the statistics of all samples"""
     save_every_s: float = SAVE_EVERY_S
+    group_bytes: int = 2 * GROUP_BYTES
+    """of the values that are held at once, of all threads; ranges do not depend on it"""
 
 
 @dataclass
@@ -87,17 +91,19 @@ class Run:
 def watch(job: Job, channel: Channel) -> None:
     """Runs the samples that are not in the unfinished statistics and writes those of all."""
     collection = _begun(job)
+    done = len(collection.extremes)
+    samples = enumerate(islice(_samples(job), done, None), done)
+    first = list(islice(samples, 1))
     observer = Observer(
-        session=_session(job) if job.fetched else None,
+        stretched=_stretched(job, first[0][1]) if job.fetched and first else None,
         inputs=tuple(job.inputs),
         fetched=tuple(job.fetched),
         has_histograms=job.has_histograms,
         collection=collection,
     )
     run = Run(job, collection, channel)
-    done = len(collection.extremes)
     with ThreadPoolExecutor(job.threads) as pool:
-        for number, sample in enumerate(islice(_samples(job), done, None), done):
+        for number, sample in chain(first, samples):
             run.save_if_due()
             while len(run.waiting) >= job.threads:
                 run.enter_next()
@@ -123,32 +129,45 @@ def _begun(job: Job) -> Collection:
     return Collection(names)
 
 
-def _session(job: Job) -> Any:
+def _stretched(job: Job, sample: "Mapping[str, NDArray[Any]]") -> Stretched:
+    """The graph, in stretches for the sizes that `sample` gives. Raises ModelError where ONNX Runtime refuses it, or
+    for a value that has no range in floating point."""
+    import onnx
+
+    proto = onnx.ModelProto.FromString(Path(job.graph).read_bytes())
+    sizes = sizes_of(proto, job.fetched, {name: array.shape for name, array in sample.items()})
+    groups = grouped(job.fetched, sizes, job.group_bytes // job.threads)
+    found = Stretched(proto, groups, lambda graph, entries: _session(graph, job.data_folder, entries))
+    _give_memory_back()
+    for name in job.fetched:
+        if found.types[name] not in FLOATS:
+            raise ModelError(
+                f"tensor '{name}' is a {found.types[name]}: it has no range in floating point",
+                hint="leave it out of the tensors",
+            )
+    return found
+
+
+def _session(graph: bytes, data_folder: str, entries: Mapping[str, str]) -> Any:
     try:
-        session = exact.opened(Path(job.graph).read_bytes(), job.data_folder, _options)
+        return exact.opened(graph, data_folder, lambda: _options(entries))
     except Exception as error:
         if not is_refusal(error):
             raise
         raise ModelError(
             f"ONNX Runtime refuses the graph: {error}", hint="check that it runs before it is calibrated"
         ) from error
-    _give_memory_back()
-    for value in session.get_outputs():
-        if value.type not in FLOATS:
-            raise ModelError(
-                f"tensor '{value.name}' is a {value.type}: it has no range in floating point",
-                hint="leave it out of the tensors",
-            )
-    return session
 
 
-def _options() -> Any:
+def _options(entries: Mapping[str, str]) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # two samples at once make better use of two cores
     options.enable_mem_pattern = False  # one block for all of a run cannot be given back value by value
     options.log_severity_level = 3
+    for key, value in entries.items():
+        options.add_session_config_entry(key, value)
     return options
 
 

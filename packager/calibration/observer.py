@@ -1,8 +1,7 @@
 """Runs samples through an ONNX Runtime session and looks at the tensors they make."""
 
-import ctypes
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +9,19 @@ from packager.calibration.histogram import count
 from packager.calibration.statistics import NOTHING, Collection
 from packager.errors import ConfigError, ModelError
 from packager.ortformat.refusals import is_refusal
+from packager.rewriting.stretched import Stretched, values_of
 
 if TYPE_CHECKING:
     from numpy import float32, generic
     from numpy.typing import NDArray
 
-FLOATS = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Observer:
-    """One session; several threads may `observe` at once."""
+    """One graph; several threads may `observe` at once."""
 
-    session: Any
+    stretched: Stretched | None
+    """None where nothing is fetched"""
     inputs: tuple[str, ...]
     """graph inputs to look at"""
     fetched: tuple[str, ...]
@@ -37,12 +36,13 @@ class Observer:
         """
         import numpy
 
-        seen = [self._look(number, name, self._fed(number, name, sample)) for name in self.inputs]
-        outputs = self._run(number, sample) if self.fetched else []
-        for index, name in enumerate(self.fetched):
-            seen.append(self._look(number, name, _values_of(outputs[index])))
-            outputs[index] = None  # its memory serves the next sample
-        return numpy.array(seen, numpy.float32)
+        seen = {name: self._look(number, name, self._fed(number, name, sample)) for name in self.inputs}
+        for values in self._run(number, sample):
+            while values:
+                name = next(iter(values))
+                value = values.pop(name)  # its memory serves what comes next
+                seen[name] = self._look(number, name, values_of(value).reshape(-1))
+        return numpy.array([seen[name] for name in (*self.inputs, *self.fetched)], numpy.float32)
 
     def _fed(self, number: int, name: str, sample: "Mapping[str, NDArray[generic]]") -> "NDArray[generic]":
         if name not in sample:
@@ -54,24 +54,32 @@ class Observer:
             )
         return sample[name].reshape(-1)
 
-    def _run(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> list[Any]:
+    def _run(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> Iterator[dict[str, Any]]:
         """The fetched values, left where ONNX Runtime's arena has them: fresh memory costs more than looking at it."""
         import numpy
         import onnxruntime
 
-        try:
-            feeds = {
-                name: onnxruntime.OrtValue.ortvalue_from_numpy(numpy.ascontiguousarray(array))
-                for name, array in sample.items()
-            }
-            outputs: list[Any] = self.session.run_with_ort_values(list(self.fetched), feeds)
-        except Exception as error:
-            if not is_refusal(error):
-                raise
-            raise ConfigError(
-                f"ONNX Runtime refuses sample {number}: {error}", hint="mend the sample, or leave it out"
-            ) from error
-        return outputs
+        if not self.stretched:
+            return
+        run: Iterator[dict[str, Any]] | None = None
+        while True:
+            try:
+                if run is None:
+                    feeds = {
+                        name: onnxruntime.OrtValue.ortvalue_from_numpy(numpy.ascontiguousarray(array))
+                        for name, array in sample.items()
+                    }
+                    run = self.stretched.run(feeds)
+                values = next(run, None)
+            except Exception as error:
+                if not is_refusal(error):
+                    raise
+                raise ConfigError(
+                    f"ONNX Runtime refuses sample {number}: {error}", hint="mend the sample, or leave it out"
+                ) from error
+            if values is None:
+                return
+            yield values
 
     def _look(self, number: int, name: str, values: "NDArray[generic]") -> tuple[float, float]:
         import numpy
@@ -90,14 +98,3 @@ class Observer:
         if self.has_histograms:
             self.collection.count(name, count(numbers, low, high, at_least=self.collection.exponent(name)))
         return low, high
-
-
-def _values_of(value: Any) -> "NDArray[generic]":
-    """A flat view of what `value` holds, good for as long as `value` lives. OrtValue.numpy() would copy it."""
-    import numpy
-
-    dtype = numpy.dtype(FLOATS[value.data_type()])
-    size = math.prod(value.shape())
-    if not size:
-        return numpy.empty(0, dtype)
-    return numpy.frombuffer((ctypes.c_char * (size * dtype.itemsize)).from_address(value.data_ptr()), dtype)

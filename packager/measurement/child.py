@@ -23,8 +23,8 @@ from packager.programs import Channel
 from packager.tensors.streaming import in_order
 from packager.tensors.sums import Sums
 
-Measure = Callable[[Any], float]
-"""Session -> score."""
+Measure = Callable[[Any], dict[str, Any]]
+"""Session -> what is answered of its score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,9 @@ def prepared(job: Job, channel: Channel) -> tuple[Measure, float]:
     if has_own_data(job.metric):
         code_folder = Path(job.code_folder)
         users = found(job.metric, code_folder, f"metric {job.metric}", function.HINT)
-        return lambda session: function.measured(users, job.metric, session, code_folder), _original(job, users)
+        return lambda session: {"score": function.measured(users, job.metric, session, code_folder)}, _original(
+            job, users
+        )
     samples = {"reader": job.reader, "description": job.description, "count": job.count}
     known = reference(
         Path(job.folder) / "reference",
@@ -80,17 +82,23 @@ def _original(job: Job, users: Callable[[function.Predict], Any]) -> float:
     return value
 
 
-def score(session: Any, metric: Metric, known: Reference, threads: int) -> float:
-    """Of the graph in `session`, by a built-in metric. Sums are added in the order of the samples."""
+def score(session: Any, metric: Metric, known: Reference, threads: int) -> dict[str, Any]:
+    """Of the graph in `session`, by a built-in metric, and the sample on which it is the least. Sums are added in the
+    order of the samples."""
 
     def of_sample(number: int) -> Sums:
         found = run(session, known.outputs, known.sample(number))
         return metric.of_sample(known.original(number), found)
 
     totals = Sums()
-    for each in in_order(of_sample, known.numbers(), threads):
+    worst: tuple[float, int] | None = None
+    for number, each in enumerate(in_order(of_sample, known.numbers(), threads)):
         totals += each
-    return metric.value(totals, known.count)
+        found = (metric.value(each, 1), number)
+        worst = min(worst or found, found)
+    assert worst  # there are samples
+    least = {"samples": known.count, "worst_sample": worst[1], "worst_value": worst[0]}
+    return {"score": metric.value(totals, known.count), "worst": least}
 
 
 def serve(measure: Measure, channel: Channel) -> None:
@@ -99,7 +107,7 @@ def serve(measure: Measure, channel: Channel) -> None:
         request = json.loads(line)
         try:
             session = opened(Path(request["graph"]).read_bytes(), request["data_folder"])
-            channel.say({"score": measure(session)})
+            channel.say(measure(session))
         except MobpackError as error:
             channel.say_failure(error)
 

@@ -1,75 +1,121 @@
-"""Runs two graphs on the same samples and compares their outputs: `python -m packager.measurement.comparison JOB.json`.
+"""Runs two graphs on the same samples and compares their values: `python -m packager.measurement.comparison JOB.json`.
 
 Prints JSON lines: `{"done": samples}` as it goes, at last `{"sums": {value: [signal, noise, product, other]}}`, or what
-was wrong as `{"failed": class in packager.errors, "message", "hint"}`. It keeps sums, and what one sample makes.
+was wrong as `{"failed": class in packager.errors, "message", "hint"}`. It keeps sums, and what one stretch of both
+graphs makes of one sample.
 """
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packager.errors import MobpackError, ModelError
-from packager.measurement.running import FLOATS, as_runtime_wants, in_one_line, opened, read
+from packager.measurement.running import as_runtime_wants, in_one_line, opened, read
 from packager.ortformat.refusals import is_refusal
 from packager.programs import Channel
+from packager.rewriting.stretched import FLOATS, Stretched, values_of
+from packager.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
 from packager.tensors.sums import Sums, sums_of
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
     original: str
-    """file with the float graph, `values` among its outputs"""
+    """file with the float graph"""
     original_folder: str
     """of its external data"""
     quantized: str
     quantized_folder: str
     values: list[str]
+    """of both graphs, in the order of the float one"""
     reader: str
     description: dict[str, Any]
     count: int
+    chosen: list[int]
+    """numbers of the samples that are compared"""
+    group_bytes: int = GROUP_BYTES
+    """of the values that are held at once; figures do not depend on it"""
+
+
+Graphs = tuple[Stretched, Stretched]
 
 
 def compared(job: Job, channel: Channel) -> dict[str, Sums]:
-    """Sums over all samples, of the values that are in floating point in both graphs."""
-    sessions = [
-        opened(Path(job.original).read_bytes(), job.original_folder),
-        opened(Path(job.quantized).read_bytes(), job.quantized_folder),
-    ]
-    floats = [{value.name for value in session.get_outputs() if value.type in FLOATS} for session in sessions]
-    names = [name for name in job.values if all(name in each for each in floats)]
-    totals = dict.fromkeys(names, Sums())
-    for number, sample in enumerate(read(job.reader, job.description, job.count)):
-        for name, sums in zip(names, _of_sample(sessions, names, sample, number), strict=True):
-            totals[name] += sums
-        channel.say({"done": number + 1})
+    """Sums over the chosen samples, of the values that are in floating point in both graphs."""
+    totals: dict[str, Sums] = {}
+    graphs: Graphs | None = None
+    samples = ((number, each) for number, each in enumerate(read(job.reader, job.description, job.count)))
+    chosen = ((number, each) for number, each in samples if number in job.chosen)
+    for done, (number, sample) in enumerate(chosen, 1):
+        graphs = graphs or _opened(job, sample)
+        for name, sums in _of_sample(graphs, sample, number):
+            totals[name] = totals.get(name, Sums()) + sums
+        channel.say({"done": done})
     return totals
 
 
-def _of_sample(sessions: list[Any], names: list[str], sample: dict[str, Any], number: int) -> list[Sums]:
+def _opened(job: Job, sample: dict[str, Any]) -> Graphs:
+    """Both graphs, in stretches for the sizes that `sample` gives."""
+    original, quantized = _parsed(job.original), _parsed(job.quantized)
+    shapes = {name: array.shape for name, array in sample.items()}
+    groups = grouped(job.values, sizes_of(original, job.values, shapes), job.group_bytes)
+    return (
+        Stretched(original, groups, lambda graph, entries: opened(graph, job.original_folder, entries)),
+        Stretched(quantized, groups, lambda graph, entries: opened(graph, job.quantized_folder, entries)),
+    )
+
+
+def _parsed(path: str) -> "ModelProto":
+    import onnx
+
+    proto: ModelProto = onnx.ModelProto.FromString(Path(path).read_bytes())
+    return proto
+
+
+def _of_sample(graphs: Graphs, sample: dict[str, Any], number: int) -> Iterator[tuple[str, Sums]]:
     import onnxruntime
 
     feeds = {name: onnxruntime.OrtValue.ortvalue_from_numpy(as_runtime_wants(each)) for name, each in sample.items()}
-    try:
-        ours, theirs = (session.run_with_ort_values(names, feeds) for session in sessions)
-    except Exception as error:
-        if not is_refusal(error):
-            raise
-        raise ModelError(
-            f"ONNX Runtime cannot run sample {number}: {in_one_line(error)}", hint="mend the sample, or leave it out"
-        ) from error
-    found = []
-    for index, name in enumerate(names):
-        x, y = ours[index].numpy(), theirs[index].numpy()
-        ours[index] = theirs[index] = None  # its memory serves what comes next
-        if x.shape != y.shape:
+    original, quantized = graphs
+    for ours, theirs in _together([original.run(feeds), quantized.run(feeds)], number):
+        while ours:
+            name = next(iter(ours))
+            one, other = ours.pop(name), theirs.pop(name)
+            if original.types[name] in FLOATS and quantized.types[name] in FLOATS:
+                yield name, _sums(name, one, other, number)
+
+
+def _together(runs: "Sequence[Iterator[dict[str, Any]]]", number: int) -> Iterator[list[dict[str, Any]]]:
+    """What every run gives behind each stretch. Raises ModelError for a sample that ONNX Runtime refuses."""
+    while True:
+        try:
+            found = [each for run in runs if (each := next(run, None)) is not None]
+        except Exception as error:
+            if not is_refusal(error):
+                raise
             raise ModelError(
-                f"value '{name}' has shape {list(y.shape)} on sample {number}, and {list(x.shape)} in the float model",
-                hint="give the graph that the quantized one was made of",
-            )
-        found.append(sums_of(x, y))
-    return found
+                f"ONNX Runtime cannot run sample {number}: {in_one_line(error)}",
+                hint="mend the sample, or leave it out",
+            ) from error
+        if not found:
+            return
+        yield found
+
+
+def _sums(name: str, one: Any, other: Any, number: int) -> Sums:
+    x, y = values_of(one), values_of(other)
+    if x.shape != y.shape:
+        raise ModelError(
+            f"value '{name}' has shape {list(y.shape)} on sample {number}, and {list(x.shape)} in the float model",
+            hint="give the graph that the quantized one was made of",
+        )
+    return sums_of(x, y)
 
 
 def main() -> int:

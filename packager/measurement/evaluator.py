@@ -87,7 +87,8 @@ class Evaluator:
                 hint="leave this graph; if the float model crashes alike, report it to ONNX Runtime with the model",
             ) from error
         raise_failure(answer)
-        return Score(metric=self.metric, value=answer["score"], original=self.original)
+        worst = answer.get("worst", {})
+        return Score(metric=self.metric, value=answer["score"], original=self.original, **worst)
 
     def _start(self) -> Program:
         self._program = Program(["-m", "packager.measurement.child"], asdict(self._job), self._folder)

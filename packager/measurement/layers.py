@@ -21,7 +21,10 @@ from packager.samples import Samples
 from packager.tensors.sums import Sums
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import NodeProto
+
+SAMPLES = 4
+"""What layers are compared on: a layer has many thousand numbers in each, and every further one costs two runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +36,13 @@ class LayerError:
     value: str
     """what it gives, its activation included, by name"""
     output_sqnr_db: float
-    """of that, over all samples: 10 log10(sum x^2 / sum (x - y)^2)"""
+    """of that, over the samples of `spread`: 10 log10(sum x^2 / sum (x - y)^2)"""
     weight_sqnr_db: float | None
     """of its weight; None where that is in float, or where it has none"""
     becomes: str
     """operator that gives the value in the quantized graph: DequantizeLinear where it is quantized"""
+    samples: int
+    """on how many it was compared"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +59,8 @@ def layer_errors(
 ) -> tuple[LayerError, ...]:
     """The layers with weights and those that were quantized or replaced, in the order of the graph.
 
-    `original` is the graph that the quantizer was given; `folder` is scratch space. Memory holds what one sample makes
-    in both graphs. Raises ModelError when ONNX Runtime cannot run one of them, ConfigError for samples that fail.
+    `original` is the graph that the quantizer was given; `folder` is scratch space. The samples are those of `spread`.
+    Raises ModelError when ONNX Runtime cannot run one of them, ConfigError for samples that fail.
     """
     before, after = _draft(original), _draft(quantized)
     pairs = list(_pairs(before, after))
@@ -70,6 +75,7 @@ def layer_errors(
             output_sqnr_db=totals[pair.value].sqnr_db,
             weight_sqnr_db=found.sqnr_db if (found := weight_sums(before, after, pair.node, pair.value)) else None,
             becomes=after.producers[pair.value].op_type,
+            samples=len(spread(samples.count)),
         )
         for pair in pairs
         if pair.value in totals
@@ -123,37 +129,33 @@ def _compared(
     folder: Path,
     progress: Callable[[int, int], None],
 ) -> Mapping[str, Sums]:
-    """Value -> sums over all samples; without values that are not in floating point."""
-    ours = as_measured(quantized.graph, quantized.data_folder)
-    graphs = {"original": original.graph, "quantized": ours}
-    for name, graph in graphs.items():
-        (folder / f"{name}.onnx").write_bytes(_with_outputs(graph, values))
+    """Value -> sums over the chosen samples; without values that are not in floating point."""
+    ours = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    chosen = spread(samples.count)
     job = Job(
-        original=str(folder / "original.onnx"),
+        original=str(original.written(folder / "original.onnx")),
         original_folder=str(original.data_folder),
-        quantized=str(folder / "quantized.onnx"),
+        quantized=str(ours.written(folder / "quantized.onnx")),
         quantized_folder=str(quantized.data_folder),
         values=values,
         reader=samples.reader,
         description=dict(samples.description),
         count=samples.count,
+        chosen=chosen,
     )
     answer = run_with_progress(
         "packager.measurement.comparison",
         asdict(job),
         folder,
-        lambda done: progress(done, samples.count),
+        lambda done: progress(done, len(chosen)),
         crash="ONNX Runtime crashed while layers were compared",
         hint="check that the model runs on one of the samples with onnxruntime alone",
     )
     return {name: Sums(*sums) for name, sums in answer["sums"].items()}
 
 
-def _with_outputs(graph: bytes, values: list[str]) -> bytes:
-    """`graph` with `values` as its outputs, and no others."""
-    import onnx
-
-    proto: ModelProto = onnx.ModelProto.FromString(graph)
-    del proto.graph.output[:]
-    proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in values)
-    return bytes(proto.SerializeToString(deterministic=True))
+def spread(count: int) -> list[int]:
+    """Numbers of the samples that layers are compared on: SAMPLES of `count`, from the first to the last."""
+    if count <= SAMPLES:
+        return list(range(count))
+    return [number * (count - 1) // (SAMPLES - 1) for number in range(SAMPLES)]

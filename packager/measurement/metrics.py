@@ -27,6 +27,12 @@ class Score:
     value: float
     original: float
     """of the float model"""
+    samples: int = 0
+    """it was measured on; 0 where the metric has data of its own"""
+    worst_sample: int | None = None
+    """the one on which it is the least, counted from 0"""
+    worst_value: float | None = None
+    """on that one alone"""
 
     @property
     def drop(self) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 from packager.atomic import atomic_file
 from packager.console import size
 from packager.measurement.latency import Latency
-from packager.measurement.metrics import SQNR
+from packager.measurement.metrics import SQNR, Score
 from packager.measurement.plot import PlotView, decibels, plot, tone
 from packager.measurement.report import QuantizationReport, SamplesUsed, Search
 from packager.render import render
@@ -93,6 +93,8 @@ class PageView:
     latencies: tuple[LatencyView, ...]
     plot: PlotView | None
     layers: tuple[LayerView, ...]
+    layer_samples: str
+    """in words, how many the layers were compared on"""
     left: tuple[LeftView, ...]
     search: SearchView | None
 
@@ -118,6 +120,7 @@ def view(report: QuantizationReport) -> PageView:
         latencies=tuple(_latency(each) for each in report.latencies),
         plot=plot(report.layers),
         layers=tuple(_layers(report)),
+        layer_samples=_samples(max((each.samples for each in report.layers), default=0)),
         left=tuple(_left(report)),
         search=_search(report.search) if report.search else None,
     )
@@ -151,8 +154,16 @@ def _drop(report: QuantizationReport) -> str:
     if report.max_drop is not None:
         budget = f"; {'within' if score.is_within(report.max_drop) else 'over'} the budget of {report.max_drop:g}"
     if score.metric == SQNR:
-        return f"noise is {score.drop:.3g} of the power of the outputs{budget}"
-    return f"{_score(score.metric, score.original)} in float, {score.drop:.3g} lower{budget}"
+        return f"noise is {score.drop:.3g} of the power of the outputs{_on(score)}{budget}"
+    return f"{_score(score.metric, score.original)} in float, {score.drop:.3g} lower{_on(score)}{budget}"
+
+
+def _on(score: Score) -> str:
+    """What it was measured on, and where it is worst; nothing for metrics that have data of their own."""
+    if score.worst_value is None:
+        return ""
+    worst = f"number {score.worst_sample} has {_score(score.metric, score.worst_value)}, the least"
+    return f" over {_samples(score.samples)}; {worst}" if score.samples > 1 else ""
 
 
 def _ms(value: float) -> str:
@@ -171,8 +182,11 @@ def _facts(report: QuantizationReport) -> Iterator[FactView]:
 
 
 def _calibration(used: SamplesUsed) -> str:
-    samples = "1 sample" if used.count == 1 else f"{used.count} samples"
-    return f"{samples} of {used.source}, ranges by {used.method}"
+    return f"{_samples(used.count)} of {used.source}, ranges by {used.method}"
+
+
+def _samples(count: int) -> str:
+    return "1 sample" if count == 1 else f"{count} samples"
 
 
 def _latency(each: Latency) -> LatencyView:

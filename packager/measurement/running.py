@@ -11,18 +11,18 @@ from packager.ortformat.refusals import is_refusal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
 SEED = 0
+NO_ENTRIES: Mapping[str, str] = {}
 
 
-def opened(graph: bytes, data_folder: str) -> Any:
+def opened(graph: bytes, data_folder: str, entries: Mapping[str, str] = NO_ENTRIES) -> Any:
     """A session of `graph`, which computes the same on every x86 processor. Raises ModelError when ONNX Runtime refuses
-    it."""
+    it. `entries` are of its configuration."""
     import onnxruntime
 
     onnxruntime.set_seed(SEED)  # for operators that draw random numbers: the same ones in every session
     try:
-        return exact.opened(graph, data_folder, _options)
+        return exact.opened(graph, data_folder, lambda: _options(entries))
     except Exception as error:
         if not is_refusal(error):
             raise
@@ -31,13 +31,16 @@ def opened(graph: bytes, data_folder: str) -> Any:
         ) from error
 
 
-def _options() -> Any:
+def _options(entries: Mapping[str, str]) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    options.enable_mem_pattern = not entries  # one block for all of a run cannot be shared value by value
     options.log_severity_level = 4
+    for key, value in entries.items():
+        options.add_session_config_entry(key, value)
     return options
 
 

@@ -236,7 +236,8 @@ def _kernels(proof: KernelProof) -> KernelsEntry:
 
 
 def _layers(model: str, variant: str, errors: Sequence[LayerError]) -> LayersEntry:
-    return LayersEntry(model=model, variant=variant, layers=tuple(_layer(each) for each in errors))
+    samples = max((each.samples for each in errors), default=0)
+    return LayersEntry(model=model, variant=variant, samples=samples, layers=tuple(_layer(each) for each in errors))
 
 
 def _layer(error: LayerError) -> LayerEntry:

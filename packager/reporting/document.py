@@ -225,6 +225,8 @@ class LayerEntry:
 class LayersEntry:
     model: str
     variant: str
+    samples: int
+    """on how many the layers were compared, from the first to the last of those that ranges were measured on"""
     layers: tuple[LayerEntry, ...]
     """in the order of the graph"""
 

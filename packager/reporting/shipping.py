@@ -130,14 +130,16 @@ def _error(entry: LayerEntry) -> LayerError:
         output_sqnr_db=number_in(entry.output_sqnr_db, odd=-math.inf),
         weight_sqnr_db=None,
         becomes="",
+        samples=0,
     )
 
 
 def _summary(entry: LayersEntry) -> str:
     worst = min(entry.layers, key=lambda each: _error(each).output_sqnr_db)
     poor = sum(_error(each).output_sqnr_db < FAIR_DB for each in entry.layers)
+    compared = f"{plural(len(entry.layers), 'layer')} on {plural(entry.samples, 'sample')}"
     return (
-        f"{plural(len(entry.layers), 'layer')}, {poor:,} of them under {FAIR_DB} dB; the noisiest is "
+        f"{compared}, {poor:,} of them under {FAIR_DB} dB; the noisiest is "
         f"{worst.name} ({worst.operator}) with {decibels(worst.output_sqnr_db)}."
     )
 

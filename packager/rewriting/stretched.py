@@ -1,0 +1,140 @@
+"""Sessions that run a graph in stretches, in the processes that look at its values."""
+
+import ctypes
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from packager import walk
+from packager.rewriting.stretches import Stretch, keep, stretches
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import ModelProto
+
+ONE_ARENA = {"session.use_env_allocators": "1"}
+"""Sessions that share their memory, so that a stretch has what those before it gave back."""
+FLOATS = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
+"""What ONNX Runtime calls tensors of floats -> numpy's type of their elements."""
+ELEMENTS = {
+    "tensor(float)": 1,
+    "tensor(uint8)": 2,
+    "tensor(int8)": 3,
+    "tensor(uint16)": 4,
+    "tensor(int16)": 5,
+    "tensor(int32)": 6,
+    "tensor(int64)": 7,
+    "tensor(string)": 8,
+    "tensor(bool)": 9,
+    "tensor(float16)": 10,
+    "tensor(double)": 11,
+    "tensor(uint32)": 12,
+    "tensor(uint64)": 13,
+    "tensor(bfloat16)": 16,
+}
+"""What ONNX Runtime calls tensors -> ONNX's number of the type of their elements."""
+
+Open = Callable[[bytes, Mapping[str, str]], Any]
+"""Serialized ModelProto, and configuration entries -> session."""
+
+
+class Stretched:
+    """Sessions of the stretches of a model, one for each group of values to look at."""
+
+    def __init__(self, proto: "ModelProto", groups: Sequence[Sequence[str]], open_session: Open) -> None:
+        """Opens them; raises what `open_session` raises."""
+        self.types: dict[str, str] = {}
+        """what ONNX Runtime calls the type of every value that a stretch gives"""
+        self.stretches = stretches(proto.graph, groups)
+        if not self._open(proto, open_session):
+            self.stretches = stretches(proto.graph, groups, is_whole=True)
+            self._open(proto, open_session)
+
+    def _open(self, proto: "ModelProto", open_session: Open) -> bool:
+        """Whether all could be opened: what one stretch takes of another must be a tensor."""
+        self.sessions: list[Any] = []
+        is_cut = sum(bool(stretch.nodes) for stretch in self.stretches) > 1
+        entries = ONE_ARENA if is_cut else {}
+        if is_cut:
+            _share_memory()
+        known: dict[str, Any] = {value.name: value for value in proto.graph.input}
+        for stretch in self.stretches:
+            if not stretch.nodes:
+                self.sessions.append(None)
+                continue
+            if not known.keys() >= set(stretch.takes):
+                return False
+            session = open_session(_part(proto, stretch, known, has_all_inputs=not is_cut), entries)
+            given = session.get_outputs()
+            known.update((value.name, _as_input(value)) for value in given if value.type in ELEMENTS)
+            self.types.update((value.name, value.type) for value in given)
+            self.sessions.append(session)
+        return True
+
+    def run(self, feeds: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The values to look at behind every stretch, as OrtValues; who takes them empties the dictionary, so that
+        their memory serves the next stretch."""
+        live = dict(feeds)
+        is_cut = sum(session is not None for session in self.sessions) > 1
+        for stretch, session in zip(self.stretches, self.sessions, strict=True):
+            if session is not None:
+                # All that was given, where there is one stretch: ONNX Runtime says what is missing or too much.
+                taken = {name: live[name] for name in stretch.takes if name in live} if is_cut else live
+                given = session.run_with_ort_values(list(stretch.gives), taken)
+                live.update(zip(stretch.gives, given, strict=True))
+                del taken, given
+            seen = {name: live[name] for name in stretch.seen}
+            for name in stretch.ends:
+                live.pop(name, None)
+            yield seen
+
+
+def values_of(value: Any) -> "NDArray[Any]":
+    """What the OrtValue `value` of floats holds, good for as long as `value` lives: OrtValue.numpy() would copy it."""
+    import numpy
+
+    dtype = numpy.dtype(FLOATS[value.data_type()])
+    shape = value.shape()
+    size = math.prod(shape)
+    if not size:
+        return numpy.empty(shape, dtype)
+    held = (ctypes.c_char * (size * dtype.itemsize)).from_address(value.data_ptr())
+    return numpy.frombuffer(held, dtype).reshape(shape)
+
+
+def _part(proto: "ModelProto", stretch: Stretch, known: Mapping[str, Any], *, has_all_inputs: bool) -> bytes:
+    """The serialized model of one stretch; `known` are the values that it may take."""
+    import onnx
+
+    part = onnx.ModelProto()
+    part.CopyFrom(proto)
+    graph = part.graph
+    nodes = [proto.graph.node[number] for number in stretch.nodes]
+    used = {name for node in nodes for name in walk.taken_by(node)}
+    constants = {tensor.name for tensor in proto.graph.initializer} & used
+    taken = set(known) if has_all_inputs else set(stretch.takes) | constants  # old models have them as inputs, too
+    described = {name for node in nodes for name in node.output} - set(stretch.gives)
+    keep(graph.node, nodes)
+    keep(graph.initializer, [tensor for tensor in proto.graph.initializer if tensor.name in used])
+    keep(graph.input, [value for name, value in known.items() if name in taken])
+    keep(graph.output, [onnx.ValueInfoProto(name=name) for name in stretch.gives])
+    keep(graph.value_info, [value for value in proto.graph.value_info if value.name in described])
+    return bytes(part.SerializeToString(deterministic=True))
+
+
+def _as_input(value: Any) -> Any:
+    """What a session gives as the input of another model."""
+    from onnx import helper
+
+    return helper.make_tensor_value_info(value.name, ELEMENTS[value.type], value.shape)
+
+
+@cache
+def _share_memory() -> None:
+    """Makes the memory that sessions with ONE_ARENA share; it grows by what is asked for, not by powers of two."""
+    import onnxruntime
+
+    kind, place = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT
+    info = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, place)
+    onnxruntime.create_and_register_allocator(info, onnxruntime.OrtArenaCfg(0, 1, -1, -1))

@@ -1,0 +1,143 @@
+"""Cuts a graph into stretches that run one after the other: what is looked at need not lie in memory all at once.
+
+Every value is computed once, by the same nodes as in the whole graph; a stretch takes from those before it what it
+needs. Dequantized numbers and constants are the exception: each stretch that needs them makes them itself, so that
+kernels for integers find what they are made of.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packager import walk
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto
+
+GROUP_BYTES = 48 * 2**20
+"""What may be looked at in one stretch: of a 320x320 segmentation net some 360 MB are."""
+DRAWN = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Nodes that run together."""
+
+    nodes: tuple[int, ...]
+    """of the graph, by number"""
+    takes: tuple[str, ...]
+    """inputs of the graph, and values of earlier stretches"""
+    gives: tuple[str, ...]
+    """what is looked at, and what later stretches take"""
+    seen: tuple[str, ...]
+    """what is looked at behind it"""
+    ends: tuple[str, ...]
+    """what nobody takes behind it"""
+
+
+def sizes_of(proto: "ModelProto", names: Iterable[str], shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """Bytes of the values `names` in float32 for inputs of `shapes`; 0 where that cannot be known before a run."""
+    import onnx
+
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(proto)
+    for value in (each for each in fixed.graph.input if each.name in shapes):
+        value.type.tensor_type.shape.CopyFrom(onnx.TensorShapeProto())
+        for size in shapes[value.name]:
+            value.type.tensor_type.shape.dim.add(dim_value=size)
+    del fixed.graph.value_info[:]
+    keep(fixed.graph.output, [onnx.ValueInfoProto(name=value.name) for value in proto.graph.output])
+    try:
+        graph = onnx.shape_inference.infer_shapes(fixed, data_prop=True).graph
+    except (onnx.shape_inference.InferenceError, ValueError):
+        return dict.fromkeys(names, 0)
+    tensors = {value.name: value.type.tensor_type for value in (*graph.value_info, *graph.output)}
+    shapes_of = {name: tensor.shape.dim for name, tensor in tensors.items() if tensor.HasField("shape")}
+    return {
+        name: 4 * math.prod(each.dim_value for each in shapes_of[name]) if name in shapes_of else 0 for name in names
+    }
+
+
+def grouped(names: Sequence[str], sizes: Mapping[str, int], limit: int = GROUP_BYTES) -> list[list[str]]:
+    """`names` in groups, in their order, each of at most `limit` bytes or of one name."""
+    groups: list[list[str]] = []
+    room = 0
+    for name in names:
+        room -= sizes[name]
+        if not groups or room < 0:
+            groups.append([])
+            room = limit - sizes[name]
+        groups[-1].append(name)
+    return groups
+
+
+def stretches(graph: "GraphProto", groups: Sequence[Sequence[str]], *, is_whole: bool = False) -> list[Stretch]:
+    """A stretch for each of `groups`, with the nodes that it needs and no earlier one has; all of them in the first
+    one where `is_whole`."""
+    needed = _needed(graph, [[name for group in groups for name in group]] if is_whole else groups)
+    return list(_described(graph, groups, [*needed, *[[]] * (len(groups) - len(needed))]))
+
+
+def _needed(graph: "GraphProto", groups: Sequence[Sequence[str]]) -> list[list[int]]:
+    """The nodes of every stretch."""
+    producers = {name: number for number, node in enumerate(graph.node) for name in node.output if name}
+    sources = [{producers[name] for name in walk.taken_by(node) & producers.keys()} for node in graph.node]
+    repeated = _repeated(graph, sources)
+    made: set[int] = set()
+    found = []
+    for group in groups:
+        own: set[int] = set()
+        waiting = [number for name in group if (number := producers[name]) not in made]
+        while waiting:
+            number = waiting.pop()
+            if number not in own:
+                own.add(number)
+                waiting.extend(each for each in sources[number] if each not in made or each in repeated)
+        made |= own
+        found.append(sorted(own))
+    return found
+
+
+def _repeated(graph: "GraphProto", sources: Sequence[set[int]]) -> set[int]:
+    """Nodes that each stretch has for itself: constants, what is computed of them alone, dequantized numbers."""
+    inputs = _inputs(graph)
+    fixed: set[int] = set()
+    for number, node in enumerate(graph.node):
+        if node.op_type not in DRAWN and not inputs & walk.taken_by(node) and sources[number] <= fixed:
+            fixed.add(number)
+    return fixed | {number for number, node in enumerate(graph.node) if node.op_type == "DequantizeLinear"}
+
+
+def _inputs(graph: "GraphProto") -> set[str]:
+    return {value.name for value in graph.input} - {tensor.name for tensor in graph.initializer}
+
+
+def _described(
+    graph: "GraphProto", groups: Sequence[Sequence[str]], nodes: Sequence[Sequence[int]]
+) -> Iterator[Stretch]:
+    outputs = [{name for number in each for name in graph.node[number].output if name} for each in nodes]
+    everywhere = _inputs(graph).union(*outputs)
+    takes = [
+        ({name for number in each for name in walk.taken_by(graph.node[number])} & everywhere) - own
+        for each, own in zip(nodes, outputs, strict=True)
+    ]
+    made: set[str] = set()
+    for index, own in enumerate(outputs):
+        later = set().union(*takes[index + 1 :], *groups[index + 1 :])
+        fresh = own - made
+        made |= own
+        yield Stretch(
+            nodes=tuple(nodes[index]),
+            takes=tuple(sorted(takes[index])),
+            gives=tuple(sorted(fresh & (later | set(groups[index])))),
+            seen=tuple(groups[index]),
+            ends=tuple(sorted((takes[index] | fresh | set(groups[index])) - later)),
+        )
+
+
+def keep(field: Any, values: Iterable[Any]) -> None:
+    """Leaves nothing but `values` in a repeated field."""
+    kept = list(values)
+    del field[:]
+    field.extend(kept)
