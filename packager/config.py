@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from packager import names, opening
+from packager import names, toml
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
 from packager.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 FILE_NAME = "mobpack.toml"
-MAX_BYTES = 4 << 20
-"""of the file: more is none that anybody wrote"""
 SOURCE = "source"
 QUANTIZER = "quantizer"
 """What the variant is called that a command line describes."""
@@ -303,15 +300,7 @@ def load(path: Path, *, targets: Sequence[str] = (), settings: Sequence[str] = (
 
     Paths in it are made absolute. Raises ConfigError that names the key and, for a misspelt one, the nearest.
     """
-    try:
-        document = tomllib.loads(opening.read_text(path, limit_bytes=MAX_BYTES))
-    except FileNotFoundError as error:
-        raise ConfigError(f"{path}: no such file", hint="run: mobpack init MODEL.onnx") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}", hint="see toml.io for the format") from error
-    return from_document(document, path.parent, targets=targets, settings=settings)
+    return from_document(toml.read(path), path.parent, targets=targets, settings=settings)
 
 
 def for_model(model: Path, *, targets: Sequence[str], settings: Sequence[str] = ()) -> Config:
@@ -362,6 +351,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         tables = document.setdefault("target", {})
         if isinstance(tables, dict):  # what else it may be is refused below
             tables.setdefault(target, {})
+    toml.refuse(document)
     _add_needed(document)
     _spell_out(document)
     try:
@@ -396,10 +386,7 @@ def apply_setting(document: dict[str, Any], setting: str) -> None:
     parts = key.strip().split(".")
     if not separator or not all(parts):
         raise ConfigError(f"--set {setting}: expected key=value", hint="for example: --set target.android.min-sdk=26")
-    try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        value = text
+    value = toml.value_of(text)
     table = document
     for part in parts[:-1]:
         table = table.setdefault(part, {})

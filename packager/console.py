@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from packager.characters import shown
+
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
@@ -57,7 +59,7 @@ class Console:
 
     def say(self, text: str) -> None:
         if not self.quiet:
-            rich_console(stderr=True).print(text, highlight=False, markup=False)
+            rich_console(stderr=True).print(shown(text), highlight=False, markup=False)
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
@@ -66,21 +68,21 @@ class Console:
     def caution(self, text: str) -> None:
         """A warning about this machine, not about what is built: it is neither in the manifest nor for `--strict`."""
         rich_console(stderr=True).print(
-            f"warning: {text}", style="yellow", highlight=False, markup=False, soft_wrap=True
+            f"warning: {shown(text)}", style="yellow", highlight=False, markup=False, soft_wrap=True
         )
 
     def error(self, message: str, hint: str) -> None:
         console = rich_console(stderr=True)
-        console.print(f"mobpack: error: {message}", style="red", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"mobpack: error: {shown(message)}", style="red", highlight=False, markup=False, soft_wrap=True)
         if hint:
-            console.print(f"hint: {hint}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"hint: {shown(hint)}", highlight=False, markup=False, soft_wrap=True)
 
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """A result, on standard output."""
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
-        table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+        table = Table(title=escape(title) or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:
@@ -88,8 +90,8 @@ class Console:
         rich_console(stderr=False).print(table)
 
     def result(self, text: str) -> None:
-        """Text for standard output, as it is."""
-        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        """Text for standard output."""
+        sys.stdout.write(shown(text if text.endswith("\n") else text + "\n"))
 
 
 def rich_console(*, stderr: bool) -> "RichConsole":
@@ -104,7 +106,7 @@ def rich_console(*, stderr: bool) -> "RichConsole":
 def escape(text: str) -> str:
     from rich.markup import escape as rich_escape
 
-    return rich_escape(text)
+    return rich_escape(shown(text))
 
 
 def size(count: float) -> str:

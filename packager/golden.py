@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager import parity, tools, vectors
+from packager.characters import to_json
 from packager.config import ParityTable
 from packager.console import Console
 from packager.errors import ModelError
@@ -265,7 +266,7 @@ def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowe
         "model-sha256": family.original.model.sha256,
         "variant": family.variant,
         "samples": inputs.description,
-        "tolerance": json.dumps(shares, ensure_ascii=False),
+        "tolerance": to_json(shares),
         **({} if inputs.seed is None else {"seed": str(inputs.seed)}),
     }
 

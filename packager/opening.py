@@ -38,8 +38,8 @@ def read(path: Path, *, limit_bytes: int) -> bytes:
 
 
 def read_text(path: Path, *, limit_bytes: int) -> str:
-    """The same as text. Raises UnicodeDecodeError for what is not UTF-8."""
-    return read(path, limit_bytes=limit_bytes).decode("utf-8")
+    """The same as text, without a byte-order mark. Raises UnicodeDecodeError for what is not UTF-8."""
+    return read(path, limit_bytes=limit_bytes).decode("utf-8-sig")
 
 
 def size_of(path: Path) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
+from packager.characters import in_markup, in_one_line
 from packager.values import Sources
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SWIFT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-UNSEEN = "\\x00-\\x1f\\x7f-\\x9f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff"
-"""Characters that show nothing, or change the order in which others are shown."""
 SWIFT_GROUPED = 1_000_000
 """From here on Swift's formatter wants digits in groups."""
 
@@ -64,8 +63,8 @@ def environment() -> "Environment":
         kotlin_string=kotlin_string,
         kdoc=kdoc,
         kdoc_code=kdoc_code,
-        xml_text=escape,
-        xml_attribute=quoteattr,
+        xml_text=xml_text,
+        xml_attribute=xml_attribute,
         json_string=json_string,
         swift_string=swift_string,
         swift_doc=swift_doc,
@@ -80,6 +79,16 @@ def environment() -> "Environment":
     return made
 
 
+def xml_text(text: str) -> str:
+    """Text between the tags of XML and HTML: always well-formed."""
+    return in_markup(escape(text))
+
+
+def xml_attribute(text: str) -> str:
+    """The value of an attribute, quotes included."""
+    return in_markup(quoteattr(text))
+
+
 def kotlin_string(text: str) -> str:
     """A Kotlin string literal, quotes included."""
     escaped = json.dumps(text).replace("$", "\\$")
@@ -89,8 +98,7 @@ def kotlin_string(text: str) -> str:
 
 def kdoc_code(text: str) -> str:
     """Text safe between backticks in a comment: one line, no backtick, no start or end of a comment."""
-    line = re.sub(r"[\s\x00-\x1f\x7f]+", " ", text).replace("`", "'")
-    return line.replace("*/", "* /").replace("/*", "/ *")
+    return in_one_line(text).replace("`", "'").replace("*/", "* /").replace("/*", "/ *")
 
 
 def swift_string(text: str) -> str:
@@ -106,7 +114,7 @@ def _swift_character(character: str) -> str:
 
 def swift_doc(text: str) -> str:
     """Text safe between backticks in a `///` comment: one line, no backtick."""
-    return re.sub(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).replace("`", "'")
+    return in_one_line(text).replace("`", "'")
 
 
 def swift_integer(number: int) -> str:
@@ -121,12 +129,12 @@ def ts_string(text: str) -> str:
 
 def ts_doc(text: str) -> str:
     """Text safe between backticks in a `/** */` comment: one line, no backtick, no end of the comment."""
-    return re.sub(rf"[\s{UNSEEN}]+", " ", text).replace("`", "'").replace("*/", "* /")
+    return in_one_line(text).replace("`", "'").replace("*/", "* /")
 
 
 def markdown_text(text: str) -> str:
     """Text as a paragraph of Markdown: one line, in which no HTML, code, emphasis, link, list or heading begins."""
-    line = re.sub(rf"[\s{UNSEEN}]+", " ", text).strip().replace("&", "&amp;").replace("<", "&lt;")
+    line = in_one_line(text).strip().replace("&", "&amp;").replace("<", "&lt;")
     line = re.sub(r"[\\`*\[]|(?<![A-Za-z0-9])_|^[#>+=|~-]", lambda found: f"\\{found[0]}", line)
     return re.sub(r"^([0-9]+)([.)])", r"\1\\\2", line)
 
@@ -165,10 +173,4 @@ def json_string(text: str) -> str:
 
 def kdoc(text: str) -> str:
     """Text safe inside a KDoc comment: no end of comment, no link, one line."""
-    return (
-        re.sub(r"\s+", " ", text)
-        .replace("*/", "*&#47;")
-        .replace("/*", "/&#42;")
-        .replace("[", "&#91;")
-        .replace("]", "&#93;")
-    )
+    return in_one_line(text).replace("*/", "*&#47;").replace("/*", "/&#42;").replace("[", "&#91;").replace("]", "&#93;")

@@ -36,12 +36,12 @@ LAYERS = (
     ("tensors",),
     ("graph", "walk"),
     ("functions", "inputs"),
-    ("tables",),
+    ("tables", "toml"),
     ("documents", "findings"),
     ("children", "console", "names", "values"),
     ("typed",),
     ("opening", "specs"),
-    ("errors",),
+    ("characters", "errors"),
     ("__init__",),
 )
 """From the top down. A module imports those below its line, and within its own folder, never its neighbours."""

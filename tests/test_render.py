@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from packager.characters import in_one_line, shown
 from packager.render import (
     cpp_string,
     environment,
@@ -127,7 +128,7 @@ def test_kdoc_makes_no_links() -> None:
 def test_xml_keeps_the_text_in_elements_and_attributes(text: str) -> None:
     template = environment().from_string("<a b={{ text | xml_attribute }}>{{ text | xml_text }}</a>")
     element = ElementTree.fromstring(template.render(text=text))
-    assert (element.get("b"), element.text or "") == (text, text)
+    assert (element.get("b"), element.text or "") == (shown(text), shown(text))
 
 
 @dataclass(frozen=True)
@@ -255,6 +256,6 @@ def test_text_in_a_typescript_comment_neither_ends_it_nor_turns_it_round(text: s
 @example(text="- - -")
 @example(text="a_b and mobilenet_v2, __c__")
 def test_text_in_markdown_is_a_paragraph_and_nothing_else(text: str) -> None:
-    shown = re.sub("[\\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+", " ", text).strip()
+    said = in_one_line(text).strip()
     page = markdown_it.MarkdownIt("commonmark").render(markdown_text(text))
-    assert page == (f"<p>{html.escape(shown, quote=False).replace(QUOTE, '&quot;')}</p>\n" if shown else "")
+    assert page == (f"<p>{html.escape(said, quote=False).replace(QUOTE, '&quot;')}</p>\n" if said else "")

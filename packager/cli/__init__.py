@@ -4,7 +4,6 @@ Command modules import what they need inside their functions, so that `mobpack -
 """
 
 import io
-import json
 import os
 import signal
 import sys
@@ -123,6 +122,7 @@ def _write_nowhere() -> None:
 
 
 def _report(error: MobpackError) -> None:
+    from packager.characters import to_json
     from packager.console import Console
 
     Console().error(error.message, error.hint)
@@ -132,4 +132,4 @@ def _report(error: MobpackError) -> None:
             **error.document,
             "error": {"message": error.message, "hint": error.hint, "exit-code": error.EXIT_CODE},
         }
-        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        sys.stdout.write(to_json(document) + "\n")

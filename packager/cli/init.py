@@ -1,12 +1,12 @@
 """`mobpack init`: a commented mobpack.toml for a model."""
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from packager.characters import toml_string
 from packager.cli.options import MODEL
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def project_file(model: "Model", package: str, path: str) -> str:
         _line('# license = "Apache-2.0"', "SPDX identifier, for the package's metadata"),
         "",
         _line(f"[model.{model.name}]", "the class name derives from this key"),
-        f"path = {json.dumps(path, ensure_ascii=False)}",
+        f"path = {toml_string(path)}",
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
         *_shapes(model),
         *_contract(model),
@@ -103,8 +103,8 @@ def _shapes(model: "Model") -> list[str]:
         _line(
             f"# [model.{model.name}.shapes]", "dynamic dimensions: parameters of the generated input, unless fixed here"
         ),
-        *(f"# {json.dumps(symbol)} = 1" for symbol in symbols),
-        *(f"# {json.dumps(spec.name)} = {[d if isinstance(d, int) else 1 for d in spec.shape]}" for spec in unnamed),
+        *(f"# {toml_string(symbol)} = 1" for symbol in symbols),
+        *(f"# {toml_string(spec.name)} = {[d if isinstance(d, int) else 1 for d in spec.shape]}" for spec in unnamed),
     ]
 
 
@@ -142,4 +142,4 @@ def _contract(model: "Model") -> list[str]:
 
 def _key(name: str) -> str:
     """A tensor's name as TOML writes a key."""
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_string(name)

@@ -117,6 +117,6 @@ def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    import json
+    from packager.characters import to_json
 
-    click.echo(json.dumps({"schema-version": 1, **document}, indent=2, ensure_ascii=False))
+    click.echo(to_json({"schema-version": 1, **document}, indent=2))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import opening
+from packager import characters, opening
 from packager.errors import ConfigError
 
 LIMIT = 100_000
@@ -33,7 +33,14 @@ def labels_for(path: Path | None, count: int) -> tuple[str, ...]:
             f"{lines.source} has {len(lines.texts)} labels, the model {count} classes: {less}",
             hint="one label on each line, in the model's order, with one for a background class if it has one",
         )
-    return lines.stripped()
+    labels = lines.stripped()
+    for number, label in enumerate(labels, 1):
+        if character := characters.unseen(label):
+            raise ConfigError(
+                f"{lines.source}:{number}: {characters.in_words(character)} cannot stand in a label",
+                hint="characters that show nothing, or turn others around, reach no package: take it out",
+            )
+    return labels
 
 
 def read(path: Path) -> Lines:

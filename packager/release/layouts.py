@@ -1,6 +1,5 @@
 """Where the artifacts of each target lie in a release."""
 
-import json
 import shutil
 import zipfile
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any
 
 from packager import tools
 from packager.archives import is_link
+from packager.characters import to_json
 from packager.release import maven
 from packager.release.manifest import Shipped
 from packager.targets import Printed
@@ -123,4 +123,4 @@ def _registry_entry(package: Package, archive: Artifact) -> str:
         "resources": [{"name": "source-archive", "type": "application/zip", "checksum": archive.sha256}],
         "metadata": {"description": package.description},
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return to_json(document, indent=2) + "\n"

@@ -1,11 +1,11 @@
 """`manifest.json`: what a release holds, what it was made from and what was checked. No clock and no path in it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
 from packager import __version__
+from packager.characters import to_json
 from packager.findings import KernelProof, Parity, Partition, Report
 from packager.targets import OwnRuntime, PackagedRuntime
 from packager.values import (
@@ -81,7 +81,7 @@ def manifest(
         ],
         "warnings": list(warnings),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return to_json(document, indent=2) + "\n"
 
 
 def _model(model: Model) -> dict[str, object]:

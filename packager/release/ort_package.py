@@ -5,7 +5,6 @@ What was measured beyond them is in docs/ort-package.md.
 """
 
 import hashlib
-import json
 import re
 import tempfile
 from collections import Counter
@@ -16,6 +15,7 @@ from typing import Any
 
 from packager import tools
 from packager.atomic import atomic_file, copy_rest
+from packager.characters import to_json
 from packager.errors import ConfigError, ToolError
 from packager.ortformat.ep_context import compatibility_of
 from packager.providers import CPU, PROVIDERS
@@ -253,7 +253,7 @@ def _placed(home: PurePosixPath, bundles: Bundles, shared: frozenset[str]) -> di
 
 def _json(document: Mapping[str, Any]) -> str:
     # Keys come sorted, but for the variants: ONNX Runtime breaks ties by their order in the file.
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return to_json(document, indent=2) + "\n"
 
 
 def _written(folder: Path, texts: Mapping[PurePosixPath, str], files: Mapping[PurePosixPath, Path]) -> list[Path]:

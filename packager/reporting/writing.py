@@ -1,10 +1,10 @@
 """Writes the report: JSON for programs, a page for people."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from packager.atomic import atomic_file
+from packager.characters import to_json
 from packager.documents import plain
 from packager.findings import Report
 from packager.reporting.describing import NOTHING_MORE, Extras, document
@@ -33,4 +33,4 @@ def write_json(path: Path, found: ReportDocument) -> None:
 
 
 def as_text(found: ReportDocument) -> str:
-    return json.dumps(plain(found), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return to_json(plain(found), indent=2, allow_nan=False) + "\n"

@@ -6,13 +6,13 @@ as `NUMBER.recipe.NAME`, four INT64 that a program can use without a parser. `__
 `generated`: name of the tensor that is not there -> kind, element, shape, seed, low, high, row.
 """
 
-import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packager.characters import to_json
 from packager.values import ElementType, Signature
 from packager.vectors import generated, safetensors
 from packager.vectors.generated import Recipe
@@ -94,7 +94,7 @@ class Content:
         if not self.recipes:
             return dict(self.about)
         documents = {name: generated.to_json(recipe) for name, recipe in sorted(self.recipes.items())}
-        return {**self.about, GENERATED: json.dumps(documents, ensure_ascii=False)}
+        return {**self.about, GENERATED: to_json(documents)}
 
     def shape(self, name: str) -> tuple[int, ...]:
         return self.recipes[name].shape if name in self.recipes else self.tensors[name].shape

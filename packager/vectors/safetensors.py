@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.characters import to_json
 from packager.values import ElementType
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _header(tensors: Mapping[str, "numpy.ndarray"], content: Mapping[str, bytes]
         start, end = end, end + len(part)
         shape = [len(part)] if name in texts else list(tensors[name].shape)
         entries[name] = {"dtype": _dtype(tensors[name]), "shape": shape, "data_offsets": [start, end]}
-    text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
+    text = to_json(entries, separators=(",", ":")).encode()
     padded = math.ceil(len(text) / ALIGNMENT_BYTES) * ALIGNMENT_BYTES
     return struct.pack("<Q", padded) + text.ljust(padded)
 

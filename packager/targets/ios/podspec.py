@@ -4,9 +4,9 @@ CocoaPods reads JSON as well as Ruby (guides.cocoapods.org/syntax/podspec.html);
 ones after 2 December 2026.
 """
 
-import json
 from pathlib import PurePosixPath
 
+from packager.characters import to_json
 from packager.targets.ios import package
 from packager.targets.ios.view import IosView
 
@@ -49,7 +49,7 @@ def podspec(view: IosView) -> str:
         "libraries": ["c++"],
         **_runtime(view),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return to_json(document, indent=2) + "\n"
 
 
 def _runtime(view: IosView) -> dict[str, object]:
