@@ -47,7 +47,8 @@ def test_the_swift_of_the_readme_compiles_without_warnings(tmp_path: Path) -> No
 def test_commands_and_options_of_the_readme_exist() -> None:
     for line in re.findall(r"^    mobpack (\w+)", README, re.MULTILINE):
         assert line in commands.commands
-    options = {option for command in commands.commands.values() for each in command.params for option in each.opts}
+    every = (commands, *commands.commands.values())
+    options = {option for command in every for each in command.params for option in each.opts}
     assert set(re.findall(r"`(--[a-z-]+)", README)) <= options
 
 

@@ -98,6 +98,8 @@ def test_what_a_killed_command_left_a_day_ago_is_removed(tmp_path: Path) -> None
         folder.mkdir()
     long_ago = time.time() - 25 * 60 * 60
     os.utime(old, (long_ago, long_ago))
-    with replaced(tmp_path / "out", KIND) as made:
-        (made / "thing.json").write_text('{"mobpack": "1"}')
+    for _ in range(2):  # where nothing stands in its place, what was left may be the only copy: it stays
+        assert old.is_dir()
+        with replaced(tmp_path / "out", KIND) as made:
+            (made / "thing.json").write_text('{"mobpack": "1"}')
     assert sorted(path.name for path in tmp_path.iterdir()) == [".out.def", "out"]
