@@ -17,8 +17,9 @@ from typing import Any
 
 from benchmarks.models import default_folder
 from benchmarks.tasks import TASKS
-from packager.store import code_digest
+from packager.store import Step
 
+QUANTIZED = Step(name="quantized", caller=__name__, computed_by=("packager.cli.quantize",))
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "quantization.md"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -99,7 +100,7 @@ def table(tasks: Sequence[str]) -> Iterator[str]:
 
 def quantized(task: str, recipe: Recipe) -> dict[str, Any]:
     """What the command says, or said when the same code was asked before."""
-    known = default_folder() / "accuracy" / code_digest()[:16] / f"{task} {recipe.name}.json"
+    known = default_folder() / "accuracy" / QUANTIZED.code[:16] / f"{task} {recipe.name}.json"
     if not known.exists():
         known.parent.mkdir(parents=True, exist_ok=True)
         known.write_text(json.dumps(run(task, recipe)), encoding="utf-8")

@@ -30,7 +30,7 @@ from packager.samples.random import (
     index_limits,
     shapes_of,
 )
-from packager.store import Store, content_key
+from packager.store import Step, Store, content_key
 from packager.values import ElementType, Model, Plan, Variant
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
 
@@ -40,6 +40,18 @@ if TYPE_CHECKING:
 SettingsOf = Callable[[Subject], ParitySettings]
 """What a file is judged by."""
 
+GOLDEN = Step(
+    name="golden",
+    caller=__name__,
+    computed_by=(
+        "packager.parity",
+        "packager.runners",
+        "packager.samples",
+        "packager.samples.random",
+        "packager.vectors",
+        "packager.vectors.generated",
+    ),
+)
 RANDOM_SAMPLES = 2
 HEADROOM = 2.0
 """How much larger than here an error may be on a phone, where nobody said in numbers how large it may be."""
@@ -130,7 +142,7 @@ class Maker:
                 except NotGoldenError as reason:
                     (folder / REASON).write_text(str(reason), encoding="utf-8")
 
-        folder = self.store.results("golden", self._inputs(family, max_bytes), make)
+        folder = self.store.results(GOLDEN, self._inputs(family, max_bytes), make)
         if (folder / REASON).exists():
             raise NotGoldenError((folder / REASON).read_text(encoding="utf-8"))
         golden = vectors.read(folder / NAME)

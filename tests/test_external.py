@@ -16,6 +16,7 @@ from packager.errors import ModelError, ToolError
 from packager.models import data_folder
 from packager.models.skeleton import read_skeleton
 from packager.ortformat import external
+from packager.ortformat.compile import PLAIN
 from packager.ortformat.external import Inside, write_external
 from packager.store import Store
 from packager.tensors.places import ALIGNMENT_BYTES
@@ -169,7 +170,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
 
     with tiny_disk(tmp_path / "store"):
         with pytest.raises(ToolError, match="no space left"):
-            Store(tmp_path / "store").results("plain", [], make)
+            Store(tmp_path / "store").results(PLAIN, [], make)
         assert not list((tmp_path / "store").rglob("*.weights"))
 
 

@@ -12,22 +12,25 @@ import pytest
 
 from packager.console import Console
 from packager.errors import ToolError
-from packager.store import Store, key_of
+from packager.store import Step, Store, key_of
 from packager.store import index as store_index
 from tests.disks import tiny_disk
 from tests.onnx_text import compiled, linear
 
+STEP = Step(name="step", caller="packager.errors")
 WRITER = """
 import os, sys, time
 from pathlib import Path
-from packager.store import Store
+from packager.store import Step, Store
+
+STEP = Step(name="step", caller="packager.errors")
 
 def make(folder):
     (folder / "one").write_text("1")
     {middle}
     (folder / "two").write_text("2")
 
-print(Store(Path(sys.argv[1])).results("step", ["inputs"], make))
+print(Store(Path(sys.argv[1])).results(STEP, ["inputs"], make))
 """
 
 
@@ -49,7 +52,7 @@ def test_a_result_is_made_once(tmp_path: Path) -> None:
         calls.append(folder)
         (folder / "answer").write_text("42")
 
-    one, two = (Store(tmp_path).results("step", {"b": 1, "a": [2]}, make) for _ in range(2))
+    one, two = (Store(tmp_path).results(STEP, {"b": 1, "a": [2]}, make) for _ in range(2))
     assert one == two
     assert (one / "answer").read_text() == "42"
     assert len(calls) == 1
@@ -57,7 +60,8 @@ def test_a_result_is_made_once(tmp_path: Path) -> None:
 
 def test_other_inputs_or_another_step_are_another_result(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    folders = {store.results(step, inputs, lambda folder: None) for step, inputs in (("a", 1), ("a", 2), ("b", 1))}
+    one, other = (Step(name=name, caller="packager.errors") for name in "ab")
+    folders = {store.results(step, inputs, lambda folder: None) for step, inputs in ((one, 1), (one, 2), (other, 1))}
     assert len(folders) == 3
 
 
@@ -75,9 +79,9 @@ def test_a_result_that_fails_half_way_leaves_nothing_and_can_be_made_later(tmp_p
 
     store = Store(tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        store.results("step", 1, fail)
+        store.results(STEP, 1, fail)
     assert files(tmp_path) == []
-    assert (store.results("step", 1, lambda folder: None)).is_dir()
+    assert (store.results(STEP, 1, lambda folder: None)).is_dir()
 
 
 def test_a_process_that_is_killed_half_way_leaves_no_result(tmp_path: Path) -> None:
@@ -114,7 +118,7 @@ def test_a_full_disk_is_a_tool_error(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full, the disk that is always full")
     with pytest.raises(ToolError, match="no space left on the disk of") as error:
-        Store(tmp_path).results("step", 1, fill_up)
+        Store(tmp_path).results(STEP, 1, fill_up)
     assert error.value.hint == "free some space, then run again"
     assert files(tmp_path) == []
 
@@ -130,7 +134,7 @@ def test_a_disk_that_fills_up_during_conversion_is_a_tool_error_not_a_model_erro
 def test_a_store_that_cannot_be_written_is_a_tool_error_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ToolError, match="cannot write to the cache") as error:
-        Store(tmp_path / "file" / "store").results("step", 1, lambda folder: None)
+        Store(tmp_path / "file" / "store").results(STEP, 1, lambda folder: None)
     assert "XDG_CACHE_HOME" in error.value.hint
 
 
@@ -171,16 +175,16 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_damaged_result_is_made_anew_with_one_warning(tmp_path: Path, damage: str) -> None:
     warnings: list[str] = []
     store = Store(tmp_path, warnings.append)
-    made = store.results("step", 1, two_files)
+    made = store.results(STEP, 1, two_files)
     change, words = DAMAGE[damage]
     change(made)
 
-    assert store.results("step", 1, two_files) == made
+    assert store.results(STEP, 1, two_files) == made
 
     assert files(made) == ["below/one", "link", "two"]
     assert [(made / name).read_text() for name in files(made)] == ["1", "1", "2"]
     assert warnings == [f"stored result step/{made.parent.name[:12]} is damaged ({words}): it is made anew"]
-    assert store.results("step", 1, two_files) == made
+    assert store.results(STEP, 1, two_files) == made
     assert len(warnings) == 1
     assert files(tmp_path / "scratch") == []
 
@@ -188,30 +192,30 @@ def test_a_damaged_result_is_made_anew_with_one_warning(tmp_path: Path, damage: 
 def test_a_damaged_result_is_not_found(tmp_path: Path) -> None:
     warnings: list[str] = []
     store = Store(tmp_path, warnings.append)
-    made = store.results("step", 1, two_files)
-    assert store.find("step", 1) == made
+    made = store.results(STEP, 1, two_files)
+    assert store.find(STEP, 1) == made
     put(made / "two", "x")
-    assert store.find("step", 1) is None
+    assert store.find(STEP, 1) is None
     assert not made.exists()
     assert len(warnings) == 1
-    assert store.find("step", 1) is None
+    assert store.find(STEP, 1) is None
     assert len(warnings) == 1
 
 
 def test_a_folder_in_place_of_a_file_is_damage(tmp_path: Path) -> None:
     warnings: list[str] = []
     store = Store(tmp_path, warnings.append)
-    made = store.results("step", 1, two_files)
+    made = store.results(STEP, 1, two_files)
     (made / "two").unlink()
     (made / "two").mkdir()
-    assert store.results("step", 1, two_files) == made
+    assert store.results(STEP, 1, two_files) == made
     assert "(two is no file)" in warnings[0]
 
 
 def test_a_file_is_read_once_in_a_process_and_again_when_it_looks_different(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Store(tmp_path).results("step", 1, two_files)
+    made = Store(tmp_path).results(STEP, 1, two_files)
     read: list[object] = []
     digest = hashlib.file_digest
 
@@ -220,10 +224,10 @@ def test_a_file_is_read_once_in_a_process_and_again_when_it_looks_different(
         return digest(file, name)
 
     monkeypatch.setattr(hashlib, "file_digest", counted)
-    assert Store(tmp_path).find("step", 1) == made
+    assert Store(tmp_path).find(STEP, 1) == made
     assert read == []
     os.utime(made / "two", (1, 1))
-    assert Store(tmp_path).find("step", 1) == made
+    assert Store(tmp_path).find(STEP, 1) == made
     assert read == [(made / "two").stat().st_ino]
 
 
@@ -239,7 +243,7 @@ def test_all_of_a_result_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
     sync = store_index.sync
     monkeypatch.setattr(store_index, "sync", noted)
     monkeypatch.setattr("packager.store.store.sync", noted)
-    Store(tmp_path).results("step", 1, two_files)
+    Store(tmp_path).results(STEP, 1, two_files)
     before = {name for name, is_named in synced if not is_named}
     assert before == {"below", "one", "two", "index.json", "files", "entry"}
     assert synced[-1] == ("step", True)
@@ -248,13 +252,15 @@ def test_all_of_a_result_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
 REPAIRER = """
 import sys, time
 from pathlib import Path
-from packager.store import Store
+from packager.store import Step, Store
+
+STEP = Step(name="step", caller="packager.errors")
 
 def make(folder):
     time.sleep(0.3)
     (folder / "one").write_text("1")
 
-print(Store(Path(sys.argv[1])).results("step", ["inputs"], make))
+print(Store(Path(sys.argv[1])).results(STEP, ["inputs"], make))
 """
 
 
@@ -274,10 +280,10 @@ def test_two_processes_that_find_the_same_damage_end_with_a_whole_result(tmp_pat
 
 def test_who_has_a_damaged_file_open_reads_on(tmp_path: Path) -> None:
     store = Store(tmp_path, lambda text: None)
-    made = store.results("step", 1, two_files)
+    made = store.results(STEP, 1, two_files)
     put(made / "two", "x")
     with (made / "two").open() as reader:
-        store.results("step", 1, two_files)
+        store.results(STEP, 1, two_files)
         assert reader.read() == "x"
     assert (made / "two").read_text() == "2"
 
@@ -287,10 +293,10 @@ def test_what_makes_a_result_anew_may_fail_and_the_damage_is_gone(tmp_path: Path
         raise ToolError("no network")
 
     store = Store(tmp_path, lambda text: None)
-    made = store.results("step", 1, two_files)
+    made = store.results(STEP, 1, two_files)
     put(made / "two", "x")
     with pytest.raises(ToolError):
-        store.results("step", 1, fail)
+        store.results(STEP, 1, fail)
     assert not made.exists()
 
 
@@ -298,9 +304,9 @@ def test_without_a_word_of_how_to_warn_a_store_warns_on_standard_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = Store(tmp_path)
-    made = store.results("step", 1, two_files)
+    made = store.results(STEP, 1, two_files)
     put(made / "two", "x")
-    store.results("step", 1, two_files)
+    store.results(STEP, 1, two_files)
     assert capsys.readouterr().err == (
         f"warning: stored result step/{made.parent.name[:12]} is damaged (two has changed): it is made anew\n"
     )

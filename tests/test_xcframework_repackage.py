@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from packager.cli.runtime_xcframework import xcframework
 from packager.errors import ConfigError, MobpackError, ToolError
-from packager.store import Store
+from packager.store import Step, Store
 from packager.xcframework import folder
 from packager.xcframework.lint import lint
 from packager.xcframework.macho import read
@@ -21,6 +21,8 @@ from tests import xcframework_cases as cases
 from tests.conftest import fetched
 from tests.disks import tiny_disk
 from tests.xcframework_cases import NAME, OBJECT, PHONES, SIMULATOR, SIMULATORS, archive, code, fat
+
+STEP = Step(name="xcframework-library", caller=__name__, computed_by=("packager.xcframework.repackage",))
 
 FRAMEWORK = f"{NAME}.framework"
 PHONE = archive(code(kind=OBJECT))
@@ -237,7 +239,7 @@ def test_a_package_takes_it_from_the_store(tmp_path: Path) -> None:
         library_format(root, made / root.name)
 
     def shipped() -> Path:
-        return store.results("xcframework-library", [folder.digest(root)], make) / root.name
+        return store.results(STEP, [folder.digest(root)], make) / root.name
 
     assert shipped() == shipped()
     assert contents(shipped())["ios-arm64/libonnxruntime.a"] == PHONE

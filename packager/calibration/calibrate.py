@@ -21,13 +21,17 @@ from packager.calibration.taps import Taps, tap
 from packager.calibration.thresholds import BY_HISTOGRAM, least_and_greatest, moving_average
 from packager.errors import ConfigError
 from packager.programs import run_with_progress
-from packager.store import Store, code_digest, key_of
+from packager.store import Step, Store
 from packager.values import Range
 
 if TYPE_CHECKING:
     import numpy
 
 STATISTICS = "statistics.npz"
+READERS = "packager.samples.reading"
+"""Module with the functions that read samples: `Request.samples.reader` names one."""
+RANGES = Step(name="ranges", caller=__name__, computed_by=(__name__, READERS))
+WATCHED = Step(name="calibration", caller=__name__, computed_by=(__name__, READERS))
 UNFINISHED = "unfinished"
 """Folder of the store with statistics of runs that have not come to their end."""
 UNFINISHED_DAYS = 7
@@ -43,7 +47,7 @@ def calibrate(request: Request, store: Store, progress: Callable[[int, int], Non
     if not request.tensors:
         return {}
     inputs = _inputs(request)
-    ranges = store.find("ranges", [*inputs, request.method.settings])
+    ranges = store.find(RANGES, [*inputs, request.method.settings])
     if ranges:
         progress(request.samples.count, request.samples.count)
         return _read(ranges, request.tensors)
@@ -55,7 +59,7 @@ def calibrate(request: Request, store: Store, progress: Callable[[int, int], Non
         text = json.dumps({name: asdict(each) for name, each in found.items()})
         (folder / "ranges.json").write_text(text, encoding="utf-8")
 
-    return _read(store.results("ranges", [*inputs, request.method.settings], make), request.tensors)
+    return _read(store.results(RANGES, [*inputs, request.method.settings], make), request.tensors)
 
 
 def warnings(request: Request, ranges: Mapping[str, Range]) -> tuple[str, ...]:
@@ -92,7 +96,7 @@ def _statistics(request: Request, taps: Taps, store: Store, progress: Callable[[
     """The file with what `request` needs to know of its tensors: more than that will do."""
     inputs = _inputs(request)
     for kind in dict.fromkeys((HISTOGRAMS, request.method.kind)):
-        if folder := store.find("calibration", [*inputs, kind]):
+        if folder := store.find(WATCHED, [*inputs, kind]):
             progress(request.samples.count, request.samples.count)
             return folder / STATISTICS
     key = [*inputs, request.method.kind]
@@ -103,14 +107,14 @@ def _statistics(request: Request, taps: Taps, store: Store, progress: Callable[[
         with store.scratch() as scratch:
             _run(request, taps, scratch, unfinished, folder / STATISTICS, progress)
 
-    made = store.results("calibration", key, make)
+    made = store.results(WATCHED, key, make)
     unfinished.unlink(missing_ok=True)
     return made / STATISTICS
 
 
 def unfinished_file(request: Request, store: Store) -> Path:
     """Where the statistics of `request` are kept as long as they are not those of all samples."""
-    return store.root / UNFINISHED / f"{key_of([code_digest(), *_inputs(request), request.method.kind])}.npz"
+    return store.root / UNFINISHED / f"{WATCHED.key([*_inputs(request), request.method.kind])}.npz"
 
 
 def _run(

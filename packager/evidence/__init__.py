@@ -14,11 +14,14 @@ from packager.findings import KernelProof, Partition, Report
 from packager.partition import kernels
 from packager.partition.report import partitions
 from packager.runtimes.shipping import PUBLISHED, Chosen
-from packager.store import Store
+from packager.store import Step, Store
 from packager.values import Compiled, Plan, distinct_files
 
 __all__ = ["gather", "refuse_changed"]
 
+KERNELS = Step(
+    name="kernels", caller=__name__, computed_by=("packager.partition.kernels", "packager.findings", "packager.values")
+)
 SKIPPED = 'kernels = "skip" in [check]'
 
 
@@ -82,7 +85,7 @@ def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, conso
         kind = f"{compiled.style} .{compiled.format}"
         with console.step(f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"):
             inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256]
-            folder = store.results("kernels", inputs, make)
+            folder = store.results(KERNELS, inputs, make)
             proofs.append(adapter.validate_json((folder / "proof.json").read_bytes()))
     return tuple(proofs)
 

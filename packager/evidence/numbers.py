@@ -15,8 +15,10 @@ from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.parity import FAR, ParitySettings, Subject, Tolerance
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
-from packager.store import Store, content_key
+from packager.store import Step, Store, content_key
 from packager.values import Compiled, Numbers, Plan, Style, distinct_files, own_numbers
+
+PARITY = Step(name="parity", caller=__name__, computed_by=("packager.findings", "packager.parity", "packager.runners"))
 
 
 def compare_all(
@@ -165,7 +167,7 @@ def _checked(
 
     adapter = TypeAdapter(Parity)
     inputs = _inputs(subject, runner, settings)
-    if runner.identity() and (kept := store.find("parity", inputs)):
+    if runner.identity() and (kept := store.find(PARITY, inputs)):
         return parity.Checked(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
     checked = parity.check(
         subject,
@@ -177,7 +179,7 @@ def _checked(
     )
     found = checked.parity
     if runner.identity() and not found.has_failed and not found.skipped:
-        store.results("parity", inputs, lambda made: _write(made / "parity.json", adapter.dump_json(found)))
+        store.results(PARITY, inputs, lambda made: _write(made / "parity.json", adapter.dump_json(found)))
     return checked
 
 

@@ -9,9 +9,14 @@ from packager.errors import ModelError
 from packager.parity import ParitySettings, Tolerance
 from packager.parity.metrics import Comparison
 from packager.parity.outcomes import array_of
-from packager.store import Store
+from packager.store import Step, Store
 from packager.values import own_numbers
 
+RAISED = Step(
+    name="raised",
+    caller=__name__,
+    computed_by=("packager.attachment", "packager.parity", "packager.parity.metrics", "packager.parity.outcomes"),
+)
 ALLOWED = Tolerance(max_rel_error=1e-5)
 """Both run node by node on the same machine, so that nothing but the order of a sum can differ."""
 SAMPLES = 2
@@ -27,7 +32,7 @@ def refuse_changed(attached: Attached, store: Store) -> None:
         return
     graphs = [hashlib.sha256(each.graph).hexdigest() for each in (attached.before, attached.core)]
     inputs = [*graphs, attached.before.sha256]
-    folder = store.results("raised", inputs, lambda made: _write(attached, made, store))
+    folder = store.results(RAISED, inputs, lambda made: _write(attached, made, store))
     name, _, error = (folder / VERDICT).read_text(encoding="utf-8").rpartition(" ")
     if float(error) > 1:
         raise ModelError(

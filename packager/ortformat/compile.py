@@ -18,7 +18,7 @@ from packager.ortformat.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION
 from packager.ortformat.ep_context import SOC_MODELS, compile_context
 from packager.ortformat.external import Inside, write_external
 from packager.ortformat.refusals import explain, hint_for
-from packager.store import Store, content_key, key_of
+from packager.store import Step, Store, content_key, key_of
 from packager.values import Compiled, Format, Style, Variant
 
 RESULT = "result.json"
@@ -31,6 +31,9 @@ NHWC = "NhwcTransformer"
 domain of the result: `No opset import for domain 'com.ms.internal.nhwc'`, on ARM."""
 FP16_SETTINGS = {"optimization.disable_specified_optimizers": NHWC}
 REPLAY = {REPLAY_ENTRY: "1"}
+COMPILE, OVER, PLAIN, CONTEXT = (
+    Step(name=name, caller=__name__, computed_by=(__name__,)) for name in ("compile", "over", "plain", "context")
+)
 FP16_CPU = "cortex-a76"
 """What qemu stands in for such a phone: the first of ARM's phone cores that has the extension (2018)."""
 
@@ -60,7 +63,7 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
     def make(folder: Path) -> None:
         _convert(variant, folder, store, style=style, processor=processor, name="model.ort")
 
-    made = _made(store, "compile", [*_inputs(variant), style, processor], make)
+    made = _made(store, COMPILE, [*_inputs(variant), style, processor], make)
     return Compiled(
         variant=variant,
         path=made.path,
@@ -91,7 +94,7 @@ def _inputs(variant: Variant) -> list[str]:
     return [key_of(variant.graph.hex()), variant.model.sha256, own, version("onnxruntime")]
 
 
-def _made(store: Store, step: str, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
+def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
     folder = store.results(step, inputs, make)
     described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     (name, sha256), *others = described["files"].items()
@@ -144,7 +147,7 @@ def _over(
         name = f"{style}-{processor}".lower().rstrip("-") + ".onnx"
         _convert(variant, folder, store, name=name, style=style, processor=processor, base=base, inside=inside)
 
-    made = _made(store, "over", [*_inputs(variant), base and base.sha256, style, processor, inside], make)
+    made = _made(store, OVER, [*_inputs(variant), base and base.sha256, style, processor, inside], make)
     own = (made.path, *(file for file in made.data_files if file.name != SHARED))
     return Compiled(
         variant=variant,
@@ -168,7 +171,7 @@ def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing")
             cache_key.write_key(path, data)
         _describe(folder, [path.name, *(file.name for file in data)], {})
 
-    made = _made(store, "plain", [*_inputs(variant), inside], make)
+    made = _made(store, PLAIN, [*_inputs(variant), inside], make)
     return Compiled(
         variant=variant,
         path=made.path,
@@ -198,7 +201,7 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
             compile_context(graph, variant.data_folder, numbers[chip], folder / "model.onnx", scratch)
         _describe(folder, ["model.onnx"], {})
 
-    made = _made(store, "context", [*_inputs(variant), numbers[chip]], make)
+    made = _made(store, CONTEXT, [*_inputs(variant), numbers[chip]], make)
     return Compiled(
         variant=variant,
         path=made.path,

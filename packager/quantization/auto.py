@@ -20,9 +20,15 @@ from packager.quantizers import Auto, StaticQdq
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import fit_layers, names_of
 from packager.samples import Samples
-from packager.store import Store, key_of
+from packager.store import Step, Store, key_of
 from packager.tensors.writing import WeightFile
 from packager.values import Model, Range
+
+SCORE = Step(
+    name="score",
+    caller=__name__,
+    computed_by=("packager.measurement.evaluator", "packager.measurement.hosts", "packager.samples.reading"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +133,7 @@ class _Trial:
             found = evaluator.score(file, self.folder)
             (folder / "score.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
 
-        folder = self.store.results("score", inputs, make)
+        folder = self.store.results(SCORE, inputs, make)
         weights.unlink(missing_ok=True)
         return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))
 

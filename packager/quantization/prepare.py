@@ -6,9 +6,10 @@ from pathlib import Path
 from packager import tools
 from packager.errors import ModelError
 from packager.ortformat.refusals import explain, hint_for
-from packager.store import Store, key_of
+from packager.store import Step, Store, key_of
 from packager.values import Model
 
+PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__,))
 ENTRIES = {"session.disable_prepacking": "1"}
 FOLDING = ["ConstantFolding"]
 LARGEST_GROWTH = 1.25
@@ -51,7 +52,7 @@ def prepared(model: Model, store: Store) -> bytes:
                 saved = _saved(model, scratch, FOLDING)
         (folder / "graph.onnx").write_bytes(saved)
 
-    folder = store.results("prepare", [key_of(model.graph.hex()), model.sha256, version("onnxruntime")], make)
+    folder = store.results(PREPARE, [key_of(model.graph.hex()), model.sha256, version("onnxruntime")], make)
     return (folder / "graph.onnx").read_bytes()
 
 

@@ -7,10 +7,9 @@ from packager import samples as samples_of
 from packager.console import Console
 from packager.errors import ConfigError
 from packager.quantizers import Calibration
+from packager.samples.reading import READER
 from packager.store import Store
 from packager.values import Model, Range
-
-READER = "packager.samples.reading:open_described"
 
 
 def ranges_for(

@@ -17,8 +17,10 @@ from packager.quantization.making import draft_of, quantize, read_variant
 from packager.quantization.prepare import prepared, raised
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
 from packager.rewriting.layers import has_foldable_weights
-from packager.store import Store, key_of
+from packager.store import Step, Store, key_of
 from packager.values import FloatLayer, Model, Numbers, Range, Variant, own_numbers
+
+QUANTIZE = Step(name="quantize", caller=__name__, computed_by=("packager.quantization.making", "packager.quantizers"))
 
 if TYPE_CHECKING:
     from packager import calibration
@@ -101,7 +103,7 @@ def _made(
         with console.step(f"quantize {model.name} ({quantizer.NAME})"):
             quantize(graph, model.data_folder, quantizer, ranges, folder)
 
-    return read_variant(store.results("quantize", inputs, make), model, name, quantizer.NAME)
+    return read_variant(store.results(QUANTIZE, inputs, make), model, name, quantizer.NAME)
 
 
 def _settings(quantizer: Quantizer) -> dict[str, object]:

@@ -11,12 +11,17 @@ from packager.inputs import Settings
 from packager.measurement.gate import Sizes, gate
 from packager.measurement.latency import Latency, latency
 from packager.measurement.subject import Subject
-from packager.quantization.ranges import READER
 from packager.quantization.variants import Made
 from packager.samples import Samples
-from packager.store import Store, content_key, key_of
+from packager.samples.reading import READER
+from packager.store import Step, Store, content_key, key_of
 from packager.values import Model, Variant
 
+LATENCY = Step(
+    name="latency",
+    caller=__name__,
+    computed_by=("packager.inputs", "packager.measurement.latency", "packager.samples", "packager.samples.reading"),
+)
 RANDOM_SAMPLES = 8
 """What a quantizer that needs no samples is measured on."""
 
@@ -51,7 +56,7 @@ def latency_of(made: Made, store: Store, console: Console) -> Latency:
             found = latency(original, quantized, used, scratch)
         (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
 
-    folder = store.results("latency", graphs_of(variant), make)
+    folder = store.results(LATENCY, graphs_of(variant), make)
     return Latency(**json.loads((folder / "latency.json").read_text(encoding="utf-8")))
 
 

@@ -10,7 +10,11 @@ from packager.measurement.layers import LayerError, layer_errors
 from packager.quantization import Made
 from packager.quantization.worth import graphs_of, latency_of, samples_for, subjects
 from packager.reporting.describing import Extras, MeasuredLatency
-from packager.store import Store
+from packager.store import Step, Store
+
+LAYERS = Step(
+    name="layers", caller=__name__, computed_by=("packager.measurement.layers", "packager.quantization.worth")
+)
 
 
 def measured(variants: Sequence[Made], store: Store, console: Console, *, has_latency: bool = True) -> Extras:
@@ -44,5 +48,5 @@ def _layers(made: Made, store: Store, console: Console) -> tuple[LayerError, ...
             found = [asdict(each) for each in layer_errors(original, quantized, used, scratch, advance)]
         (folder / "layers.json").write_text(json.dumps(found), encoding="utf-8")
 
-    folder = store.results("layers", graphs_of(variant), make)
+    folder = store.results(LAYERS, graphs_of(variant), make)
     return tuple(LayerError(**each) for each in json.loads((folder / "layers.json").read_text(encoding="utf-8")))

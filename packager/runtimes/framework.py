@@ -15,7 +15,7 @@ from packager.errors import ConfigError, ToolError
 from packager.opening import opened
 from packager.runtimes.library import CONFIG
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
-from packager.store import Store
+from packager.store import Step, Store
 from packager.xcframework import folder
 from packager.xcframework.finding import Finding
 from packager.xcframework.layout import Slice, version_key
@@ -23,6 +23,7 @@ from packager.xcframework.lint import Inspected, lint
 from packager.xcframework.macho import Code
 from packager.xcframework.privacy import Access, audit
 
+UNPACKED = Step(name="xcframework", caller=__name__, computed_by=("packager.xcframework.folder",))
 ENTRY = "_OrtGetApiBase"
 HEADER = "onnxruntime_c_api.h"
 API_VERSION = re.compile(r"#define\s+ORT_API_VERSION\s+(\d+)")
@@ -86,7 +87,7 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     """
     if path.is_file():
         sha256 = tools.sha256_of(path)
-        root = folder.only(store.results("xcframework", [sha256], lambda made: folder.unpack(path, made)))
+        root = folder.only(store.results(UNPACKED, [sha256], lambda made: folder.unpack(path, made)))
     else:
         root = folder.only(path)
         sha256 = ""

@@ -10,12 +10,13 @@ from packager.errors import ConfigError
 from packager.runtimes import framework
 from packager.runtimes.operators import OperatorConfig, read_config
 from packager.runtimes.shipping import is_reduced
-from packager.store import Store
+from packager.store import Step, Store
 from packager.targets import Planned
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.repackage import library_format
 
+LINKABLE = Step(name="linkable", caller=__name__, computed_by=("packager.xcframework.repackage",))
 TARGET = "ios"
 NAME = "onnxruntime"
 
@@ -79,7 +80,7 @@ def _linkable(found: framework.OwnFramework, store: Store) -> Path:
     def make(made: Path) -> None:
         library_format(found.folder, made / name)
 
-    return store.results("linkable", [found.sha256], make) / name
+    return store.results(LINKABLE, [found.sha256], make) / name
 
 
 def refuse_settings(target: Planned, runtime: ChosenFramework) -> None:

@@ -15,10 +15,16 @@ from packager.errors import ConfigError, ToolError
 from packager.opening import opened
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
-from packager.store import Store
+from packager.store import Step, Store
 from packager.targets import OwnRuntime, PackagedRuntime, Planned
 from packager.values import Format, Plan
 
+TAKEN_APART = Step(
+    name="runtime",
+    caller=__name__,
+    computed_by=("packager.archives", "packager.runtimes.library", "packager.runtimes.rename"),
+)
+UNPACKED = Step(name="runtime-archive", caller=__name__, computed_by=("packager.runtimes.library",))
 KEY_LETTERS = 12
 PHONES = "arm64-v8a"
 CLASSES, RULES = "classes.jar", "proguard.txt"
@@ -59,7 +65,7 @@ def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> Cho
         return _dependency(found, target)
     ship = table.ship or "inside"
     key = "-".join(filter(None, ["onnxruntime", table.name, found.sha256[:KEY_LETTERS]]))
-    folder = store.results("runtime", [found.sha256, table.name], lambda made: _take_apart(found, table.name, made))
+    folder = store.results(TAKEN_APART, [found.sha256, table.name], lambda made: _take_apart(found, table.name, made))
     return ChosenRuntime(
         target=target,
         said=f"ONNX Runtime {found.version} ({found.path.name})",
@@ -151,7 +157,7 @@ def _located(path: Path, store: Store) -> Path:
     """`path`, or where the .aar of a .zip was unpacked to."""
     if path.suffix != ".zip" or not path.is_file():
         return path
-    unpacked = store.results("runtime-archive", [tools.sha256_of(path)], lambda folder: _unpack(path, folder))
+    unpacked = store.results(UNPACKED, [tools.sha256_of(path)], lambda folder: _unpack(path, folder))
     return library.only_aar(unpacked)
 
 

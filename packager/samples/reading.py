@@ -14,6 +14,9 @@ from packager.samples.sample import Sample, Unread, unreadable
 from packager.samples.source import Source, from_json, source_of, to_json
 from packager.values import Model
 
+READER = f"{__name__}:open_described"
+"""What other processes read samples with."""
+
 
 def describe(
     source: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0

@@ -1,9 +1,9 @@
 """Results by content: the same inputs are never computed twice, and a half-made or damaged result is never used.
 
-A key covers everything a step's output depends on; the files of a result lie in `<root>/<step>/<key>/files/`, and their
-index beside that folder. A step writes into a scratch folder that is renamed into place when all of it is on the disk,
-so that neither a killed build nor a power cut leaves half an entry behind. Whatever is read is compared with its index
-first; an entry that differs is removed and made anew.
+A key covers everything that a step's output depends on, the code that computes it too (`keys.py`). The files of a
+result lie in `<root>/<step>/<key>/files/`, and their index beside that folder. A step writes into a scratch folder
+that is renamed into place when all of it is on the disk, so that neither a killed build nor a power cut leaves half an
+entry behind. Whatever is read is compared with its index first; an entry that differs is removed and made anew.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from packager.atomic import NO_SPACE
 from packager.console import Console
 from packager.errors import ToolError
 from packager.store.index import FILES, damage_of, sync, write_index
-from packager.store.keys import code_digest, key_of
+from packager.store.keys import Step
 
 ABANDONED_AFTER_S = 24 * 60 * 60
 SCRATCH = "scratch"
@@ -38,7 +38,7 @@ class Store:
     warn: Callable[[str], None] = field(default=_warn, compare=False)
     """gets a sentence for each entry that is damaged"""
 
-    def results(self, step: str, inputs: object, make: Callable[[Path], None]) -> Path:
+    def results(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
         """The folder with what `make` writes for `inputs` (anything JSON can say), made now unless it is there, whole.
 
         Nothing may write to it.
@@ -62,13 +62,13 @@ class Store:
                 return entry / FILES
         return self.results(step, inputs, make)  # another build was faster: its result is as good
 
-    def find(self, step: str, inputs: object) -> Path | None:
+    def find(self, step: Step, inputs: object) -> Path | None:
         """The folder of results that are there, without making them."""
         entry = self._entry(step, inputs)
         return entry / FILES if self._is_whole(entry) else None
 
-    def _entry(self, step: str, inputs: object) -> Path:
-        return self.root / step / key_of([code_digest(), step, inputs])
+    def _entry(self, step: Step, inputs: object) -> Path:
+        return self.root / step.name / step.key(inputs)
 
     def _is_whole(self, entry: Path) -> bool:
         """Whether the entry is there and as it was made; a damaged one is removed."""

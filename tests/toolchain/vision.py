@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from packager import tools
-from packager.store import Store
+from packager.store import Step, Store
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path("sample_apps", "vision")
+BUILT = Step(
+    name="sample-vision", caller=__name__, computed_by=("packager.cli", "packager.cli.__main__"), templates=("",)
+)
 SOURCES = ("make", "mobpack.toml", "classifier.py", "models.txt")
 
 
@@ -25,7 +28,7 @@ def root() -> Path:
     """
     sources = {name: hashlib.sha256((ROOT / FOLDER / name).read_bytes()).hexdigest() for name in SOURCES}
     with _alone():
-        return Store(tools.cache_folder() / "store").results("sample-vision", sources, make)
+        return Store(tools.cache_folder() / "store").results(BUILT, sources, make)
 
 
 def dist() -> Path:

@@ -11,7 +11,7 @@ from packager.errors import nearest
 from packager.findings import Report
 from packager.providers import PROVIDERS
 from packager.render import render, write_sources
-from packager.store import Store
+from packager.store import Step, Store
 from packager.tables import STRICT
 from packager.targets.android import aar, files, gradle, kotlin, tensors, typed
 from packager.targets.android.golden import golden_views
@@ -27,6 +27,17 @@ from packager.targets.target import Built, PackagedRuntime
 from packager.values import Artifact, Package, Plan, Sources
 from packager.vectors import NO_VECTORS, Golden
 
+ASSEMBLY = Step(
+    name="android",
+    caller=__name__,
+    computed_by=(
+        "packager.render",
+        "packager.targets.android.aar",
+        "packager.targets.android.gradle",
+        "packager.targets.android.kotlin",
+    ),
+    templates=("android/AndroidManifest.xml.j2", "android/consumer-rules.pro.j2", "android/gradle", "android/stubs"),
+)
 KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
 ASSETS_ROOT = PurePosixPath("src/main/assets")
 LIBRARIES_ROOT = PurePosixPath("src/main/jniLibs")
@@ -233,7 +244,7 @@ class Android:
             if own and own.ship == "maven":
                 aar.write_runtime_aar(folder / _runtime_name(own), own, min_sdk=self.min_sdk)
 
-        made = store.results("android", inputs, make)
+        made = store.results(ASSEMBLY, inputs, make)
         names = {"aar": f"{stem}.aar", "sources-jar": f"{stem}-sources.jar"}
         if own and own.ship == "maven":
             names["runtime-aar"] = _runtime_name(own)

@@ -12,7 +12,7 @@ from packager.errors import ConfigError, nearest
 from packager.findings import Report
 from packager.providers import PROVIDERS
 from packager.render import templates_folder
-from packager.store import Store
+from packager.store import Step, Store
 from packager.tables import STRICT
 from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
@@ -25,6 +25,7 @@ from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
+ASSEMBLY = Step(name="ios", caller=__name__, computed_by=("packager.archives",))
 KNOWN = ("coreml", "xnnpack")
 """The providers that packages for iOS can have."""
 VERSION = re.compile(r"[1-9][0-9]*\.(0|[1-9][0-9]*)")
@@ -181,7 +182,7 @@ class Ios:
             content |= {path: Link(target) for path, target in sources.links.items()}
             write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
 
-        made = store.results("ios", inputs, make)
+        made = store.results(ASSEMBLY, inputs, make)
         return (tools.artifact(made / f"{stem}.zip", target=self.NAME, kind="swift-package"),)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from packager import tools
 from packager.findings import Report
 from packager.render import templates_folder
-from packager.store import Store
+from packager.store import Step, Store
 from packager.tables import STRICT
 from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
@@ -17,6 +17,7 @@ from packager.targets.target import Built, OwnRuntime
 from packager.values import Artifact, Package, Sources
 from packager.vectors import NO_VECTORS, Golden
 
+ASSEMBLY = Step(name="react-native", caller=__name__, computed_by=("packager.targets.react_native.tarball",))
 ONNXRUNTIME = PurePosixPath("ios/onnxruntime")
 """Below templates/: ONNX Runtime's C headers and their licence, which are the same for all platforms."""
 HEADERS = PurePosixPath("cpp/onnxruntime")
@@ -157,7 +158,7 @@ class ReactNative:
             printed = {path: text.encode() for path, text in sources.texts.items()}
             tarball.write_tarball(folder / name, {**printed, **sources.files})
 
-        made = store.results("react-native", inputs, make)
+        made = store.results(ASSEMBLY, inputs, make)
         return (tools.artifact(made / name, target=self.NAME, kind="npm-package"),)
 
 

@@ -1,0 +1,281 @@
+"""Keys of stored results: other code makes other keys, and only the code that computes them."""
+
+import ast
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from packager import tools
+from packager.store import Step, Store, closure, key_of
+from packager.store.closure import INSTALLED, NEUTRAL, Code
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted((ROOT / "packager").rglob("*.py"))
+
+
+def dotted(path: Path) -> str:
+    """`packager.a.b`"""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def steps() -> Mapping[str, Step]:
+    """Every step of the packager, by name."""
+    callers = [path for path in MODULES if " = Step(" in path.read_text() or "    Step(" in path.read_text()]
+    values = [value for path in callers for value in vars(import_module(dotted(path))).values()]
+    return {step.name: step for step in values if isinstance(step, Step)}
+
+
+def modules_of(step: Step, code: Code = INSTALLED) -> set[Path]:
+    """All files that count for `step`."""
+    own = code.module(step.caller)
+    return {*closure.closure(code, step.computed_by), *([own] if own else [])}
+
+
+def test_the_steps_are_those_that_are_asked_for() -> None:
+    """Every call of `results` or `find` of a store names a step of the module it stands in."""
+    named = set()
+    for path in MODULES:
+        for call in calls(tree(path)):
+            step = call.args[0]
+            assert isinstance(step, ast.Name), ast.unparse(call)
+            value = getattr(import_module(dotted(path)), step.id, None)
+            if value is None:  # of a function that gets the step
+                assert dotted(path) == "packager.ortformat.compile"
+                continue
+            assert value.caller == dotted(path)
+            named.add(value.name)
+    assert set(steps()) == named | {"compile", "over", "plain", "context"}
+
+
+def calls(node: ast.AST) -> Iterator[ast.Call]:
+    """Calls of `store.results(...)` and `store.find(...)`."""
+    for each in ast.walk(node):
+        function = each.func if isinstance(each, ast.Call) else None
+        is_named = isinstance(function, ast.Attribute) and function.attr in ("results", "find")
+        if is_named and ast.unparse(each).partition("(")[0].endswith(("store.results", "store.find")):
+            assert isinstance(each, ast.Call)
+            yield each
+
+
+def test_what_modules_import_is_read_from_their_text() -> None:
+    """By patterns, as by the parser: at the top, in functions, over several lines, with other names."""
+    for path in MODULES:
+        known = set()
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                known |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                known |= {f"{node.module}.{alias.name}" for alias in node.names}
+        ours = {name for name in known if name.split(".")[0] == "packager"}
+        found = closure.references(path.read_text())
+        assert set(found.modules) == ours, path
+        assert set(found.others) >= {name.split(".")[0] for name in known} & set(closure.PACKAGES), path
+
+
+@pytest.mark.parametrize("name", sorted(steps()))
+def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name: str) -> None:
+    """Whatever string in the code of a step names a module or a file of mobpack."""
+    everything = modules_of(steps()[name])
+    for path in sorted(path for path in everything if path.suffix == ".py"):
+        for node in ast.walk(tree(path)):
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            module = INSTALLED.module(text.partition(":")[0]) if text.startswith("packager.") else None
+            beside = path.with_name(text) if re.fullmatch(r"[\w-]+\.\w+", text) else path
+            if module:
+                assert module in everything, f"{path}: {text}"
+            elif text.endswith(".py") and text != ".py":
+                assert [each for each in MODULES if each.name == text and each in everything], f"{path}: {text}"
+            elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != closure.PINS:
+                assert beside in everything, f"{path}: {text}"
+
+
+@pytest.mark.parametrize("name", sorted(steps()))
+def test_what_makes_a_result_is_named_by_its_step(name: str) -> None:
+    """Every module whose names are used between `make` and its end, in the module that asks for the result."""
+    step = steps()[name]
+    caller = INSTALLED.module(step.caller)
+    assert caller
+    if step.caller in step.computed_by:
+        return  # all that it imports counts
+    everything = modules_of(step)
+    used = {module for makes in makers(caller, name) for module in used_by(caller, makes)}
+    if name == "parity":  # it is only stored where it agreed, so that it is computed before
+        used |= used_by(caller, definitions(caller, "_checked")[0])
+    assert used
+    missing = {each for each in used if each not in everything and not INSTALLED.name(each).startswith(NEUTRAL)}
+    assert sorted(map(INSTALLED.name, missing)) == []
+
+
+def makers(path: Path, name: str) -> Iterator[ast.AST]:
+    """What is passed as `make` with the step `name`: a function inside of the one that calls, or a lambda."""
+    for function in ast.walk(tree(path)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        inner = {each.name: each for each in function.body if isinstance(each, ast.FunctionDef)}
+        inner |= {each.name: each for each in ast.walk(function) if isinstance(each, ast.FunctionDef)}
+        for call in calls(function):
+            step = getattr(import_module(dotted(path)), ast.unparse(call.args[0]))
+            if step.name == name and len(call.args) == 3:
+                make = call.args[2]
+                yield inner[make.id] if isinstance(make, ast.Name) else make
+
+
+def used_by(path: Path, start: ast.AST) -> set[Path]:
+    """The modules of mobpack whose names are used in `start`, and in what that calls in the same file."""
+    imported: dict[str, Path] = {}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "packager":
+            for alias in node.names:
+                module = INSTALLED.module(f"{node.module}.{alias.name}") or INSTALLED.module(node.module or "")
+                assert module
+                imported[alias.asname or alias.name] = module
+    found: set[Path] = set()
+    seen: set[ast.AST] = set()
+    waiting = [start]
+    while waiting:
+        top = waiting.pop()
+        if top in seen:
+            continue
+        seen.add(top)
+        for name in names_in(top):
+            waiting += definitions(path, name)
+            found |= {imported[name]} if name in imported else set()
+    return found
+
+
+def definitions(path: Path, name: str) -> list[ast.stmt]:
+    """The functions and classes `name` of a module, or the methods `self.name` of its classes."""
+    top = tree(path).body
+    if name.startswith("self."):
+        top = [each for part in top if isinstance(part, ast.ClassDef) for each in part.body]
+    return [
+        each
+        for each in top
+        if isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name == name.removeprefix("self.")
+    ]
+
+
+def names_in(top: ast.AST) -> Iterator[str]:
+    """Names and methods that `top` uses when it runs: annotations are none of them."""
+    inside = top.body if isinstance(top, ast.FunctionDef) else [top]
+    for node in (each for part in inside if isinstance(part, ast.AST) for each in ast.walk(part)):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            yield f"self.{node.attr}"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Code:
+    folder = tmp_path_factory.mktemp("code")
+    for name in ("packager", "templates"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+    return Code(package=folder / "packager", templates=folder / "templates")
+
+
+def codes(code: Code, names: Iterator[str] | list[str]) -> dict[str, str]:
+    closure.forget()
+    return {name: steps()[name].code_in(code) for name in names}
+
+
+def touched(path: Path) -> None:
+    with path.open("a") as file:
+        file.write("\n# touched\n")
+
+
+@pytest.mark.parametrize("name", sorted(steps()))
+def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(
+    name: str, copy: Code, tmp_path: Path
+) -> None:
+    """Outside: every file at once. Inside: some files one by one, the first and the last among them."""
+    for folder in ("package", "templates"):
+        shutil.copytree(getattr(copy, folder), tmp_path / folder)
+    code = Code(package=tmp_path / "package", templates=tmp_path / "templates")
+    step = steps()[name]
+    closure.forget()
+    before, inside = step.code_in(code), modules_of(step, code)
+    templates = [code.templates / each for each in step.templates]
+    rendered = {path for each in templates for path in (each, *each.rglob("*"))}
+    others = [path for path in code.package.rglob("*.py") if path not in inside]
+    others += [path for path in code.templates.rglob("*") if path.is_file() and path not in rendered]
+    assert len(others) > 100
+    for path in others:
+        touched(path)
+    assert codes(code, [name])[name] == before
+    every = sorted(path for path in (*inside, *rendered) if path.is_file())
+    for path in {*every[:: max(1, len(every) // 6)], every[-1]}:
+        content = path.read_bytes()
+        touched(path)
+        assert codes(code, [name])[name] != before, path
+        path.write_bytes(content)
+    assert codes(code, [name])[name] == before
+
+
+def test_a_pin_counts_for_those_who_use_it(copy: Code, tmp_path: Path) -> None:
+    before = codes(copy, list(steps()))
+    pins = copy.package / "pins.toml"
+    text = pins.read_text()
+    changed = {}
+    for table in ("[files.arm64-libc6]", "[files.android-zig]", "[android]", "[files.model-digits]"):
+        assert table in text
+        pins.write_text(text.replace(table, f"{table}\nanother = 1"))
+        after = codes(copy, list(steps()))
+        changed[table] = {name for name in steps() if before[name] != after[name]}
+    pins.write_text(text)
+    assert changed["[files.model-digits]"] == set()
+    assert {"compile", "kernels", "parity"} <= changed["[files.arm64-libc6]"]
+    assert {"prepare", "ios", "calibration"}.isdisjoint(changed["[files.arm64-libc6]"])
+    assert "android" in changed["[android]"]
+    assert "calibration" not in changed["[android]"]
+
+
+def test_every_pin_that_code_fetches_by_name_counts_for_it() -> None:
+    """Names of files in pins.toml, whole in a string or put together: none is overlooked."""
+    for path in MODULES:
+        text = path.read_text()
+        if "fetch(" not in text and "pin(" not in text:
+            continue
+        for name in tools.pins()["files"]:
+            if f'"{name}"' in text:
+                assert f"files.{name}" in closure.pins_of(INSTALLED, [text]), f"{path}: {name}"
+    webgpu = closure.pins_of(INSTALLED, [(ROOT / "packager" / "environments" / "webgpu.py").read_text()])
+    assert len([name for name in webgpu if name.startswith("files.lavapipe-")]) > 10
+
+
+def test_versions_of_what_code_imports_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: step.code_in(INSTALLED) for name, step in steps().items()}
+    monkeypatch.setattr(closure, "_version", lambda package: "2.99" if package == "onnx" else "1")
+    other = {name: step.code_in(INSTALLED) for name, step in steps().items()}
+    monkeypatch.setattr(closure, "_version", lambda package: "1")
+    third = {name: step.code_in(INSTALLED) for name, step in steps().items()}
+    assert all(before[name] != other[name] for name in ("compile", "quantize", "android"))
+    assert {name for name in steps() if other[name] != third[name]} >= {"compile", "quantize", "parity"}
+    assert other["ios"] == third["ios"]
+
+
+def test_the_name_of_a_step_its_inputs_and_its_code_are_in_a_key() -> None:
+    one = Step(name="one", caller="packager.errors")
+    assert one.key([1]) == Step(name="one", caller="packager.errors").key([1])
+    assert one.key([1]) != one.key([2])
+    assert one.key([1]) != Step(name="two", caller="packager.errors").key([1])
+    assert one.key([1]) != Step(name="one", caller="packager.names").key([1])
+    assert one.key([1]) != key_of(["one", [1]])
+
+
+def test_a_result_of_other_code_is_not_found(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.results(Step(name="one", caller="packager.errors"), 1, lambda folder: None)
+    assert store.find(Step(name="one", caller="packager.names"), 1) is None
+    assert store.find(Step(name="one", caller="packager.errors"), 1)
