@@ -66,7 +66,7 @@ def test_it_goes_on_from_what_another_run_left_and_clears_that_away(folder: Path
     first = calibrate(asked, store, silent)
     left = unfinished_file(asked, other)
     left.parent.mkdir(parents=True)
-    next((tmp_path / "store" / "calibration").glob("*/*.npz")).rename(left)
+    next((tmp_path / "store" / "calibration").glob("*/files/*.npz")).rename(left)
     assert calibrate(emptied(folder, asked), other, silent) == first
     assert not left.exists()
 
