@@ -18,7 +18,7 @@ KINDS = (
 def opened(path: Path, *, limit_bytes: int | None = None) -> BufferedReader:
     """The file at `path` to read. Raises OSError, in words a user understands, for what is not there, is no regular
     file (opening a pipe would wait for whoever writes to it, and a device may do anything), or is too large."""
-    _refuse(path.stat(), path, limit_bytes)
+    _refuse(_status(path), path, limit_bytes)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     try:
         _refuse(os.fstat(descriptor), path, limit_bytes)  # another file may have taken its place meanwhile
@@ -44,9 +44,16 @@ def read_text(path: Path, *, limit_bytes: int) -> str:
 
 def size_of(path: Path) -> int:
     """In bytes. Raises OSError as `opened`."""
-    status = path.stat()
+    status = _status(path)
     _refuse(status, path, None)
     return status.st_size
+
+
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except ValueError as error:  # a character of it is the zero byte
+        raise OSError(errno.EINVAL, "no path of a file", str(path)) from error
 
 
 def _refuse(status: os.stat_result, path: Path, limit_bytes: int | None) -> None:

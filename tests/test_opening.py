@@ -50,6 +50,12 @@ def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
         sha256_of(tmp_path / "x")
 
 
+def test_a_path_with_a_zero_byte_is_none() -> None:
+    for action in (opening.opened, opening.size_of):
+        with pytest.raises(OSError, match="no path of a file"):
+            action(Path("a\0b"))
+
+
 def test_files_are_read_up_to_their_limit(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(bytes(1024))
     assert opening.read(tmp_path / "x", limit_bytes=1024) == bytes(1024)
