@@ -9,7 +9,6 @@ opening models takes is measured with one sample, and taken off for the figures 
 import argparse
 import json
 import pickle
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -59,16 +58,14 @@ def prepared(path: Path, folder: Path, count: int) -> Path:
     """Converts the model and makes samples: no part of what is measured."""
     from packager import models as ours
     from packager.ortformat.compile import compile_variant
-    from packager.samples import random_candidates
+    from packager.parity import random_inputs
     from packager.store import Store
     from packager.values import own_numbers
 
-    (folder / "samples").mkdir(parents=True)
+    folder.mkdir(parents=True)
     model = ours.hashed(ours.load(path, "model"))
     compiled = compile_variant(own_numbers(model), Store(folder / "store"))
-    chosen = next(iter(random_candidates(model, folder, count=count, seed=0)))
-    for sample in chosen.paths:
-        shutil.move(sample, folder / "samples" / sample.name)
+    random_inputs(own_numbers(model), folder, count=count, seed=0)  # in `samples`
     (folder / "compiled.pickle").write_bytes(pickle.dumps(compiled))
     (folder / "job.json").write_text(json.dumps({"original": str(path), "file": str(compiled.path)}))
     return folder

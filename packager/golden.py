@@ -8,10 +8,9 @@ itself never finds a file without.
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packager import parity, tools, vectors
 from packager.characters import to_json
@@ -20,22 +19,10 @@ from packager.console import Console
 from packager.errors import ModelError
 from packager.parity import ParitySettings, Subject, Tolerance
 from packager.runners import RUNNERS
-from packager.samples import SampleSet, given, write_arrays
-from packager.samples.random import (
-    WORDS,
-    candidate_shapes,
-    chosen_inputs,
-    chosen_values,
-    described,
-    index_limits,
-    shapes_of,
-)
+from packager.samples import given
 from packager.store import Step, Store, content_key
-from packager.values import ElementType, Model, Plan, Variant
+from packager.values import Plan, Variant
 from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
-
-if TYPE_CHECKING:
-    import numpy
 
 SettingsOf = Callable[[Subject], ParitySettings]
 """What a file is judged by."""
@@ -209,62 +196,11 @@ class Maker:
 
 
 def accepted(original: Variant, seed: int, scratch: Path) -> Inputs:
-    """The first random inputs that `original` runs on; NotGoldenError when there are none."""
-    refusal = ""
-    (scratch / "random").mkdir()
-    for inputs in candidates(original.model, seed, scratch / "random"):
-        samples = SampleSet(paths=inputs.paths(), description=inputs.description)
-        outcomes = parity.run_original(original, samples, scratch / "tried")
-        refused = next((outcome.error for outcome in outcomes if outcome.error), "")
-        if not refused:
-            return inputs
-        refusal = refusal or refused
-    raise NotGoldenError(f"the original model runs on none of the random inputs tried: {refusal}")
-
-
-def candidates(model: Model, seed: int, folder: Path) -> Iterator[Inputs]:
-    """Random inputs that an app can make anew, one after the other in `folder`: for each way to choose the dynamic
-    dimensions."""
-    limits = index_limits(model)
-    for spec in model.signature.inputs:
-        if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
-            raise NotGoldenError(f"input '{spec.name}' is {spec.element}, which the desktop cannot feed")
-    for shapes in dict.fromkeys(candidate_shapes(model.signature.inputs)):
-        samples = []
-        for number in range(RANDOM_SAMPLES):
-            own_shapes = shapes_of(model, shapes, number)
-            recipes = _recipes(model, own_shapes, limits, seed, number)
-            made = {name: _values(recipe) for name, recipe in recipes.items()}
-            write_arrays(folder / f"{number}.npz", {**made, **chosen_values(model, own_shapes, seed, number)})
-            samples.append(recipes)
-        about = described(model, shapes, count=RANDOM_SAMPLES, seed=seed)
-        yield Inputs(folder=folder, description=about, recipes=tuple(map(_numbers, samples)), seed=seed)
-
-
-def _recipes(
-    model: Model, shapes: Sequence[tuple[int, ...]], limits: Mapping[str, int], seed: int, sample: int
-) -> dict[str, Recipe]:
-    """What every input of a sample is made of; strings too, as numbers of words. Inputs that are chosen have none."""
-    found = {}
-    for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True)):
-        if spec.name in chosen_inputs(model):
-            continue
-        limit = len(WORDS) if spec.element is ElementType.STRING else limits.get(spec.name)
-        own_seed = generated.seed_of(seed, sample=sample, index=index)
-        found[spec.name] = generated.recipe_of(spec, shape, limit=limit, seed=own_seed)
-    return found
-
-
-def _values(recipe: Recipe) -> "numpy.ndarray":
-    import numpy
-
-    made = generated.values(recipe)
-    return numpy.array(WORDS)[made] if recipe.element is ElementType.STRING else made
-
-
-def _numbers(recipes: Mapping[str, Recipe]) -> dict[str, Recipe]:
-    """Those that an app can make: words are ours."""
-    return {name: each for name, each in recipes.items() if each.element is not ElementType.STRING}
+    """Random inputs that `original` runs on, and that an app can make anew; ModelError when there are none."""
+    folder = scratch / "random"
+    folder.mkdir()
+    samples = parity.random_inputs(original, folder, count=RANDOM_SAMPLES, seed=seed).found.samples
+    return Inputs(folder=samples.paths[0].parent, description=samples.description, recipes=samples.recipes, seed=seed)
 
 
 def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:

@@ -105,7 +105,7 @@ def measure(request: Request, made: Made, store: Store, console: Console) -> Mea
     original, quantized = subjects(made)
     given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
     with store.scratch() as scratch:
-        used, words = samples_for(request.model, given, original, scratch)
+        used, words = samples_for(request.model, given, scratch)
         with console.step("measure latency"):
             latencies = tuple(_latencies(original, quantized, used, scratch))
         with console.step(f"measure {request.metric}"):

@@ -7,8 +7,8 @@ import numpy
 import pytest
 
 from packager.errors import ModelError
-from packager.samples import random_candidates
-from packager.samples.random import index_limits
+from packager.samples import Found, find
+from packager.samples.flow import index_limits
 from packager.values import Model
 from tests.onnx_text import loaded, onnx_model, weight
 
@@ -21,8 +21,13 @@ def arrays(path: Path) -> dict[str, Any]:
 
 
 def first(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> list[dict[str, Any]]:
+    return [arrays(path) for path in accepted(model, folder, count=count, seed=seed).samples.paths]
+
+
+def accepted(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> Found:
+    """Inputs of a model that takes everything."""
     folder.mkdir(exist_ok=True)
-    return [arrays(path) for path in next(random_candidates(model, folder, count=count, seed=seed)).paths]
+    return find(model, model.graph, lambda path, number: "", folder, count=count, seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -131,16 +136,23 @@ def test_a_batch_is_one_and_other_dynamic_dimensions_are_tried_in_several_sizes(
     model = loaded(
         tmp_path, onnx_model("(float[batch, 3, h, w] x, float[?, T] z) => (float[batch, 3, h, w] y) { y = Relu (x) }")
     )
-    candidates = [
-        (arrays(each.paths[0]), each.description) for each in random_candidates(model, tmp_path, count=3, seed=0)
-    ]
-    shapes = [(content["x"].shape, content["z"].shape) for content, _ in candidates]
-    assert shapes[0] == ((1, 3, 64, 64), (1, 64))
-    assert ((1, 3, 1, 16), (1, 16)) in shapes
-    assert len(set(shapes)) == len(shapes)
-    assert candidates[0][1] == "3 random, seed 0, x 1x3x64x64, z 1x64"
+    tried: list[tuple[Any, Any]] = []
+
+    def refuse(path: Path, number: int) -> str:
+        content = arrays(path)
+        tried.append((content["x"].shape, content["z"].shape))
+        return "no"
+
+    with pytest.raises(ModelError, match="runs on none of the random inputs tried: no"):
+        find(model, model.graph, refuse, tmp_path, count=3, seed=0)
+    assert tried[0] == ((1, 3, 64, 64), (1, 64))
+    assert ((1, 3, 1, 16), (1, 16)) in tried
+    assert len(set(tried)) == len(tried)
+    assert accepted(model, tmp_path).samples.description == "3 random, seed 0, x 1x3x64x64, z 1x64"
 
 
 def test_fixed_shapes_leave_one_candidate(tmp_path: Path) -> None:
     model = loaded(tmp_path, onnx_model(TWO_INPUTS))
-    assert [each.description for each in random_candidates(model, tmp_path, count=3, seed=0)] == ["3 random, seed 0"]
+    assert accepted(model, tmp_path).samples.description == "3 random, seed 0"
+    with pytest.raises(ModelError, match="runs on none of the random inputs tried: no"):
+        find(model, model.graph, lambda path, number: "no", tmp_path, count=3, seed=0)

@@ -1,7 +1,7 @@
 """Does what ships compute what the original computes?"""
 
 from packager.parity.check import Checked, check
-from packager.parity.reference import Reference, References, graph_of, run_original
+from packager.parity.reference import Accepted, Reference, References, graph_of, random_inputs, run_original
 from packager.parity.scale import NO_RANGE, Scale
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import Subject, is_own_original
@@ -11,6 +11,7 @@ from packager.samples import sample_files
 __all__ = [
     "FAR",
     "NO_RANGE",
+    "Accepted",
     "Checked",
     "ParitySettings",
     "Reference",
@@ -23,6 +24,7 @@ __all__ = [
     "default_tolerance",
     "graph_of",
     "is_own_original",
+    "random_inputs",
     "run_original",
     "sample_files",
 ]

@@ -1,7 +1,8 @@
 """What original models compute: they run node by node as they are written, so that no rewrite is on both sides."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager.errors import ConfigError, ModelError, ParityError
@@ -12,8 +13,8 @@ from packager.parity.outcomes import array_of
 from packager.parity.scale import Scale, of_range
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import is_own_original
-from packager.runners import RUNNERS, Outcome, Runnable
-from packager.samples import SampleSet, given, random_candidates
+from packager.runners import RUNNERS, Outcome, Runnable, Session
+from packager.samples import Found, SampleSet, find, given, marked
 from packager.values import ElementType, Model, TensorSpec, Variant, own_numbers
 
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
@@ -82,6 +83,58 @@ def run_original(original: Variant, samples: SampleSet, folder: Path) -> tuple[O
     return tuple(_outcomes(original, samples.paths, folder))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """Random inputs that an original runs on."""
+
+    found: Found
+    outcomes: tuple[Outcome, ...]
+    """what it makes of each sample"""
+
+
+def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> Accepted:
+    """Random samples that `original` accepts, and its outputs on them, below `folder`.
+
+    Raises ModelError that says what it has against those that were tried.
+    """
+    runs, samples = folder / "original", folder / "samples"
+    runs.mkdir(exist_ok=True)
+    samples.mkdir(exist_ok=True)
+    graph = runs / "original.onnx"
+    graph.write_bytes(marked(original.graph))
+    opened = Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
+    with ExitStack() as open_sessions:
+        attempts = Attempts(runnable=opened, folder=runs, open_sessions=open_sessions)
+        found = find(original.model, original.graph, attempts, samples, count=count, seed=seed)
+    return Accepted(found=found, outcomes=tuple(attempts.outcomes[number] for number in range(count)))
+
+
+@dataclass(kw_only=True)
+class Attempts:
+    """Runs one sample after the other in the same session, in a new one after a crash."""
+
+    runnable: Runnable
+    folder: Path
+    open_sessions: ExitStack
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    """by the number of the sample, the last of each"""
+    session: Session | None = None
+
+    def __call__(self, sample: Path, number: int) -> str:
+        """What is said against the sample; nothing when it runs."""
+        if self.session is None:
+            (cpu,) = RUNNERS["cpu"]("")
+            self.session = self.open_sessions.enter_context(cpu.open(self.runnable, self.folder))
+        outputs = self.folder / f"sample-{number}"
+        outputs.mkdir(exist_ok=True)
+        try:
+            self.outcomes[number] = self.session.run(sample, outputs)
+        except ModelError as error:  # it took its process down: another sample may not
+            self.session = None
+            return error.message
+        return self.outcomes[number].error
+
+
 def graph_of(original: Variant, folder: Path) -> Runnable:
     """The graph as it is written, in `folder`."""
     graph = folder / "original.onnx"
@@ -147,31 +200,21 @@ def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> 
 
 
 def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
-    """The first samples that the original accepts, and its outputs on them."""
+    """The user's samples, or random ones that the original accepts, and its outputs on them."""
     model = original.model
-    candidates = (
-        iter([given(model, settings.samples, folder)])
-        if settings.samples
-        else random_candidates(model, folder, count=settings.random_samples, seed=settings.seed)
-    )
-    refusal = ""
-    for candidate in candidates:
-        outcomes = run_original(original, candidate, folder / "original")
-        refused = next((outcome.error for outcome in outcomes if outcome.error), "")
-        if not refused:
-            unstable = _unstable_outputs(original, candidate, outcomes, folder / "again")
-            scales = scales_of(model, outcomes)
-            return Reference(samples=candidate, outcomes=outcomes, unstable=unstable, scales=scales)
-        refusal = refusal or refused
     if settings.samples:
+        samples = given(model, settings.samples, folder)
+        outcomes = run_original(original, samples, folder / "original")
+    else:
+        accepted = random_inputs(original, folder, count=settings.random_samples, seed=settings.seed)
+        samples, outcomes = accepted.found.samples, accepted.outcomes
+    if refusal := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ConfigError(
             f"[parity] samples: the original model '{model.name}' refuses them: {refusal}",
             hint="mobpack inspect shows the inputs it takes",
         )
-    raise ModelError(
-        f"the original model '{model.name}' runs on none of the random inputs tried: {refusal}",
-        hint=f"give real inputs with [parity] samples, or fix the sizes in [model.{model.name}.shapes]",
-    )
+    unstable = _unstable_outputs(original, samples, outcomes, folder / "again")
+    return Reference(samples=samples, outcomes=outcomes, unstable=unstable, scales=scales_of(model, outcomes))
 
 
 def _unstable_outputs(original: Variant, samples: SampleSet, first: Sequence[Outcome], folder: Path) -> frozenset[int]:

@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from packager import samples
+from packager import parity, samples
 from packager.console import Console
-from packager.errors import GateError, MobpackError, ModelError
+from packager.errors import GateError
 from packager.inputs import Settings
 from packager.measurement.gate import Sizes, gate
 from packager.measurement.latency import Latency, latency
@@ -15,7 +15,7 @@ from packager.quantization.variants import Made
 from packager.samples import Samples
 from packager.samples.reading import READER
 from packager.store import Step, Store, content_key, key_of
-from packager.values import Model, Variant
+from packager.values import Model, Variant, own_numbers
 
 LATENCY = Step(
     name="latency",
@@ -52,7 +52,7 @@ def latency_of(made: Made, store: Store, console: Console) -> Latency:
     def make(folder: Path) -> None:
         with console.step(f"measure latency of {variant.model.name} ({variant.name})"), store.scratch() as scratch:
             original, quantized = subjects(made)
-            used, _ = samples_for(variant.model, made.samples, original, scratch)
+            used, _ = samples_for(variant.model, made.samples, scratch)
             found = latency(original, quantized, used, scratch)
         (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
 
@@ -74,23 +74,12 @@ def subjects(made: Made) -> tuple[Subject, Subject]:
     )
 
 
-def samples_for(model: Model, given: Samples | None, original: Subject, scratch: Path) -> tuple[Samples, str]:
+def samples_for(model: Model, given: Samples | None, scratch: Path) -> tuple[Samples, str]:
     """The `given` samples, or random ones that the model accepts; and what they are, in words."""
     if given:
         return given, f"{given.count} given"
-    refusal: MobpackError | None = None
     folder = scratch / "random"
     folder.mkdir()
-    for candidate in samples.random_candidates(model, folder, count=RANDOM_SAMPLES, seed=0):
-        description = samples.describe(str(folder), model, Settings())
-        read = Samples(reader=READER, description=description, count=len(candidate.paths))
-        try:
-            latency(original, original, read, scratch, runs=2, seconds=0)
-        except ModelError as error:
-            refusal = refusal or error
-        else:
-            return read, candidate.description
-    raise ModelError(
-        f"the model runs on none of the random inputs tried: {refusal.message if refusal else 'there are none'}",
-        hint="fix its sizes (--shape, [model.NAME.shapes]), or give samples: --calibration",
-    )
+    found = parity.random_inputs(own_numbers(model), folder, count=RANDOM_SAMPLES, seed=0).found.samples
+    description = samples.describe(str(found.paths[0].parent), model, Settings())
+    return Samples(reader=READER, description=description, count=len(found.paths)), found.description

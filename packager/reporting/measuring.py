@@ -44,7 +44,7 @@ def _layers(made: Made, store: Store, console: Console) -> tuple[LayerError, ...
             store.scratch() as scratch,
         ):
             original, quantized = subjects(made)
-            used, _ = samples_for(variant.model, made.samples, original, scratch)
+            used, _ = samples_for(variant.model, made.samples, scratch)
             found = [asdict(each) for each in layer_errors(original, quantized, used, scratch, advance)]
         (folder / "layers.json").write_text(json.dumps(found), encoding="utf-8")
 

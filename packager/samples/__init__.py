@@ -1,15 +1,17 @@
 """What models are run on, for parity and for calibration; read one at a time, never all at once."""
 
 from packager.inputs import AudioSettings, ImageSettings, Settings
+from packager.samples.complaint import marked
 from packager.samples.given import files as sample_files
 from packager.samples.given import given
 from packager.samples.inspection import Inspection, inspect
-from packager.samples.random import random_candidates
 from packager.samples.reading import describe
 from packager.samples.sample import Problem, Samples, SampleSet, write_arrays
+from packager.samples.search import Found, find
 
 __all__ = [
     "AudioSettings",
+    "Found",
     "ImageSettings",
     "Inspection",
     "Problem",
@@ -17,9 +19,10 @@ __all__ = [
     "Samples",
     "Settings",
     "describe",
+    "find",
     "given",
     "inspect",
-    "random_candidates",
+    "marked",
     "sample_files",
     "write_arrays",
 ]

@@ -1,50 +1,49 @@
-"""Random inputs that respect what a model expects."""
+"""Random inputs of a model: the only place where they are made, for parity, measurements and golden vectors alike.
 
-from collections.abc import Iterator, Mapping
+Numbers are those that recipes make (`packager/vectors/generated.py`), so that apps can make them anew.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packager.errors import ModelError
-from packager.samples.sample import Arrays, SampleSet, write_arrays
+from packager.samples.guess import Guess, Open, Shapes
+from packager.samples.sample import SampleSet, write_arrays
 from packager.values import ElementType, Model, TensorSpec
-
-if TYPE_CHECKING:
-    import numpy
-    import numpy.typing
-
-CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
-"""Sizes tried for dynamic dimensions, in this order, until the original model accepts one."""
+from packager.vectors import Recipe, generated
 
 WORDS = ("", "a", "mobile", "Zürich", "two words", "0")
 
 
-def random_candidates(model: Model, folder: Path, *, count: int, seed: int) -> Iterator[SampleSet]:
-    """Random sample sets, one for each way to choose the dynamic dimensions; the first that runs is the one to use.
-
-    The numbers depend on `seed`, the input and the sample alone, so that they are the same on every machine.
-    """
-    import numpy
-
-    highest = index_limits(model)
-    inputs = model.signature.inputs
-    for shapes in dict.fromkeys(candidate_shapes(inputs)):
-        paths = []
-        for number in range(count):
-            arrays = {
-                spec.name: _chosen(model, spec, shape, [seed, number, index])
-                if spec.name in chosen_inputs(model)
-                else _random(spec, shape, highest.get(spec.name), numpy.random.default_rng([seed, number, index]))
-                for index, (spec, shape) in enumerate(zip(inputs, shapes_of(model, shapes, number), strict=True))
-            }
-            path = folder / f"sample-{number}.npz"
-            write_arrays(path, arrays)
-            paths.append(path)
-        yield SampleSet(paths=tuple(paths), description=described(model, shapes, count=len(paths), seed=seed))
+def refuse_unfeedable(model: Model) -> None:
+    """Raises ModelError for an input of a type that no desktop can feed."""
+    for spec in model.signature.inputs:
+        if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
+            raise ModelError(
+                f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
+                hint="cast it inside the graph from float or float16",
+            )
 
 
-def described(model: Model, shapes: tuple[tuple[int, ...], ...], *, count: int, seed: int) -> str:
+def write_samples(model: Model, known: Open, guess: Guess, folder: Path, *, count: int, seed: int) -> SampleSet:
+    """`count` samples in `folder`. Their numbers depend on `seed`, the input and the sample alone, so that they are the
+    same on every machine."""
+    paths, recipes = [], []
+    for number in range(count):
+        made = recipes_of(model, known, guess, number, seed=seed)
+        chosen = _chosen_values(model, known, guess, number, seed=seed)
+        arrays = {name: _values(recipe) for name, recipe in made.items()}
+        paths.append(folder / f"sample-{number}.npz")
+        write_arrays(paths[-1], {spec.name: {**arrays, **chosen}[spec.name] for spec in model.signature.inputs})
+        recipes.append(_numbers(made))
+    about = described(model, guess, count=count, seed=seed)
+    return SampleSet(paths=tuple(paths), description=about, recipes=tuple(recipes))
+
+
+def described(model: Model, guess: Guess, *, count: int, seed: int) -> str:
     """`2 random, seed 0, input_ids 1x64`: with the shapes that the model leaves open, of every sample."""
-    each = [shapes_of(model, shapes, number) for number in range(count)]
+    each = [shapes_of(model, guess.shapes, number) for number in range(count)]
     chosen = [
         f"{spec.name} {' and '.join(dict.fromkeys('x'.join(map(str, own[index])) for own in each))}"
         for index, spec in enumerate(model.signature.inputs)
@@ -53,14 +52,7 @@ def described(model: Model, shapes: tuple[tuple[int, ...], ...], *, count: int, 
     return ", ".join([f"{count} random, seed {seed}", *chosen])
 
 
-def candidate_shapes(inputs: tuple[TensorSpec, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Shapes for all inputs: a batch is 1, other dynamic dimensions a candidate size; then only the last ones are."""
-    for last_only in (False, True):
-        for size in CANDIDATE_SIZES:
-            yield tuple(_concrete(spec, size, last_only) for spec in inputs)
-
-
-def shapes_of(model: Model, shapes: tuple[tuple[int, ...], ...], number: int) -> tuple[tuple[int, ...], ...]:
+def shapes_of(model: Model, shapes: Shapes, number: int) -> Shapes:
     """`shapes` with those that the model's contract says for the sample `number`: pictures of several sizes."""
     known = model.contract.shapes if model.contract else {}
     return tuple(
@@ -69,87 +61,51 @@ def shapes_of(model: Model, shapes: tuple[tuple[int, ...], ...], number: int) ->
     )
 
 
-def chosen_inputs(model: Model) -> Mapping[str, tuple[int, ...]]:
-    """Inputs that are not any number, and what they may be: rates of recordings, for one."""
-    return model.contract.values if model.contract else {}
-
-
-def chosen_values(model: Model, shapes: tuple[tuple[int, ...], ...], seed: int, number: int) -> Arrays:
-    """The chosen inputs of the sample `number`."""
+def recipes_of(model: Model, known: Open, guess: Guess, number: int, *, seed: int) -> dict[str, Recipe]:
+    """What every input of the sample `number` is made of; strings too, as numbers of words. Inputs that are chosen have
+    none."""
+    shapes = shapes_of(model, guess.shapes, number)
     return {
-        spec.name: _chosen(model, spec, shape, [seed, number, index])
+        spec.name: generated.recipe_of(
+            spec,
+            shape,
+            limit=_limit(spec, known, guess),
+            bounds=guess.ranges.get(spec.name),
+            seed=generated.seed_of(seed, sample=number, index=index),
+        )
         for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True))
-        if spec.name in chosen_inputs(model)
+        if spec.name not in known.chosen
     }
 
 
-def _chosen(model: Model, spec: TensorSpec, shape: tuple[int, ...], seed: list[int]) -> Any:
-    import numpy
-
-    generator = numpy.random.default_rng(seed)
-    return generator.choice(chosen_inputs(model)[spec.name], shape).astype(str(spec.element))
-
-
-def _concrete(spec: TensorSpec, size: int, last_only: bool) -> tuple[int, ...]:
-    return tuple(
-        dimension
-        if isinstance(dimension, int)
-        else 1
-        if spec.is_batch(axis) or (last_only and axis < len(spec.shape) - 1)
-        else size
-        for axis, dimension in enumerate(spec.shape)
-    )
-
-
-def index_limits(model: Model) -> dict[str, int]:
-    """Input name -> number of rows of the smallest table that a Gather picks from with it.
-
-    Follows inputs through operators that pass integers on unchanged.
-    """
-    import onnx
-
-    proto = onnx.ModelProto.FromString(model.graph)
-    shapes = {tensor.name: list(tensor.dims) for tensor in proto.graph.initializer}
-    for value in proto.graph.value_info:
-        shapes.setdefault(value.name, [dimension.dim_value for dimension in value.type.tensor_type.shape.dim])
-    limits: dict[str, int] = {}
-    origin = {spec.name: spec.name for spec in model.signature.inputs}
-    for node in proto.graph.node:
-        if (
-            node.op_type in ("Cast", "Reshape", "Unsqueeze", "Squeeze", "Identity", "Flatten")
-            and node.input[0] in origin
-        ):
-            origin[node.output[0]] = origin[node.input[0]]
-        elif node.op_type == "Gather" and len(node.input) > 1 and node.input[1] in origin:
-            axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
-            table = shapes.get(node.input[0], [])
-            rows = table[axis] if -len(table) <= axis < len(table) else 0
-            if rows:
-                name = origin[node.input[1]]
-                limits[name] = min(limits.get(name, rows), rows)
-    return limits
-
-
-def _random(spec: TensorSpec, shape: tuple[int, ...], limit: int | None, generator: "numpy.random.Generator") -> Any:
-    """Normal numbers for floats, words for strings, indices below `limit` for integers; integers that index nothing
-    are all of their range where 8 bits wide (pixels), else 0 and 1 (masks)."""
-    import numpy
-
-    if spec.element in (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16):
-        kinds = {"float": "float32", "double": "float64", "float16": "float16"}
-        return generator.standard_normal(shape).astype(kinds[spec.element])
+def _limit(spec: TensorSpec, known: Open, guess: Guess) -> int | None:
     if spec.element is ElementType.STRING:
-        return numpy.array(WORDS)[generator.integers(0, len(WORDS), shape)]
-    if spec.element is ElementType.BOOL:
-        return generator.integers(0, 2, shape).astype(bool)
-    if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
-        raise ModelError(
-            f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
-            hint="cast it inside the graph from float or float16",
-        )
-    if limit is None and spec.element in (ElementType.UINT8, ElementType.INT8):
-        return generator.integers(0, 256, shape).astype("uint8").view(str(spec.element))
-    values = generator.integers(0, min(limit or 2, 2**7 if "8" in spec.element else 2**15), shape)
-    if limit is None and values.ndim and values.size:
-        values[..., 0] = 1  # an attention mask that hides everything gives NaN
-    return values.astype(str(spec.element))
+        return len(WORDS)
+    limit = known.limits.get(spec.name)
+    return None if limit is None else guess.size_of(limit)
+
+
+def _chosen_values(model: Model, known: Open, guess: Guess, number: int, *, seed: int) -> dict[str, Any]:
+    """Rates of recordings, for one."""
+    import numpy
+
+    shapes = shapes_of(model, guess.shapes, number)
+    return {
+        spec.name: numpy.random.default_rng([seed, number, index])
+        .choice(known.chosen[spec.name], shape)
+        .astype(generated.numpy_type(spec.element))
+        for index, (spec, shape) in enumerate(zip(model.signature.inputs, shapes, strict=True))
+        if spec.name in known.chosen
+    }
+
+
+def _values(recipe: Recipe) -> Any:
+    import numpy
+
+    made = generated.values(recipe)
+    return numpy.array(WORDS)[made] if recipe.element is ElementType.STRING else made
+
+
+def _numbers(recipes: Mapping[str, Recipe]) -> dict[str, Recipe]:
+    """Those that an app can make: words are ours."""
+    return {name: each for name, each in recipes.items() if each.element is not ElementType.STRING}

@@ -2,11 +2,12 @@
 
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from packager.errors import ConfigError
+from packager.vectors import Recipe
 
 if TYPE_CHECKING:
     import numpy
@@ -24,6 +25,8 @@ class SampleSet:
 
     paths: tuple[Path, ...]
     description: str
+    recipes: tuple[Mapping[str, Recipe], ...] = field(default=(), hash=False)
+    """of random ones: for each what inputs of it are made of"""
 
 
 @dataclass(frozen=True, kw_only=True)

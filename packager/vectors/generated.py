@@ -84,10 +84,13 @@ def seed_of(seed: int, *, sample: int, index: int) -> int:
     return seed
 
 
-def recipe_of(spec: TensorSpec, shape: tuple[int, ...], *, limit: int | None, seed: int) -> Recipe:
+def recipe_of(
+    spec: TensorSpec, shape: tuple[int, ...], *, limit: int | None, bounds: tuple[int, int] | None = None, seed: int
+) -> Recipe:
     """A recipe for an input: floats from -1 to 1, indices below `limit`; integers that index nothing are all of their
-    range where they have 8 bits (pixels), else 0 and 1 (masks). A string's recipe numbers words."""
-    low, high, row = _range(spec.element, limit, shape)
+    range where they have 8 bits (pixels), else 0 and 1 (masks), unless `bounds` says from where to where, without the
+    latter. A string's recipe numbers words."""
+    low, high, row = (*bounds, 0) if bounds else _range(spec.element, limit, shape)
     return Recipe(element=spec.element, shape=shape, seed=seed, low=low, high=high, row=row)
 
 

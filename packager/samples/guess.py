@@ -1,0 +1,99 @@
+"""What is open about random inputs, and a guess at it: sizes of dimensions, and the range of integers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from packager.samples.flow import Limit, index_limits, key_of, scale_inputs
+from packager.samples.states import states_of
+from packager.values import Model, TensorSpec
+
+CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
+"""Sizes tried for dynamic dimensions, in this order, until the original model accepts one."""
+LARGE_SIZES = (1024, 4096, 16000)
+"""What sounds may need; tried where a node asks for more."""
+SCALES = (1.0, 0.5)
+
+Shapes = tuple[tuple[int, ...], ...]
+Range = tuple[int, int]
+"""from the first number to the second, without it"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open:
+    """What a model leaves open about its inputs."""
+
+    patterns: tuple[tuple[int | str, ...], ...]
+    """for each input its shape, with a key for each open dimension: inputs that share one have the same size there"""
+    states: frozenset[str]
+    ones: frozenset[str]
+    """keys of dimensions that are 1 in every first guess: batches, and all of states"""
+    last: frozenset[str]
+    """keys of the last dimensions of inputs"""
+    limits: Mapping[str, Limit]
+    chosen: Mapping[str, tuple[float, ...]]
+    """inputs that are not any number -> what they may be"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """Sizes for what is open."""
+
+    patterns: tuple[tuple[int | str, ...], ...]
+    sizes: Mapping[str, int]
+    ranges: Mapping[str, Range]
+    """integer inputs that need another range than their limit says"""
+
+    @property
+    def shapes(self) -> Shapes:
+        return tuple(tuple(self.size_of(each) for each in pattern) for pattern in self.patterns)
+
+    def size_of(self, each: int | str) -> int:
+        return each if isinstance(each, int) else self.sizes[each]
+
+    def resized(self, sizes: Mapping[str, int]) -> "Guess":
+        return replace(self, sizes={**self.sizes, **sizes})
+
+    def identity(self) -> tuple[object, ...]:
+        """The same for guesses that give the same inputs."""
+        return self.shapes, tuple(sorted(self.ranges.items()))
+
+
+def open_of(model: Model) -> Open:
+    states, limits = states_of(model), index_limits(model)
+    inputs = model.signature.inputs
+    contract = model.contract
+    scales = dict.fromkeys(scale_inputs(model), SCALES)
+    indexed = {limit for limit in limits.values() if isinstance(limit, str)}
+    places = [(spec, axis, _key(spec, axis, states)) for spec in inputs for axis in _open_axes(spec)]
+    several = {key for spec, axis, key in places if not (spec.name in states or spec.is_batch(axis))}
+    return Open(
+        patterns=tuple(_pattern(spec, states) for spec in inputs),
+        states=states,
+        ones=frozenset(key for _, _, key in places) - several - indexed,
+        last=frozenset(key for spec, axis, key in places if axis == len(spec.shape) - 1),
+        limits=limits,
+        chosen={**scales, **(contract.values if contract else {})},
+    )
+
+
+def first_guesses(known: Open) -> Iterator[Guess]:
+    """A batch and states are 1, other dynamic dimensions a candidate size; then only the last ones are."""
+    keys = dict.fromkeys(each for pattern in known.patterns for each in pattern if isinstance(each, str))
+    for last_only in (False, True):
+        for size in CANDIDATE_SIZES:
+            is_one = {key: key in known.ones or (last_only and key not in known.last) for key in keys}
+            sizes = {key: 1 if is_one[key] else size for key in keys}
+            yield Guess(patterns=known.patterns, sizes=sizes, ranges={})
+
+
+def _open_axes(spec: TensorSpec) -> list[int]:
+    return [axis for axis, size in enumerate(spec.shape) if not isinstance(size, int)]
+
+
+def _key(spec: TensorSpec, axis: int, states: frozenset[str]) -> str:
+    """States have sizes of their own, whatever the picture's are called, except for the batch."""
+    return f"{spec.name}[{axis}]" if spec.name in states and not spec.is_batch(axis) else key_of(spec, axis)
+
+
+def _pattern(spec: TensorSpec, states: frozenset[str]) -> tuple[int | str, ...]:
+    return tuple(size if isinstance(size, int) else _key(spec, axis, states) for axis, size in enumerate(spec.shape))

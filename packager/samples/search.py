@@ -1,0 +1,275 @@
+"""Finds random inputs that a model takes, as a person would: tries sizes, reads what ONNX Runtime says against them,
+and changes what the node that refused depends on."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice, permutations
+from math import prod
+from pathlib import Path
+
+from packager.errors import ModelError
+from packager.samples.complaint import MAX_SIZE, Complaint, complaint, in_words
+from packager.samples.flow import TABLES, Flow, flow_of
+from packager.samples.guess import CANDIDATE_SIZES, LARGE_SIZES, Guess, Open, first_guesses, open_of
+from packager.samples.random import refuse_unfeedable, write_samples
+from packager.samples.sample import SampleSet
+from packager.values import ElementType, Model
+
+LIMIT_S = 20.0
+"""No try begins later than this."""
+MAX_TRIES = 400
+MAX_NUMBERS = 1 << 20
+"""Larger inputs are not tried: the search would take memory and time, and no size is needed that is so large."""
+MOVES_PER_COMPLAINT = 100
+BEFORE_REPAIRS = 6
+"""How many first guesses are tried as they are before the best of them is changed."""
+INTEGERS = (ElementType.INT64, ElementType.INT32, ElementType.INT16, ElementType.UINT64, ElementType.UINT32)
+RANGES = ((1, 2), (0, 1), (1, 9), (16, 17), (64, 65))
+"""Ranges tried for integers that are no index: how many, how long, how large."""
+
+Attempt = Callable[[Path, int], str]
+"""Runs a sample, whose number in its set it is told; what the runtime says against it, or nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    samples: SampleSet
+    shapes: tuple[tuple[int, ...], ...]
+    """of the inputs, in the model's order"""
+    tries: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """A guess that was refused."""
+
+    guess: Guess
+    complaint: Complaint
+
+
+def find(
+    model: Model,
+    graph: bytes,
+    attempt: Attempt,
+    folder: Path,
+    *,
+    count: int,
+    seed: int,
+    clock: Callable[[], float] = time.monotonic,
+) -> Found:
+    """`count` random samples that `attempt` accepts, in `folder`; the same ones for the same model.
+
+    `attempt` runs `graph`, of which the nodes are `marked`.
+
+    Raises ModelError that names the node which refused, and the inputs and dimensions that it depends on.
+    """
+    refuse_unfeedable(model)
+    search = Search(
+        model=model,
+        known=open_of(model),
+        flow=flow_of(model, graph),
+        attempt=attempt,
+        folder=folder,
+        count=count,
+        seed=seed,
+        clock=clock,
+        end=clock() + LIMIT_S,
+    )
+    return search.run()
+
+
+class _AcceptedError(Exception):
+    """Ends a search: `found` was accepted."""
+
+    def __init__(self, found: Found) -> None:
+        super().__init__()
+        self.found = found
+
+
+class _OverError(Exception):
+    """Ends a search that was long enough."""
+
+
+@dataclass(kw_only=True)
+class Search:
+    """One search: what was tried, and what came of it."""
+
+    model: Model
+    known: Open
+    flow: Flow
+    attempt: Attempt
+    folder: Path
+    count: int
+    seed: int
+    clock: Callable[[], float]
+    end: float
+    tried: dict[tuple[object, ...], Tried] = field(default_factory=dict)
+
+    def run(self) -> Found:
+        guesses = first_guesses(self.known)
+        try:
+            for guess in islice(guesses, BEFORE_REPAIRS):
+                self.try_once(guess)
+            for start in list(self.tried.values())[:2]:
+                self.repair(start)
+            for guess in guesses:
+                self.try_once(guess)
+        except _AcceptedError as accepted:
+            return accepted.found
+        except _OverError:
+            pass
+        raise self.refusal()
+
+    def try_once(self, guess: Guess) -> Tried | None:
+        """What is said against `guess`; None for one that was tried before. Raises _AcceptedError when nothing is."""
+        identity = guess.identity()
+        if identity in self.tried or (self.tried and sum(map(prod, guess.shapes)) > MAX_NUMBERS):
+            return None
+        if self.tried and (self.clock() > self.end or len(self.tried) >= MAX_TRIES):
+            raise _OverError
+        samples = write_samples(self.model, self.known, guess, self.folder, count=self.count, seed=self.seed)
+        refused = next((text for number, path in enumerate(samples.paths) if (text := self.attempt(path, number))), "")
+        if not refused:
+            raise _AcceptedError(Found(samples=samples, shapes=guess.shapes, tries=len(self.tried) + 1))
+        self.tried[identity] = Tried(guess=guess, complaint=complaint(refused))
+        return self.tried[identity]
+
+    def repair(self, start: Tried) -> None:
+        """Changes a guess for as long as the node that refuses comes later each time."""
+        while start.complaint.node is not None or start.complaint.declared:
+            sideways: Tried | None = None
+            for guess in islice(self.moves(start), MOVES_PER_COMPLAINT):
+                tried = self.try_once(guess)
+                if tried and self.is_later(start.complaint, tried.complaint):
+                    start = tried
+                    break
+                if tried and tried.complaint.node == start.complaint.node and tried.complaint != start.complaint:
+                    sideways = sideways or tried
+            else:
+                if sideways is None:
+                    return
+                start = sideways
+
+    def is_later(self, before: Complaint, after: Complaint) -> bool:
+        if before.node is None or after.node is None:
+            return bool(before.declared) and not after.declared
+        if before.node == after.node or self.flow.comes_before(after.node, before.node):
+            return False
+        return after.node > before.node or self.flow.comes_before(before.node, after.node)
+
+    def moves(self, tried: Tried) -> Iterator[Guess]:
+        """Changes that may please the node which refused, the likeliest first."""
+        said, guess = tried.complaint, tried.guess
+        names = [spec.name for spec in self.model.signature.inputs]
+        if said.declared:
+            wanted = {
+                key: size
+                for name, axis, size in said.declared
+                if name in names and isinstance(key := guess.patterns[names.index(name)][axis], str)
+            }
+            yield guess.resized(wanted)
+        if said.node is None:
+            return
+        if said.is_index:
+            yield from self.narrower(guess, said, said.node)
+        behind = self.flow.behind(self.flow.nodes[said.node].input)
+        yield from self.resized(guess, said, behind)
+        yield from self.resized(split(guess, [names.index(name) for name in behind]), said, behind)
+        yield from self.ranged(guess, behind)
+
+    def narrower(self, guess: Guess, said: Complaint, node: int) -> Iterator[Guess]:
+        """Lower limits for integers that index something at the node."""
+        proto = self.flow.nodes[node]
+        ports = [index for index, _ in TABLES.get(proto.op_type, ((1, 0),))]
+        indices = [proto.input[port] for port in ports if port < len(proto.input)]
+        found = [name for name in self.flow.behind(indices, through_shapes=False) if name in self.integers()]
+        highest = 2 if said.bound is None else max(1, said.bound + 1)
+        for high in dict.fromkeys((highest, max(1, highest // 2), 1)):
+            yield replace(guess, ranges={**guess.ranges, **dict.fromkeys(found, (0, high))})
+
+    def resized(self, guess: Guess, said: Complaint, behind: Sequence[str]) -> Iterator[Guess]:
+        """Other sizes for the open dimensions behind the node: those that it speaks of, those that would make what it
+        speaks of fit, then others; first for one dimension, then for several of an input."""
+        keys = self.keys(guess, behind)
+        single = list(dict.fromkeys((key,) for each in keys.values() for key in each))
+        several = [tuple(key for key in each if guess.sizes[key] != 1) for each in keys.values()]
+        several += [tuple(each[-2:]) for each in keys.values() if len(each) > 2]
+        sizes = (*said.numbers, *self.flow.constant_sizes(said.node), *CANDIDATE_SIZES)
+        yield from _with_sizes(guess, single, sizes)
+        yield from self.extrapolated(guess, said)
+        yield from _with_sizes(guess, single, LARGE_SIZES)
+        yield from _with_sizes(guess, [each for each in dict.fromkeys(several) if len(each) > 1], sizes)
+        for one, other in permutations(said.numbers, 2):
+            for key in {key: None for each in keys.values() for key in each}:
+                yield guess.resized({key: guess.sizes[key] * other // one or 1})
+
+    def extrapolated(self, guess: Guess, said: Complaint) -> Iterator[Guess]:
+        """Sizes of one dimension that make a number of the refusal another one of it, or a quotient of two: how the
+        number follows the size is known from a guess that differs in that dimension alone."""
+        pairs = permutations(said.numbers, 2)
+        targets = dict.fromkeys((*said.numbers, *(one // other for one, other in pairs if one % other == 0)))
+        for tried in list(self.tried.values()):
+            key = _only_difference(guess, tried.guess)
+            if not key or tried.complaint.node != said.node or len(tried.complaint.sequence) != len(said.sequence):
+                continue
+            step = tried.guess.sizes[key] - guess.sizes[key]
+            for before, after in zip(said.sequence, tried.complaint.sequence, strict=True):
+                for target in targets if after != before else ():
+                    grown, rest = divmod((target - before) * step, after - before)
+                    if rest == 0 and 0 < guess.sizes[key] + grown <= MAX_SIZE:
+                        yield guess.resized({key: guess.sizes[key] + grown})
+
+    def keys(self, guess: Guess, behind: Sequence[str]) -> dict[str, list[str]]:
+        """Input -> its open dimensions."""
+        return {
+            spec.name: [key for key in pattern if isinstance(key, str)]
+            for spec, pattern in zip(self.model.signature.inputs, guess.patterns, strict=True)
+            if spec.name in behind
+        }
+
+    def ranged(self, guess: Guess, behind: Sequence[str]) -> Iterator[Guess]:
+        """Other ranges for integers that are neither indices nor masks: sizes, counts and rates."""
+        free = [name for name in behind if name in self.integers() and name not in self.known.limits]
+        for name in free:
+            for bounds in RANGES:
+                yield replace(guess, ranges={**guess.ranges, name: bounds})
+
+    def integers(self) -> list[str]:
+        return [spec.name for spec in self.model.signature.inputs if spec.element in INTEGERS]
+
+    def refusal(self) -> ModelError:
+        """Of the guess that came furthest."""
+        best = next(iter(self.tried.values()))
+        for each in self.tried.values():
+            best = each if self.is_later(best.complaint, each.complaint) else best
+        said = in_words(best.complaint, self.flow, self.model, best.guess.shapes)
+        return ModelError(
+            f"the original model '{self.model.name}' runs on none of the random inputs tried: {said}",
+            hint=f"give real inputs with [parity] samples, or fix the sizes in [model.{self.model.name}.shapes]",
+        )
+
+
+def split(guess: Guess, inputs: Sequence[int]) -> Guess:
+    """`guess` with sizes of their own for `inputs`, where they share the name of a dimension with another input."""
+    patterns, sizes = list(guess.patterns), dict(guess.sizes)
+    for index in inputs:
+        others = {key for at, pattern in enumerate(patterns) if at != index for key in pattern}
+        own = {key: f"{key}@{index}" for key in patterns[index] if isinstance(key, str) and key in others}
+        sizes |= {new: sizes[old] for old, new in own.items()}
+        patterns[index] = tuple(own.get(key, key) if isinstance(key, str) else key for key in patterns[index])
+    return replace(guess, patterns=tuple(patterns), sizes=sizes)
+
+
+def _with_sizes(guess: Guess, groups: Sequence[tuple[str, ...]], sizes: Sequence[int]) -> Iterator[Guess]:
+    for size in dict.fromkeys(sizes):
+        for keys in groups:
+            yield guess.resized(dict.fromkeys(keys, size))
+
+
+def _only_difference(one: Guess, other: Guess) -> str:
+    """The dimension in which two guesses differ; empty where it is none or several."""
+    if one.patterns != other.patterns or one.ranges != other.ranges:
+        return ""
+    found = [key for key in one.sizes if one.sizes[key] != other.sizes[key]]
+    return found[0] if len(found) == 1 else ""
