@@ -124,7 +124,8 @@ def test_an_index_that_the_graph_hides_is_learnt_from_the_refusal(tmp_path: Path
             {"x": (1, 1, 900)},
         ),
         (
-            "(float[n, p] x, float[n, q] z) => (float[n, q] y) { j = Concat <axis = 1> (x, x) y = Add (j, z) }",
+            "(float[n, p] x, float[n, q] z) => (float[m, q] y) {"
+            " j = Concat <axis = 1> (x, x) y = Concat <axis = 0> (j, z) }",
             {},
             {"x": (1, 64), "z": (1, 128)},
         ),

@@ -20,7 +20,13 @@ from packager.values import Model, Variant, own_numbers
 LATENCY = Step(
     name="latency",
     caller=__name__,
-    computed_by=("packager.inputs", "packager.measurement.latency", "packager.samples", "packager.samples.reading"),
+    computed_by=(
+        "packager.inputs",
+        "packager.measurement.latency",
+        "packager.parity",
+        "packager.samples",
+        "packager.samples.reading",
+    ),
 )
 RANDOM_SAMPLES = 8
 """What a quantizer that needs no samples is measured on."""
