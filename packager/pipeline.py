@@ -22,6 +22,7 @@ from packager.runners import RUNNERS
 from packager.runtimes import ios, shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.store import Store
+from packager.store.pruning import prune
 from packager.targets import WRAPPERS, Built, PackagedRuntime, Printed, Target, Wrapper
 from packager.values import (
     Compiled,
@@ -65,7 +66,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
     targets, wrappers = targets_of(config, request.targets), wrappers_of(config, request.targets)
     runtimes = choose_runtimes(config, request.targets, store, console)
     refuse_unwrappable(config, request.targets, runtimes, console)
-    with release.staged(request.out) as staging:
+    with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
         plans = planned.plans
         report = examine(plans, config, request, store, console, runtimes)
@@ -102,6 +103,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
         (staging / release.MANIFEST).write_text(text, encoding="utf-8")
         extras = reporting.measured(planned.made, store, console, has_latency=False)
         write_report(plans, report, extras, staging / "report.html", request.rules, console)
+    prune(store)
     return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
 
 
@@ -130,13 +132,14 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
     store = Store(tools.cache_folder() / "store")
-    runtimes = choose_runtimes(config, request.targets, store, console)
-    refuse_unwrappable(config, request.targets, runtimes, console)
-    planned = plan_all(config, request.targets, store, console, runtimes)
-    report = examine(planned.plans, config, request, store, console, runtimes)
-    if page:
-        extras = reporting.measured(planned.made, store, console)
-        write_report(planned.plans, report, extras, page, request.rules, console)
+    with store.in_use():
+        runtimes = choose_runtimes(config, request.targets, store, console)
+        refuse_unwrappable(config, request.targets, runtimes, console)
+        planned = plan_all(config, request.targets, store, console, runtimes)
+        report = examine(planned.plans, config, request, store, console, runtimes)
+        if page:
+            extras = reporting.measured(planned.made, store, console)
+            write_report(planned.plans, report, extras, page, request.rules, console)
     return Examination(plans=planned.plans, report=report, warnings=tuple(console.warnings))
 
 

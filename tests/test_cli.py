@@ -73,7 +73,7 @@ except SystemExit as exited:
 def test_help_names_every_command_and_exit_code(mobpack: Mobpack) -> None:
     code, out, _ = mobpack("--help")
     assert code == 0
-    assert all(f"  {command} " in out for command in ("init", "inspect", "build", "convert", "doctor"))
+    assert all(f"  {command} " in out for command in ("init", "inspect", "build", "convert", "doctor", "cache"))
     assert all(
         number in " ".join(out.split())
         for number in ("2 configuration", "3 model", "4 tool", "5 parity", "70 a fault", "130 interrupted")

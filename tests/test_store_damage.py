@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,19 @@ def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Proje
     named = re.findall(r"warning: stored result (\S+) is damaged", said)
     assert sorted(named) == sorted(f"{entry.parent.name}/{entry.name[:12]}" for entry in damaged)
     assert [damage_of(entry) for entry in entries(project.store)] == [""] * len(damaged)
+
+
+def test_a_build_ends_with_pruning_to_20_gb(project: Project) -> None:
+    """Of what it did not use itself: a sparse file that was not used for a day looks like 21 GB."""
+    known = entries(project.store)
+    old = project.store / "compile" / "old"
+    (old / "files").mkdir(parents=True)
+    (old / "files" / "model.ort").touch()
+    os.truncate(old / "files" / "model.ort", 21 * 10**9)
+    (old / "index.json").write_text("{}")
+    os.utime(old / "index.json", (time.time() - 24 * 60 * 60,) * 2)
+    assert built(project.folder, project.cache)[0] == project.clean
+    assert entries(project.store) == known
 
 
 @pytest.mark.parametrize("damage", DAMAGE)

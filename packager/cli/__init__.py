@@ -14,6 +14,7 @@ import click
 
 from packager import __version__
 from packager.cli.build import build
+from packager.cli.cache import cache
 from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.doctor import doctor
@@ -43,7 +44,7 @@ def commands(debug: bool) -> None:
     """
 
 
-for command in (init, inspect, predict, check, build, export, quantize, convert, runtime, xcode, doctor):
+for command in (init, inspect, predict, check, build, export, quantize, convert, runtime, xcode, doctor, cache):
     commands.add_command(command)
 
 

@@ -67,6 +67,7 @@ def quantize(
     from packager.quantize import Request, run
     from packager.quantizers import Calibration
     from packager.store import Store
+    from packager.store.pruning import prune
 
     console = Console(quiet=as_json)
     known = config.keys_of(quantizer)
@@ -93,7 +94,10 @@ def quantize(
         wants_integers=integer_io,
         is_forced=force,
     )
-    result = run(request, Store(tools.cache_folder() / "store"), console)
+    store = Store(tools.cache_folder() / "store")
+    with store.in_use():
+        result = run(request, store, console)
+    prune(store)
     if as_json:
         from packager.measurement.report import as_json as json_of
 

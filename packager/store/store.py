@@ -9,6 +9,7 @@ entry behind. Whatever is read is compared with its index first; an entry that d
 import contextlib
 import errno
 import fcntl
+import os
 import shutil
 import tempfile
 import time
@@ -19,11 +20,17 @@ from pathlib import Path
 from packager.atomic import NO_SPACE
 from packager.console import Console
 from packager.errors import ToolError
-from packager.store.index import FILES, damage_of, sync, write_index
+from packager.store.index import FILES, INDEX, damage_of, sync, write_index
 from packager.store.keys import Step
 
 ABANDONED_AFTER_S = 24 * 60 * 60
 SCRATCH = "scratch"
+GRACE_S = 60 * 60
+"""What was used that recently is never pruned."""
+USERS = ".users"
+"""Folder of the store with a file for each process that builds, which keeps it locked."""
+USES = ".uses"
+"""File of the store that is locked by all while they look for an entry, by one alone while it removes one."""
 REPAIRS = ".repairs"
 """File of the store that is locked while a damaged entry is removed."""
 
@@ -74,26 +81,78 @@ class Store:
         """Whether the entry is there and as it was made; a damaged one is removed."""
         if not entry.exists():
             return False
+        with self._locked(USES, fcntl.LOCK_SH):
+            if not entry.exists():
+                return False
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # damaged; a store that another user fills
+                os.utime(entry / INDEX)
         if not damage_of(entry):
             return True
-        with self._locked(REPAIRS):
-            # Another build may have looked at it, too, and made it anew by now.
-            return entry.exists() and not self._removed_if_damaged(entry)
-
-    def _removed_if_damaged(self, entry: Path) -> bool:
-        damage = damage_of(entry)
+        damage = self.remove_if_damaged(entry)
         if damage:
-            with self.scratch() as scratch:
-                entry.rename(scratch / "damaged")
             self.warn(f"stored result {_words(entry)} is damaged ({damage}): it is made anew")
-        return bool(damage)
+        return not damage and entry.exists()  # another build may have found it, too, and made it anew by now
+
+    def remove_if_damaged(self, entry: Path) -> str:
+        """What is wrong with an entry, in words, which is then removed; empty where it is whole or gone."""
+        with self._locked(REPAIRS, fcntl.LOCK_EX):
+            damage = damage_of(entry) if entry.exists() else ""
+            if damage:
+                with self.scratch() as scratch:
+                    entry.rename(scratch / "damaged")
+        return damage
 
     @contextlib.contextmanager
-    def _locked(self, name: str) -> Iterator[None]:
+    def _locked(self, name: str, how: int) -> Iterator[None]:
         """Other processes wait for the end of the block, where they lock the same file of the store."""
         with (self.root / name).open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.flock(lock, how)
             yield
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """No process prunes what this one uses in the block."""
+        with self.scratch():  # says so where nothing can be written
+            (self.root / USERS).mkdir(exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=self.root / USERS)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            Path(name).unlink(missing_ok=True)
+            os.close(descriptor)
+
+    def oldest_use(self) -> float:
+        """Since when the process that has been building for longest uses the store, in seconds since 1970; now, where
+        none does. What processes that were killed have left is removed."""
+        started = [time.time()]
+        for path in (self.root / USERS).iterdir() if (self.root / USERS).is_dir() else ():
+            with contextlib.suppress(FileNotFoundError), path.open("a") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    started.append(path.stat().st_mtime)
+                else:
+                    if time.time() - path.stat().st_mtime > GRACE_S:  # a younger one is about to be locked
+                        path.unlink()
+                    else:
+                        started.append(path.stat().st_mtime)
+        return min(started)
+
+    def remove(self, entry: Path, *, unless_used_since: float) -> bool:
+        """Takes an entry out of the store; whether it did. Files of it that somebody has open can be read on."""
+        try:
+            with self.scratch() as scratch, self._locked(USES, fcntl.LOCK_EX):
+                used = (entry / INDEX if (entry / INDEX).exists() else entry).stat().st_mtime
+                if used >= unless_used_since:
+                    return False
+                entry.rename(scratch / "removed")
+        except FileNotFoundError:  # another process has removed it
+            return False
+        except PermissionError as error:
+            self.warn(f"stored result {_words(entry)} cannot be removed: {error.strerror}")
+            return False
+        return True
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
