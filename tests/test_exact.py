@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx import external_data_helper
 
 from packager import exact
-from packager.exact import opening, products
+from packager.exact import blocks, opening, products
 from packager.exact.products import PRODUCTS
 from tests import exact_cases, haswell
 from tests.onnx_text import onnx_model, saved
@@ -79,6 +79,11 @@ def different(one: Numbers, other: Numbers) -> set[str]:
     return {name for name in one if not numpy.array_equal(one[name], other[name])}
 
 
+def names(found: set[str]) -> set[str]:
+    """Of cases, however they were opened."""
+    return {each.split(",")[0] for each in found}
+
+
 @ON_X86
 @pytest.mark.environments
 def test_every_operator_gives_the_same_bits_here_and_on_a_haswell(exact_here: Numbers, exact_there: Numbers) -> None:
@@ -91,8 +96,7 @@ def test_what_is_rewritten_is_what_a_haswell_gets_wrong(
     emulated: Callable[[str], Numbers], exact_there: Numbers
 ) -> None:
     """Of 8-bit operators those, and no other, that multiply uint8 by int8; none is in the table for nothing."""
-    floats = {each.name for each in exact_cases.floats()}
-    wrong = {name.split(",")[0] for name in different(emulated("plain"), exact_there)} - floats
+    wrong = names(different(emulated("plain"), exact_there)) - exact_cases.unlike_products()
     mixed = {each.name for each in exact_cases.cases() if is_mixed(each)}
     assert wrong == mixed
     assert {each.op for each in exact_cases.cases() if each.name in wrong} == set(PRODUCTS)
@@ -111,9 +115,10 @@ def is_mixed(case: exact_cases.Case) -> bool:
 
 def test_eight_bit_numbers_are_what_they_are_without_saturation(exact_here: Numbers) -> None:
     require(not exact.saturates(), "this processor saturates: there is nothing to compare with")
-    floats = {each.name for each in exact_cases.floats()}
-    wrong = {name.split(",")[0] for name in different(exact_cases.found(is_exact=False), exact_here)}
-    assert wrong <= floats
+    found = exact_cases.found(is_exact=False)
+    assert names(different(found, exact_here)) <= exact_cases.unlike_products()
+    for name in found:
+        numpy.testing.assert_allclose(exact_here[name], found[name], rtol=1e-4, atol=1e-6 * abs(found[name]).max())
 
 
 SCOPES = {
@@ -166,7 +171,7 @@ def test_a_file_in_ort_format_is_rewritten(tmp_path: Path, monkeypatch: pytest.M
         written.append(len(proto.graph.node))
         return rewrite(proto, folder)
 
-    monkeypatch.setattr(opening, "unsaturated", counted)
+    monkeypatch.setattr(products, "unsaturated", counted)
     path = ort_format(saved(tmp_path / "m.onnx", onnx_model(SCOPES["a constant"], weights={"w": W})), is_fused=True)
     assert (run(path, A) == 64 * 255 * 127).all()
     assert written == [1]
@@ -219,6 +224,29 @@ def test_softmax_of_quantized_numbers_stays_an_8_bit_operator(tmp_path: Path) ->
 
     exact.opened(onnx_model(text, weights=weights).SerializeToString(), "", watched)
     assert "QLinearSoftmax" in {node.op_type for node in onnx.load(path).graph.node}
+
+
+def test_products_of_few_bits_that_optimizers_make_are_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8-bit weights alone become MatMulNBits of integer activations, as they do where they ship."""
+    seen: list[list[str]] = []
+    rewrite = blocks.ordered
+
+    def watched(proto: onnx.ModelProto) -> bool:
+        changed = rewrite(proto)
+        seen.append([node.op_type for node in proto.graph.node])
+        return changed
+
+    monkeypatch.setattr(blocks, "ordered", watched)
+    text = """(float[2,64] x) => (float[2,16] y) {
+        v = DequantizeLinear <axis = 0, block_size = 32> (w, s) y = MatMul (x, v)
+    }"""
+    weights: Numbers = {"w": W // 4, "s": numpy.full((2, 16), 0.01, "f4")}
+    x = numpy.random.default_rng(0).normal(size=(2, 64)).astype(numpy.float32)
+    found = run(onnx_model(text, weights=weights, opsets={"": 21}, ir_version=10), x, is_optimized=True)
+    assert "MatMulNBits" in seen[0]
+    assert "Round" in seen[0]
+    expected = x.astype(numpy.float64) @ (0.01 * weights["w"].astype(numpy.float64))
+    assert 0 < abs(found - expected).max() < 0.05
 
 
 def test_saturation_is_what_the_largest_products_show() -> None:

@@ -2,20 +2,19 @@
 
 import mmap
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.exact import blocks, products, softmax
 from packager.exact.processor import saturates
-from packager.exact.products import PRODUCTS, unsaturated
-from packager.exact.softmax import SIGN, widened
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 UNFIT = ["NchwcTransformer"]
 """Optimizers whose results depend on the processor."""
-QUANTIZED = (b"QuantizeLinear", *(name.encode() for name in PRODUCTS))
+QUANTIZED = (b"QuantizeLinear", *(name.encode() for name in products.PRODUCTS))
 """In the bytes of every model that multiplies 8-bit numbers, or may once it is optimized."""
 DATA_FOLDER = "session.model_external_initializers_file_folder_path"
 WRITTEN_DATA = "weights.bin"
@@ -45,42 +44,47 @@ def opened(model: bytes | Path, data_folder: str, new_options: NewOptions) -> An
 def _opened_onnx(content: bytes, data_folder: str, new_options: NewOptions) -> Any:
     options = new_options()
     is_optimized = _is_optimized(options)
-    if SIGN in content:
+    if softmax.SIGN in content:
         proto = _parsed(content)
-        widened(proto, is_optimized=is_optimized)
+        softmax.widened(proto, is_optimized=is_optimized)
         content = proto.SerializeToString()
-    if not saturates() or not any(name in content for name in QUANTIZED):
+    if not _needs_rewriting(lambda name: name in content):
         return _session(content, options, data_folder)
     if not is_optimized:
-        return _unsaturated(content, Path(data_folder), new_options)
+        return _rewritten(content, Path(data_folder), new_options)
     with tempfile.TemporaryDirectory(prefix="mobpack-") as scratch:
         written = _written(content, options, data_folder, Path(scratch))
-        return _unsaturated(written, Path(scratch), new_options)
+        return _rewritten(written, Path(scratch), new_options)
 
 
 def _opened_ort(path: Path, new_options: NewOptions) -> Any:
     """Its operators are final, but for fusions that it records: what is rewritten is the graph that would run."""
-    has_products = saturates() and _holds(path, QUANTIZED)
-    if not has_products and not _holds(path, (SIGN,)):
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        is_final = not _needs_rewriting(lambda name: content.find(name) >= 0)
+        has_softmax = content.find(softmax.SIGN) >= 0
+    if is_final and not has_softmax:
         return _session(str(path), new_options(), "")
     with tempfile.TemporaryDirectory(prefix="mobpack-") as scratch:
-        proto = _parsed(_written(str(path), new_options(), "", Path(scratch)))
-        widened(proto, is_optimized=False)
-        if has_products:
-            unsaturated(proto, Path(scratch))
-        return _session(proto.SerializeToString(), _final(new_options()), scratch)
+        written = _written(str(path), new_options(), "", Path(scratch))
+        if has_softmax:
+            proto = _parsed(written)
+            softmax.widened(proto, is_optimized=False)
+            written = proto.SerializeToString()
+        return _rewritten(written, Path(scratch), new_options)
 
 
-def _holds(path: Path, names: Sequence[bytes]) -> bool:
-    """Whether one of `names` stands in a file, which may be large."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return any(content.find(name) >= 0 for name in names)
+def _needs_rewriting(has: Callable[[bytes], bool]) -> bool:
+    """Whether a model in whose bytes are those that `has` says may have, once it is optimized, what is rewritten."""
+    if has(blocks.SIGN) or (has(b"DequantizeLinear") and has(b"MatMul")):  # the second become the first
+        return True
+    return saturates() and any(map(has, QUANTIZED))
 
 
-def _unsaturated(content: bytes, data_folder: Path, new_options: NewOptions) -> Any:
+def _rewritten(content: bytes, data_folder: Path, new_options: NewOptions) -> Any:
     """A session of the graph as it stands, but for its products."""
     proto = _parsed(content)
-    if unsaturated(proto, data_folder):
+    changes = [blocks.ordered(proto), saturates() and products.unsaturated(proto, data_folder)]
+    if any(changes):
         content = proto.SerializeToString()
     return _session(content, _final(new_options()), str(data_folder))
 
