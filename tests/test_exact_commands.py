@@ -1,0 +1,113 @@
+"""Whole commands give the same here and on an emulated Haswell, whose 8-bit products saturate."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+import pytest
+from numpy.typing import NDArray
+
+from tests import haswell
+from tests.caches import empty_cache
+from tests.onnx_text import onnx_model
+from tests.toolchain.environments import have
+
+pytestmark = [
+    pytest.mark.environments,
+    pytest.mark.processes,
+    pytest.mark.skipif(platform.machine() != "x86_64", reason="qemu emulates x86_64 for x86_64 here"),
+]
+NET = """(float[1,3,16,16] x) => (float[1,10] y) {
+    c = Conv <pads = [1,1,1,1], strides = [2,2]> (x, k) s = Sigmoid (c) f = Flatten (s)
+    m = MatMul (f, w) r = Relu (m) l = MatMul (r, v) y = Softmax (l)
+}"""
+PROJECT = """
+[package]
+name = "net"
+[model.net]
+path = "net.onnx"
+[variant.int8]
+quantizer = "dynamic"
+[target.ios]
+variant = "int8"
+"""
+AUTO = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.00001")
+"""A budget that not all layers in integers keep."""
+
+
+def large(seed: int, *shape: int) -> NDArray[Any]:
+    """Weights near the largest of their channel, most of one sign: their products saturate."""
+    numbers = numpy.random.default_rng(seed)
+    signs = numpy.where(numbers.random(shape) < 0.8, 1, -1)
+    weights: NDArray[Any] = (numbers.uniform(0.8, 1, shape) * signs).astype(numpy.float32)
+    return weights
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The same command on both processors."""
+
+    folder: Path
+    here: subprocess.CompletedProcess[str]
+    there: subprocess.CompletedProcess[str]
+
+    def files(self, which: str, under: str) -> Mapping[str, bytes]:
+        top = self.folder / which / under
+        return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+
+
+def both(folder: Path, *arguments: str) -> Sides:
+    have("x86_64")
+    pythons = {"here": Path(sys.executable), "there": haswell.interpreter(folder / "haswell")}
+    running = {name: started(folder / name, python, arguments) for name, python in pythons.items()}
+    done = {}
+    for name, program in running.items():
+        out, err = program.communicate()
+        done[name] = subprocess.CompletedProcess(program.args, program.returncode, out, err)
+        assert program.returncode == 0, err
+    return Sides(folder, **done)
+
+
+def started(folder: Path, python: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
+    folder.mkdir()
+    weights = {"k": large(0, 8, 3, 3, 3), "w": large(1, 512, 64) / 64, "v": large(2, 64, 10) / 8}
+    onnx.save(onnx_model(NET, weights=weights), folder / "net.onnx")
+    samples = numpy.random.default_rng(0).standard_normal((8, 3, 16, 16)).astype(numpy.float32)
+    numpy.savez(folder / "samples.npz", x=samples + 1)
+    (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    return subprocess.Popen(
+        [python, "-m", "packager.cli", *arguments],
+        cwd=folder,
+        env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_an_int8_build_leaves_the_same_bytes(tmp_path: Path) -> None:
+    """Models, golden vectors, packages, the manifest and the report: everything that lies in dist."""
+    sides = both(tmp_path, "build")
+    here, there = (sides.files(which, "dist") for which in ("here", "there"))
+    assert any(name.endswith("golden.safetensors") for name in here)
+    assert here == there
+
+
+def test_quantize_gives_the_same_figures_and_the_same_answer(tmp_path: Path) -> None:
+    sides = both(tmp_path, "quantize", "net.onnx", *AUTO, "--force", "--json", "-o", "out/net.onnx")
+    here, there = (json.loads(side.stdout) for side in (sides.here, sides.there))
+    for found in (here, there):
+        del found["latencies"]  # of the processor itself
+        del found["warnings"]  # that it is slower
+    assert here["search"]["evaluations"]
+    assert {each["is-within"] for each in here["search"]["evaluations"]} == {True, False}
+    assert here == there
+    assert sides.files("here", "out")["net.onnx"] == sides.files("there", "out")["net.onnx"]
