@@ -38,8 +38,11 @@ path = "net.onnx"
 quantizer = "dynamic"
 [target.ios]
 variant = "int8"
+providers = []
+[check]
+gain = "skip"
 """
-AUTO = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.00001")
+AUTO = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.00001", "--set", "methods=['mse']")
 """A budget that not all layers in integers keep."""
 
 
