@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import onnxruntime
 import pytest
 
-from packager import __version__, config, tools
+from packager import __version__, config, models, tools
 from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.errors import ConfigError
@@ -238,7 +238,7 @@ def test_every_commented_key_of_the_file_is_one_that_build_accepts(mobpack: Mobp
     assert len(keys.findall(text)) >= 7
     (tmp_path / "mobpack.toml").write_text(keys.sub("", text), encoding="utf-8")
     found = config.load(tmp_path / "mobpack.toml")
-    assert found.model["m"].shapes == {"batch": 1, "x": (1, 1), "ids": (1,)}
+    assert found.model["m"].shapes == {"batch": 1, "x": (1, 64), "ids": (64,)}
 
 
 @pytest.mark.parametrize("cause", [KeyboardInterrupt(), None], ids=["ctrl-c", "a fault"])
@@ -279,6 +279,38 @@ def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path
     table = config.load(project).model["m"]
     assert [(name, kind.KIND) for name, kind in table.inputs.items()] == [("input:0", "image")]
     assert [(name, kind.KIND) for name, kind in table.outputs.items()] == [("y", "classes")]
+
+
+def test_the_sizes_that_init_writes_are_those_that_the_model_runs_with(mobpack: Mobpack, tmp_path: Path) -> None:
+    """A state that shares names with the picture has its shape by itself, and a build accepts that."""
+    graph = """(float[batch, 3, height, width] image, float[batch, 3, height, width] r1i) =>
+        (float[batch, 3, height, width] y, float[batch, 3, height, width] r1o) {
+        y = Add (image, r1i) w = Constant <value = float[3, 3, 2, 2] {WEIGHT}> () r1o = Conv <strides = [2, 2]> (y, w)
+    }""".replace("WEIGHT", ", ".join(["0.5"] * 36))
+    saved(tmp_path / "m.onnx", onnx_model(graph))
+    answer = mobpack("init", "m.onnx")
+    assert "samples are needed" not in answer.err
+    project = tmp_path / "mobpack.toml"
+    head, _, rest = project.read_text(encoding="utf-8").partition("# [model.m.shapes]")
+    about, *found = rest.split("\n# [model.m.inputs")[0].strip().splitlines()
+    assert "dynamic dimensions" in about
+    written = [line.removeprefix("# ") for line in found if "=" in line]
+    project.write_text("\n".join([head, "[model.m.shapes]", *written]), encoding="utf-8")
+    table = config.load(project).model["m"]
+    assert table.shapes == {"batch": 1, "image": (1, 3, 64, 64), "r1i": (1, 3, 1, 1)}
+    fixed = models.load(table.path, "m", fixed=table.shapes).signature.inputs
+    assert [spec.shape for spec in fixed] == [(1, 3, 64, 64), (1, 3, 1, 1)]
+
+
+def test_init_says_that_samples_are_needed(mobpack: Mobpack, tmp_path: Path) -> None:
+    graph = "(float[n] x) => (float y) { i = Constant <value = int64 {99999999}> () y = Gather (x, i) }"
+    saved(tmp_path / "m.onnx", onnx_model(graph))
+    answer = mobpack("init", "m.onnx")
+    assert "warning: samples are needed, [parity] samples: the original model 'm' runs on none" in answer.err
+    text = (tmp_path / "mobpack.toml").read_text(encoding="utf-8")
+    assert "needed: it runs on no random inputs" in text
+    assert "the model runs with these" not in text
+    assert config.load(tmp_path / "mobpack.toml").model["m"].shapes == {}
 
 
 def test_init_refuses_to_overwrite_unless_forced(mobpack: Mobpack, tmp_path: Path) -> None:

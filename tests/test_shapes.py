@@ -43,6 +43,13 @@ def test_fixing_an_input_fixes_its_symbols_elsewhere(tmp_path: Path) -> None:
     assert shapes(tmp_path, {"image": (4, 3, 8, 8)})["vector"] == (4, "N")
 
 
+def test_inputs_that_only_share_a_name_each_have_their_own_size(tmp_path: Path) -> None:
+    graph = """(float[h, w] x, float[h, w] state, float[h] z) => (float[h, w] y, float[h] k) {
+        y = Add (x, state) k = Neg (z) }"""
+    found = shapes(tmp_path, {"x": (8, 9), "state": (1, 9)}, graph)
+    assert found == {"x": (8, 9), "state": (1, 9), "z": ("h",), "y": (8, 9), "k": ("h",)}
+
+
 def test_an_unnamed_dimension_is_fixed_through_its_input(tmp_path: Path) -> None:
     found = shapes(tmp_path, {"x": (7, 2)}, "(float[?, 2] x) => (float[?, 2] y) { y = Relu (x) }")
     assert found == {"x": (7, 2), "y": (7, 2)}

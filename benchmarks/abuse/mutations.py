@@ -46,9 +46,7 @@ def flip_bits(content: bytes, random: Random) -> bytes:
 def cut(content: bytes, random: Random) -> bytes:
     """Without its end, without a piece of its middle, or with a piece twice."""
     first, second = sorted(random.sample(range(len(content) + 1), 2))
-    return random.choice(
-        (content[:first], content[:first] + content[second:], content[:second] + content[first:])
-    )
+    return random.choice((content[:first], content[:first] + content[second:], content[:second] + content[first:]))
 
 
 def change_fields(content: bytes, random: Random) -> bytes:

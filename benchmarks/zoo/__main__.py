@@ -6,6 +6,7 @@ a model does not end as `models.toml` says: a refusal without a true reason, a f
 
 import argparse
 import hashlib
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ LIMIT_S = 600
 
 
 def main() -> int:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="build this model, again")
     parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="end a build after this many seconds")

@@ -89,7 +89,7 @@ def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
     """Counts, and what misses the goal."""
     known = [(entry, results[entry.name]) for entry in zoo.models if entry.name in results]
     counts = Counter(verdict(entry, found).kind for entry, found in known)
-    slow = [entry.name for entry, found in known if found.own_wall_s > GOAL_S]
+    slow = [entry.name for entry, found in known if found.own_s > GOAL_S]
     wrong = [entry.name for entry, found in known if not verdict(entry, found).is_as_wanted]
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda each: -each[1]))
     packages = len({entry.package for entry in zoo.models})

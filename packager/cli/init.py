@@ -10,6 +10,7 @@ from packager.characters import toml_string
 from packager.cli.options import MODEL
 
 if TYPE_CHECKING:
+    from packager.cli.sizes import Sizes
     from packager.values import Model
 
 
@@ -21,18 +22,23 @@ def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx."""
     from packager import models, names
     from packager.atomic import atomic_file
+    from packager.cli.sizes import Sizes, found_sizes
     from packager.console import Console
     from packager.errors import ConfigError
 
     if out.exists() and not force:
         raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
     loaded = models.load(model, names.model_name(model))
-    with atomic_file(out) as file:
-        file.write(project_file(loaded, names.package_name(model), _relative(model, out)).encode())
     console = Console()
+    stops = models.blockers(loaded)
+    sizes = Sizes() if stops else found_sizes(loaded, console)
+    with atomic_file(out) as file:
+        file.write(project_file(loaded, names.package_name(model), _relative(model, out), sizes).encode())
     console.say(f"wrote {out}")
-    for stop in models.blockers(loaded):
+    for stop in stops:
         console.warn(f"will not ship: {stop}")
+    if sizes.refusal:
+        console.warn(f"samples are needed, [parity] samples: {sizes.refusal}")
     console.say("next: mobpack build")
 
 
@@ -43,7 +49,7 @@ def _relative(model: Path, out: Path) -> str:
     return Path(os.path.relpath(model.absolute(), out.absolute().parent)).as_posix()
 
 
-def project_file(model: "Model", package: str, path: str) -> str:
+def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str:
     """The text of mobpack.toml: the keys people change, each with a comment, the rest commented out on its default."""
     lines = [
         "# Build with: mobpack build",
@@ -57,7 +63,7 @@ def project_file(model: "Model", package: str, path: str) -> str:
         _line(f"[model.{model.name}]", "the class name derives from this key"),
         f"path = {toml_string(path)}",
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
-        *_shapes(model),
+        *_shapes(model, sizes),
         *_contract(model),
         "",
         _line("# [variant.small]", "smaller numbers: docs/quantization.md"),
@@ -66,7 +72,11 @@ def project_file(model: "Model", package: str, path: str) -> str:
         _line("# max-drop = 0.01", "how much accuracy may be lost"),
         "",
         _line("[parity]", "nothing ships that computes something else than the model"),
-        _line('# samples = "samples/"', ".npz files keyed by input name; random inputs when absent"),
+        _line(
+            '# samples = "samples/"',
+            ".npz files keyed by input name; "
+            + ("needed: it runs on no random inputs" if sizes.refusal else "random inputs when absent"),
+        ),
         _line("# tolerance = 1e-3", "largest allowed error: atol + tolerance x the output's largest value"),
         "",
         "[target.android]",
@@ -92,20 +102,16 @@ def _line(text: str, comment: str) -> str:
     return f"{text:<33} # {comment}"
 
 
-def _shapes(model: "Model") -> list[str]:
-    """A commented `[model.NAME.shapes]` with the model's own dynamic dimensions."""
-    symbols = dict.fromkeys(d for spec in model.signature.inputs for d in spec.shape if isinstance(d, str))
-    unnamed = [spec for spec in model.signature.inputs if None in spec.shape]
-    if not symbols and not unnamed:
+def _shapes(model: "Model", sizes: "Sizes") -> list[str]:
+    """A commented `[model.NAME.shapes]` with sizes that the model runs with, for its dynamic dimensions."""
+    from packager.cli.sizes import lines
+
+    found = list(lines(model, sizes))
+    if not found:
         return []
-    return [
-        "",
-        _line(
-            f"# [model.{model.name}.shapes]", "dynamic dimensions: parameters of the generated input, unless fixed here"
-        ),
-        *(f"# {toml_string(symbol)} = 1" for symbol in symbols),
-        *(f"# {toml_string(spec.name)} = {[d if isinstance(d, int) else 1 for d in spec.shape]}" for spec in unnamed),
-    ]
+    about = "dynamic dimensions: parameters of the generated input, unless fixed here"
+    runs = "# the model runs with these" if sizes.shapes else "# random inputs of no size run: give [parity] samples"
+    return ["", _line(f"# [model.{model.name}.shapes]", about), runs, *(f"# {line}" for line in found)]
 
 
 def _contract(model: "Model") -> list[str]:

@@ -1,6 +1,6 @@
 """Fixes dynamic dimensions: by symbolic name (`batch = 1`) or by input (`x = [1, 3, 224, 224]`)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from packager.errors import ConfigError, nearest
@@ -14,19 +14,31 @@ Shapes = Mapping[str, int | tuple[int, ...]]
 def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
     """Writes the sizes of `shapes` into the inputs of `proto`; forgets the output shapes they make wrong.
 
+    Exporters give dimensions that have nothing to do with each other one name. Where the shapes of two inputs disagree
+    about one, each input has its own, and what the graph says of values with that name is forgotten.
+
     `where` names the source of `shapes` in messages. Raises ConfigError for a name that is neither a symbolic
     dimension nor an input, a size that contradicts a fixed one, or the wrong number of dimensions.
     """
     graph = proto.graph
     symbols = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
     inputs = {value.name for value in graph.input}
-    for name, size in shapes.items():
-        if isinstance(size, int) and name in symbols:
-            _fix_symbol(graph, name, size)
-        elif name in inputs:  # a single size is the shape of an input with one dimension
-            _fix_input(graph, name, (size,) if isinstance(size, int) else size, where)
-        else:
+    own = {name: size for name, size in shapes.items() if not (isinstance(size, int) and name in symbols)}
+    for name, size in own.items():
+        if name not in inputs:
             raise _unknown(name, symbols if isinstance(size, int) else inputs, where)
+    for name, size in shapes.items():
+        if name not in own and isinstance(size, int):
+            _fix_symbol(graph, name, size)
+    by_input: dict[str, set[int]] = {}
+    for name, size in own.items():  # a single size is the shape of an input with one dimension
+        for symbol, each in _fix_input(graph, name, (size,) if isinstance(size, int) else size, where):
+            by_input.setdefault(symbol, set()).add(each)
+    for symbol, sizes in by_input.items():
+        if len(sizes) == 1:
+            _fix_symbol(graph, symbol, min(sizes))
+        else:
+            _forget_symbol(graph, symbol)
     if shapes:
         for value in graph.output:
             _forget_symbols(value)
@@ -61,7 +73,8 @@ def _fix_symbol(graph: "GraphProto", symbol: str, size: int) -> None:
                 dimension.dim_value = size
 
 
-def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: str) -> None:
+def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: str) -> Iterator[tuple[str, int]]:
+    """Gives the names that its dimensions had, with their sizes."""
     shape = next(value for value in graph.input if value.name == name).type.tensor_type.shape
     if len(shape.dim) != len(sizes):
         raise ConfigError(
@@ -74,9 +87,19 @@ def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: st
                 f"{where}: a dimension of '{name}' is fixed to {dimension.dim_value}, not {size}",
                 hint="only dynamic dimensions can be given a size",
             )
-        if dimension.dim_param:
-            _fix_symbol(graph, dimension.dim_param, size)
+        if symbol := dimension.dim_param:
+            for same in shape.dim:
+                if same.dim_param == symbol:
+                    same.dim_value = size
+            yield symbol, size
         dimension.dim_value = size
+
+
+def _forget_symbol(graph: "GraphProto", symbol: str) -> None:
+    for value in (*graph.output, *graph.value_info):
+        for dimension in value.type.tensor_type.shape.dim:
+            if dimension.dim_param == symbol:
+                dimension.ClearField("dim_param")
 
 
 def _forget_symbols(value: "ValueInfoProto") -> None:

@@ -1,0 +1,62 @@
+"""Sizes of open dimensions that a model runs with, as `mobpack init` writes them."""
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packager.console import Console
+    from packager.values import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What a search for random inputs found."""
+
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """by input; empty where nothing was found"""
+    refusal: str = ""
+    """why random inputs do not run, in words"""
+
+    def symbols(self, model: "Model") -> dict[str, set[int]]:
+        """Name of an open dimension -> the sizes that inputs have there: several where they only share the name."""
+        found: dict[str, set[int]] = {}
+        for spec in model.signature.inputs:
+            sizes = self.shapes.get(spec.name, (1,) * len(spec.shape))
+            for declared, size in zip(spec.shape, sizes, strict=True):
+                if isinstance(declared, str):
+                    found.setdefault(declared, set()).add(size)
+        return found
+
+
+def found_sizes(model: "Model", console: "Console") -> Sizes:
+    """Runs the model on random inputs, where it leaves dimensions open."""
+    from packager import parity
+    from packager.errors import ModelError
+    from packager.values import own_numbers
+
+    inputs = model.signature.inputs
+    if all(spec.is_static for spec in inputs):
+        return Sizes()
+    with console.step("find sizes that the model runs with"), tempfile.TemporaryDirectory() as scratch:
+        try:
+            found = parity.random_inputs(own_numbers(model), Path(scratch), count=1, seed=0).found
+        except ModelError as error:
+            return Sizes(refusal=error.message)
+    return Sizes(shapes={spec.name: shape for spec, shape in zip(inputs, found.shapes, strict=True)})
+
+
+def lines(model: "Model", sizes: Sizes) -> Iterator[str]:
+    """`"batch" = 1`, and whole inputs where names do not tell: without one, or with one name for several sizes."""
+    from packager.characters import toml_string
+
+    symbols = sizes.symbols(model)
+    told = {name: next(iter(found)) for name, found in symbols.items() if len(found) == 1}
+    yield from (f"{toml_string(name)} = {size}" for name, size in told.items())
+    for spec in model.signature.inputs:
+        if all(isinstance(each, int) or each in told for each in spec.shape):
+            continue
+        shape = sizes.shapes.get(spec.name, tuple(each if isinstance(each, int) else 1 for each in spec.shape))
+        yield f"{toml_string(spec.name)} = {list(shape)}"
