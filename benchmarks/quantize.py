@@ -2,8 +2,9 @@
 
 The same work by both in turns, each run in a process of its own with empty caches: CPU and wall time, peak memory of
 all processes together, and how near each result is to the float model on samples that neither has seen (SQNR).
-Then what calibration takes beside plain inference of its samples, and the rewriting alone beside `cp`. Ratios carry
-from one machine to another, seconds do not.
+Then what calibration and the report take beside plain inference of the samples, the whole command beside the function
+of ONNX Runtime that writes no report, and the rewriting alone beside `cp`. Ratios carry from one machine to another,
+seconds do not.
 
 Interpreters, libraries and the reading of our own code are in every figure. What the same work takes for a model of a
 few kB is measured, too, and taken off in the columns `above`.
@@ -25,7 +26,7 @@ from pathlib import Path
 from benchmarks import measure, quantize_ours, quantize_theirs
 from benchmarks.convert import say, versions
 from benchmarks.measure import Cost
-from benchmarks.models import BERT, GENERATION, LARGE, MOBILENET, RESNET, TINY, default_folder
+from benchmarks.models import BERT, GENERATION, LARGE, MOBILENET, RESNET, TINY, U2NETP, default_folder
 from benchmarks.quantize_rows import Comparison, Goal, Outcome, Stage, comparison_table, stage_table
 from benchmarks.quantize_theirs import RESULT
 
@@ -35,12 +36,20 @@ Run = Callable[[Path], Cost]
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "ORT_DISABLE_TELEMETRY": "1", "OLIVE_DISABLE_TELEMETRY": "1"}
 SMALLER = (MOBILENET, RESNET, BERT)
-MODELS = (*SMALLER, LARGE)
+MODELS = (*SMALLER, U2NETP, LARGE)
 BUDGET_S = 20.0
 """Of one row: what takes longer is repeated less often, once at least."""
-EXACT = {MOBILENET: 1.9, RESNET: 1.25, BERT: 1.25}
+METHODS = ("minmax", "percentile", "entropy")
+EXACT = {MOBILENET: 1.9, RESNET: 1.25, BERT: 1.25, U2NETP: 1.9}
 """Times plain inference that finding the least and greatest values may take."""
+MORE_BYTES = 300_000_000
+"""More than plain inference that calibrating and reporting may have in memory."""
+INFERENCE = "inference"
+THEIRS = {"command": "static-minmax"}
+"""Kind -> the work of theirs where it has another name."""
 OURS = {"olive-dynamic": "dynamic-conv", "olive-static": "static-minmax"}
+BEFORE = {"report": "command-without-report", **{f"calibrate-{each}": "prepare" for each in METHODS}}
+"""Kind -> the step whose results must be there before."""
 """Kind -> the step of ours where it has another name."""
 
 
@@ -63,9 +72,11 @@ KINDS: Mapping[str, Kind] = {
     "static-entropy": Kind(other="quantize_static", models=SMALLER, goal=Goal(cpu=0.3, memory=0.15)),
     "olive-dynamic": Kind(other="olive quantize", models=(MOBILENET,), goal=Goal(cpu=0.25)),
     "olive-static": Kind(other="olive run", models=(MOBILENET,), goal=Goal(cpu=0.5, memory=0.5)),
-    "calibrate-minmax": Kind(other="inference", models=SMALLER),
-    "calibrate-percentile": Kind(other="inference", models=SMALLER, goal=Goal(cpu=3)),
-    "calibrate-entropy": Kind(other="inference", models=SMALLER, goal=Goal(cpu=3)),
+    "command": Kind(other="quantize_static", models=(U2NETP,), goal=Goal(cpu=2)),
+    "report": Kind(other=INFERENCE, models=(U2NETP,), goal=Goal(more_bytes=MORE_BYTES)),
+    "calibrate-minmax": Kind(other=INFERENCE, models=(*SMALLER, U2NETP), goal=Goal(more_bytes=MORE_BYTES)),
+    "calibrate-percentile": Kind(other=INFERENCE, models=SMALLER, goal=Goal(cpu=3)),
+    "calibrate-entropy": Kind(other=INFERENCE, models=SMALLER, goal=Goal(cpu=3)),
 }
 STAGES = {"stage-dynamic": (MOBILENET, BERT, LARGE), "stage-weight-only": (MOBILENET, BERT, LARGE)}
 """The rewriting alone, with every operator that the quantizer takes when it is not told."""
@@ -185,7 +196,7 @@ class Bench:
     def judge(self, kind: str, model: Path, side: str, outcome: Outcome) -> Outcome:
         """The same with its signal to noise ratio, where there is a result to judge; a result that does not run is an
         error."""
-        if outcome.error or kind.startswith("calibrate"):
+        if outcome.error or KINDS[kind].other == INFERENCE:
             return outcome
         known, out = self.scratch / f"{model.stem}-float.npz", self.out(side)
         fresh = self.samples(model) / "fresh"
@@ -223,7 +234,8 @@ class Bench:
 
 
 def goal_of(kind: str, model: str) -> Goal:
-    return Goal(cpu=EXACT[model]) if kind == "calibrate-minmax" else KINDS[kind].goal
+    goal = KINDS[kind].goal
+    return replace(goal, cpu=EXACT[model]) if kind == "calibrate-minmax" else goal
 
 
 def emptied(folder: Path) -> Path:
@@ -244,8 +256,8 @@ def step(name: str, *paths: Path) -> list[str | Path]:
 
 def ours(kind: str, model: Path, samples: Path, out: Path) -> Cost:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(out / "cache")}
-    if kind.startswith("calibrate"):
-        measure.run(step("prepare", model, out, samples), cwd=out, environment=environment)
+    if kind in BEFORE:
+        measure.run(step(BEFORE[kind], model, out, samples), cwd=out, environment=environment)
     return measure.run(step(kind, model, out, samples), cwd=out, environment=environment)
 
 
@@ -253,7 +265,7 @@ def theirs(kind: str, model: Path, samples: Path, out: Path) -> Cost:
     if kind.startswith("olive"):
         program = quantize_theirs.olive_command(kind, quantize_theirs.olive(default_folder()), model, samples, out)
         return measure.run(program, cwd=out, environment=ENVIRONMENT)
-    work = "inference" if kind.startswith("calibrate") else kind
+    work = INFERENCE if KINDS[kind].other == INFERENCE else THEIRS.get(kind, kind)
     python = quantize_theirs.python(default_folder())
     command: list[str | Path] = [python, "-P", "-m", "benchmarks.quantize_theirs", work, model, out, samples]
     return measure.run(command, cwd=out, environment=ENVIRONMENT)

@@ -16,12 +16,13 @@ from benchmarks.quantize_theirs import RESULT, read
 if TYPE_CHECKING:
     import numpy
 
-    from packager.quantizers import Calibrated, Quantizer
+    from packager.quantizers import Quantizer
     from packager.quantizers.dynamic import Operator
+    from packager.quantizers.static_qdq import StaticQdq
     from packager.store import Store
     from packager.values import Model
 
-SEEN = {"mobilenetv2": 64, "resnet50": 64, "bert-base": 16, "tiny": 16}
+SEEN = {"mobilenetv2": 64, "resnet50": 64, "bert-base": 16, "u2netp": 32, "tiny": 16}
 """Samples that a model is calibrated on."""
 FRESH = 8
 """Samples that results are judged on."""
@@ -40,6 +41,23 @@ def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, sampl
     (out / RESULT).write_bytes(made.graph)
     if made.weights:
         os.link(made.weights, out / made.weights.name)
+
+
+def command(model: Path, out: Path, samples: Path, *, has_report: bool = True) -> None:
+    """What `mobpack quantize -q static-qdq` does, which measures what it has made and writes a page of it."""
+    from packager import models
+    from packager.console import Console
+    from packager.quantize import Request, run
+
+    request = Request(
+        model=models.hashed(models.load(model, "model")),
+        recipe=static("minmax", samples),
+        output=out / RESULT,
+        metric="sqnr",
+        wants_report=has_report,
+        is_forced=True,
+    )
+    run(request, store(), Console(quiet=True))
 
 
 def rewrite(quantizer: "Callable[[], Quantizer]", model: Path, out: Path, samples: Path) -> None:
@@ -105,7 +123,7 @@ def weight_only(*operators: Any) -> "Quantizer":
     return WeightOnly(operators=operators) if operators else WeightOnly()
 
 
-def static(method: Any, samples: Path) -> "Calibrated":
+def static(method: Any, samples: Path) -> "StaticQdq":
     from packager.quantizers import Calibration
     from packager.quantizers.static_qdq import StaticQdq
 
@@ -186,6 +204,9 @@ STEPS: Mapping[str, Callable[..., None]] = {
     "weight-only": partial(make, lambda samples: weight_only("MatMul")),
     **{f"static-{method}": partial(make, partial(static, method)) for method in ("minmax", "percentile", "entropy")},
     **{f"calibrate-{method}": partial(calibrate, method) for method in ("minmax", "percentile", "entropy")},
+    "command": command,
+    "command-without-report": partial(command, has_report=False),
+    "report": command,
     "stage-dynamic": partial(rewrite, dynamic),
     "stage-weight-only": partial(rewrite, weight_only),
 }

@@ -17,6 +17,8 @@ class Goal:
 
     cpu: float | None = None
     memory: float | None = None
+    more_bytes: int | None = None
+    """than the other side has in memory at most"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,13 @@ class Comparison:
     @property
     def memory_ratio(self) -> float | None:
         return divided(self.ours.cost, self.theirs.cost, "all_processes_bytes")
+
+    @property
+    def more_bytes(self) -> int | None:
+        """What ours has in memory more than theirs."""
+        if self.ours.cost is None or self.theirs.cost is None:
+            return None
+        return self.ours.cost.all_processes_bytes - self.theirs.cost.all_processes_bytes
 
     @property
     def memory_above(self) -> float | None:
@@ -122,9 +131,9 @@ def judged(value: float | None, goal: float | None, *, failed: bool = False) -> 
 def comparison_table(rows: Iterable[Comparison]) -> Iterable[str]:
     yield (
         "| work | model | against | CPU s (user + system) | theirs | CPU ratio | above | user ratio | wall s | theirs "
-        "| peak MB | theirs | memory ratio | above | SQNR dB | theirs | runs |"
+        "| peak MB | theirs | memory ratio | above | MB more | SQNR dB | theirs | runs |"
     )
-    yield "|" + "---|" * 5 + "--:|" * 12
+    yield "|" + "---|" * 5 + "--:|" * 13
     for row in rows:
         failed = bool(row.ours.error)
         cells = [
@@ -140,6 +149,7 @@ def comparison_table(rows: Iterable[Comparison]) -> Iterable[str]:
             *(megabytes(each) for each in (row.ours, row.theirs)),
             judged(row.memory_ratio, row.goal.memory, failed=failed),
             judged(row.memory_above, row.goal.memory, failed=failed),
+            in_megabytes(row.more_bytes, row.goal.more_bytes, failed=failed),
             *(decibels(each) for each in (row.ours, row.theirs)),
             str(row.repetitions),
         ]
@@ -153,7 +163,7 @@ def stage_table(rows: Iterable[Stage]) -> Iterable[str]:
     )
     yield "|---|---|--:|--:|--:|--:|---|---|--:|--:|--:|"
     for row in rows:
-        failed, goal = bool(row.ours.error), row.peak_goal_bytes / 1e6
+        failed = bool(row.ours.error)
         yield line(
             [
                 row.work,
@@ -165,12 +175,17 @@ def stage_table(rows: Iterable[Stage]) -> Iterable[str]:
                 costs(row.ours),
                 costs(row.copy),
                 *(
-                    judged(None if size is None else round(size / 1e6), goal, failed=failed).replace(".00", "")
+                    in_megabytes(size, row.peak_goal_bytes, failed=failed)
                     for size in (row.peak_bytes, row.peak_above_bytes)
                 ),
                 str(row.repetitions),
             ]
         )
+
+
+def in_megabytes(size: int | None, goal: int | None, *, failed: bool) -> str:
+    value, limit = (None if each is None else each / 1e6 for each in (size, goal))
+    return judged(None if value is None else round(value), limit, failed=failed).replace(".00", "")
 
 
 def line(cells: Sequence[str]) -> str:
