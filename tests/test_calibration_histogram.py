@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from packager.calibration.histogram import CHUNK, Histogram, add, coarser, count
-from packager.calibration.statistics import Collection, load
+from packager.calibration.statistics import DAMAGED, Collection, load
 from packager.calibration.thresholds import folded, rebinned
 
 Values = NDArray[numpy.float32]
@@ -112,3 +112,33 @@ def test_statistics_come_back_from_their_file(tmp_path: Path) -> None:
     assert set(found.histograms) == {"a", "b"}
     assert all(same(found.histograms[name], collection.histograms[name]) for name in found.histograms)
     assert found.histograms["b"].counts.sum() == 300 + 2**40
+
+
+def test_statistics_with_any_byte_damaged_or_cut_off_are_refused_or_the_same(tmp_path: Path) -> None:
+    """What a killed run has left is no entry of the store: its file tells by itself whether it is whole."""
+    collection = Collection(("a", "b"), [numpy.array([[0, 1], [2, 3]], numpy.float32)] * 3)
+    collection.histograms["a"] = Histogram(-3, 1, numpy.array([1, 2, 3]))
+    collection.save(tmp_path / "whole.npz")
+    whole, content = load(tmp_path / "whole.npz"), (tmp_path / "whole.npz").read_bytes()
+    damaged = [
+        content[: number // 8] if number % 8 == 7 else flipped(content, number) for number in range(len(content))
+    ]
+    refused = 0
+    for each in damaged:
+        (tmp_path / "damaged.npz").write_bytes(each)
+        try:
+            found = load(tmp_path / "damaged.npz")
+        except DAMAGED:
+            refused += 1
+        else:
+            assert found.names == whole.names
+            assert numpy.array_equal(found.extremes, whole.extremes)
+            assert (found.histograms["a"].exponent, found.histograms["a"].first) == (-3, 1)
+            assert found.histograms["a"].counts.tolist() == [1, 2, 3]
+    assert refused > len(damaged) // 2
+
+
+def flipped(content: bytes, number: int) -> bytes:
+    changed = bytearray(content)
+    changed[number] ^= 1 << number % 7
+    return bytes(changed)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy import float32, float64
     from numpy.typing import NDArray
 
-DAMAGED = (OSError, EOFError, ValueError, KeyError, BadZipFile)
+DAMAGED = (OSError, EOFError, ValueError, KeyError, RuntimeError, BadZipFile)
 NOTHING = (float("inf"), float("-inf"))
 """Least and greatest of a tensor without elements."""
 
