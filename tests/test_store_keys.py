@@ -279,3 +279,29 @@ def test_a_result_of_other_code_is_not_found(tmp_path: Path) -> None:
     store.results(Step(name="one", caller="packager.errors"), 1, lambda folder: None)
     assert store.find(Step(name="one", caller="packager.names"), 1) is None
     assert store.find(Step(name="one", caller="packager.errors"), 1)
+
+
+def test_what_a_module_starts_or_reads_belongs_to_it_without_an_import(tmp_path: Path) -> None:
+    package = tmp_path / "packager"
+    (package / "below" / "sources").mkdir(parents=True)
+    texts = {
+        "below/__init__.py": "",
+        "below/one.py": 'run("-m", "packager.below.two")\nrun(HERE.with_name("three.py"))\nrun("packager.lazy:go")\n',
+        "below/two.py": 'run(HERE.parents[1] / "far" / "four.py")\nLOCK = HERE.with_name("lock.txt")\n',
+        "below/three.py": 'SOURCES = HERE.with_name("sources")\n',
+        "below/lock.txt": "",
+        "below/sources/a.c": "",
+        "far/four.py": "def f():\n    from packager.far import (\n        five,  # lazily\n    )\n",
+        "far/five.py": "import numpy\n",
+        "lazy.py": "from packager.store import Store\nfrom packager import console\n",
+        "store/__init__.py": "",
+        "console.py": "",
+        "other.py": "from packager.below import one",
+        "pins.toml": "[files]\n",
+    }
+    for name, text in texts.items():
+        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).write_text(text)
+    code = Code(package=package, templates=tmp_path)
+    found = {path.relative_to(package).as_posix() for path in closure.closure(code, ("packager.below.one",))}
+    assert found == set(texts) - {"below/__init__.py", "store/__init__.py", "console.py", "other.py", "pins.toml"}
