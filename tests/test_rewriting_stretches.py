@@ -146,7 +146,10 @@ def test_random_numbers_are_drawn_once() -> None:
         }""",
         weights={"one": weight(4)},
     )
-    found = seen(proto, [["a"], ["b"], ["c"], ["y"]], x=numpy.zeros(4, numpy.float32))
+    groups = [["a"], ["b"], ["c"], ["y"]]
+    numbers = [number for stretch in stretches(proto.graph, groups) for number in stretch.nodes]
+    assert sorted(numbers) == list(range(len(proto.graph.node)))
+    found = seen(proto, groups, x=numpy.zeros(4, numpy.float32))
     numpy.testing.assert_allclose(found[3]["y"], numpy.zeros(4), atol=1e-5)
     assert numpy.abs(found[0]["a"]).max() > 1e-3
 
