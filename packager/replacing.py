@@ -125,7 +125,7 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
     try:
         manifest = json.loads(opening.read_text(out / kind.mark, limit_bytes=MAX_MARK_BYTES))
         is_ours = isinstance(manifest, dict) and "mobpack" in manifest
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         is_ours = False
     if not is_ours:
         raise ConfigError(

@@ -107,7 +107,7 @@ def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:
     shapes: dict[str, int | tuple[int, ...]] = {}
     for text in texts:
         name, separator, sizes = text.rpartition("=")
-        if not separator or not name or not re.fullmatch(r"\d+([x,]\d+)*", sizes):
+        if not separator or not name or not re.fullmatch(r"\d{1,20}([x,]\d{1,20})*", sizes):
             raise ConfigError(
                 f"--shape {text}: expected NAME=SIZE", hint="for example: --shape batch=1 --shape x=1x3x224x224"
             )

@@ -1,10 +1,12 @@
 """The gates a model must pass before conversion: IR version, operator sets, size, element types."""
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packager import tools, walk
 from packager.errors import ModelError
+from packager.models.shapes import MOST_NUMBERS
 from packager.values import ElementType, Model, Variant
 
 if TYPE_CHECKING:
@@ -111,6 +113,12 @@ def refuse_too_large(model: Model | Variant) -> None:
 
 
 def _blockers(model: Model) -> Iterator[str]:
+    for spec in (*model.signature.inputs, *model.signature.outputs):
+        if math.prod(size for size in spec.shape if isinstance(size, int)) > MOST_NUMBERS:
+            yield (
+                f"'{spec.name}' has the shape {list(spec.shape)}, and no array of an app holds more than "
+                f"{MOST_NUMBERS:,} numbers; export with smaller sizes, or give others with --shape"
+            )
     if model.ir_version > max_ir_version():
         yield (
             f"IR version {model.ir_version} is newer than the runtime reads ({max_ir_version()}) and the model uses "

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto
 
 Shapes = Mapping[str, int | tuple[int, ...]]
+MOST_NUMBERS = 2**31 - 1
+"""that an array of an app holds: the JVM counts them in 32 bits"""
 
 
 def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
@@ -23,6 +25,8 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
     graph = proto.graph
     symbols = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
     inputs = {value.name for value in graph.input}
+    for name, size in shapes.items():
+        refuse_large(name, size, where)
     own = {name: size for name, size in shapes.items() if not (isinstance(size, int) and name in symbols)}
     for name, size in own.items():
         if name not in inputs:
@@ -42,6 +46,17 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
     if shapes:
         for value in graph.output:
             _forget_symbols(value)
+
+
+def refuse_large(name: str, size: int | tuple[int, ...], where: str) -> None:
+    """Raises ConfigError for a size that no array has."""
+    largest = size if isinstance(size, int) else max(size, default=0)
+    if largest > MOST_NUMBERS:
+        shown = f"{largest:.2g}" if largest < 1e300 else "more than 1e300"
+        raise ConfigError(
+            f"{where}: '{name}' = {shown} is larger than any array of an app ({MOST_NUMBERS:,})",
+            hint="give a smaller size",
+        )
 
 
 def forget_negative(proto: "ModelProto") -> None:

@@ -156,7 +156,7 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
             raise ValueError(f"expected an operator at '{text[position : position + 20]}'")
         position, entry = found.end(), ""
         if text[position : position + 1] == "{":
-            document, end = json.JSONDecoder().raw_decode(text, position)
+            document, end = _decoded(text, position)
             _check_types(document)
             entry, position = json.dumps(document), end
         yield found.group(1), entry
@@ -187,6 +187,14 @@ def _missing_types(operator: str, used: str, config: OperatorConfig) -> Iterator
             lacking = set()
         if lacking:
             yield f"{place}: {', '.join(sorted(lacking))}"
+
+
+def _decoded(text: str, position: int) -> tuple[Any, int]:
+    """The JSON that begins at `position`, and where it ends. Raises ValueError."""
+    try:
+        return json.JSONDecoder().raw_decode(text, position)
+    except RecursionError as error:
+        raise ValueError("types that are nested thousands of times") from error
 
 
 def _type_sets(text: str) -> dict[str, set[str]]:

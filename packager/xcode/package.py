@@ -38,7 +38,7 @@ def refuse_other_targets(dist: Path) -> None:
     try:
         manifest = json.loads((dist / MANIFEST).read_text(encoding="utf-8"))
         others = sorted({each["target"] for each in manifest["artifacts"]} - {"ios"})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{dist / MANIFEST} cannot be read: {error}", hint="run mobpack build again") from error
     if others:
         raise ConfigError(
