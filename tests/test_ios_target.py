@@ -153,7 +153,11 @@ def test_a_runtime_in_the_package_takes_the_place_of_the_published_one(own: Pack
     assert document["vendored_frameworks"] == ["Frameworks/acme.xcframework"]
     assert "dependencies" not in document
     privacy = plistlib.loads(printed[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
-    assert privacy["NSPrivacyAccessedAPITypes"] == [], "what it calls for was looked up, not assumed"
+    own_code = {
+        "NSPrivacyAccessedAPIType": "NSPrivacyAccessedAPICategoryFileTimestamp",
+        "NSPrivacyAccessedAPITypeReasons": ["C617.1"],
+    }
+    assert privacy["NSPrivacyAccessedAPITypes"] == [own_code], "what it calls for was looked up, not assumed"
 
 
 def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothing(own: PackagedFramework) -> None:

@@ -10,6 +10,7 @@ import json
 import re
 import struct
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +261,30 @@ def test_a_file_that_is_missing_in_the_package_is_named(altered: Compiled, tmp_p
 
     assert found.by_case == {SELF_TESTS["silero-vad"]: "failed"}
     assert "silero-vad/model.ort is missing or cannot be read" in found.output
+
+
+def test_processes_may_load_for_the_first_time_at_once_and_keep_what_they_checked(
+    altered: Compiled, tmp_path: Path
+) -> None:
+    caches = tmp_path / "caches"
+    caches.mkdir()
+    case = SELF_TESTS["orientation"]
+
+    def run(name: str) -> Mapping[str, str]:
+        cases = f"{MODULE}Tests.{case.replace('.', '/')}"
+        return altered.run(cases, tmp_path / name, environment={"XDG_CACHE_HOME": str(caches)}).by_case
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(run, ["one", "other"])) == [{case: "passed"}] * 2
+    records = {path.name: path.read_text(encoding="utf-8") for path in caches.rglob("*.checked") if path.is_file()}
+    checked = [altered.read(f"orientation/{name}") for name in ("model.ort", "fixed.onnx", "golden.safetensors")]
+    assert {f"{sha256(each)}.checked" for each in checked} >= records.keys()
+    assert f"{sha256(checked[0])}.checked" in records
+
+    assert run("later") == {case: "passed"}
+    assert {
+        path.name: path.read_text(encoding="utf-8") for path in caches.rglob("*.checked") if path.is_file()
+    } == records
 
 
 def sha256(content: bytes) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager import tools
+from packager.targets.ends import ends_sha256
 from packager.targets.ios.view import FileView, OptionView, Resource
 from packager.values import Choice, Compiled, Format, Numbers, Plan
 
@@ -41,7 +42,13 @@ class Folder:
 
     def add(self, name: str, file: Path, sha256: str, size_bytes: int) -> Resource:
         """The file under `name`, which must be free or its own."""
-        made = Resource(path=f"{self.name}/{name}", file=file, sha256=sha256, size_bytes=size_bytes)
+        made = Resource(
+            path=f"{self.name}/{name}",
+            file=file,
+            sha256=sha256,
+            ends_sha256=ends_sha256(file),
+            size_bytes=size_bytes,
+        )
         return self.files.setdefault(name, made)
 
     def find(self, sha256: str) -> Resource | None:

@@ -1,5 +1,6 @@
 """Shows Swift where golden vectors lie, and which of a model's files must compute them."""
 
+from packager.targets.ends import ends_sha256
 from packager.targets.golden import sample_views, tested_file
 from packager.targets.ios.files import Files
 from packager.targets.ios.view import GoldenView, Resource
@@ -27,4 +28,10 @@ def golden_views(model: str, files: Files, golden: Golden) -> tuple[GoldenView, 
 
 def _resource(golden: GoldenFile, folder: str, number: int) -> Resource:
     name = "golden.safetensors" if number == 1 else f"golden-{number}.safetensors"
-    return Resource(path=f"{folder}/{name}", file=golden.path, sha256=golden.sha256, size_bytes=golden.size_bytes)
+    return Resource(
+        path=f"{folder}/{name}",
+        file=golden.path,
+        sha256=golden.sha256,
+        ends_sha256=ends_sha256(golden.path),
+        size_bytes=golden.size_bytes,
+    )

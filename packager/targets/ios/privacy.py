@@ -3,16 +3,24 @@
 from collections.abc import Sequence
 
 from packager import tools
-from packager.xcframework.privacy import Access, privacy_manifest
+from packager.xcframework.privacy import REASONS, TIMES, Access, privacy_manifest
+
+OWN = Access(category=TIMES, reasons=(REASONS[TIMES].code,))
+"""What the package's own code calls for: the times of a model's file say whether it was replaced."""
 
 
 def manifest(accesses: Sequence[Access] | None = None) -> str:
-    """The privacy manifest of a package with ONNX Runtime in it: of the published one, or of what calls for `accesses`.
+    """The privacy manifest of a package and its ONNX Runtime: the published one, or one that calls for `accesses`.
 
     Apple's list of reasons has none for some kinds of access: those cannot be declared.
     """
     found = published() if accesses is None else accesses
-    return privacy_manifest(access for access in found if access.reasons).decode()
+    reasons: dict[str, set[str]] = {}
+    for access in (OWN, *found):
+        if access.reasons:
+            reasons.setdefault(access.category, set()).update(access.reasons)
+    merged = (Access(category=category, reasons=tuple(sorted(codes))) for category, codes in reasons.items())
+    return privacy_manifest(merged).decode()
 
 
 def published() -> tuple[Access, ...]:

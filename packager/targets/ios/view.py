@@ -102,6 +102,8 @@ class Resource:
     """below the bundle's folder `Models`: `orientation/model.ort`"""
     file: Path
     sha256: str
+    ends_sha256: str
+    """of its first and last blocks"""
     size_bytes: int
 
 

@@ -10,6 +10,7 @@ final class FilesTests: XCTestCase {
     private var file: URL { folder.appendingPathComponent("silero-vad/model.ort") }
     private var graph: URL { folder.appendingPathComponent("silero-vad/fixed.onnx") }
     private var golden: URL { folder.appendingPathComponent("silero-vad/golden.safetensors") }
+    private var records: URL { folder.deletingLastPathComponent().appendingPathComponent("records") }
 
     override func setUpWithError() throws {
         let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -24,7 +25,50 @@ final class FilesTests: XCTestCase {
         try FileManager.default.removeItem(at: folder.deletingLastPathComponent())
     }
 
-    private func load() throws -> SileroVad { try SileroVad(contentsOf: folder, options: onCPU) }
+    @discardableResult
+    private func load(_ verify: Verify = .once) throws -> SileroVad {
+        var options = onCPU
+        options.verify = verify
+        return try SileroVad(in: Folder(url: folder, records: records), options: options)
+    }
+
+    /// What the records say, by their names.
+    private func notes() throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: records.path)
+        return try Dictionary(uniqueKeysWithValues: names.map { name in
+            (name, try Data(contentsOf: records.appendingPathComponent(name)))
+        })
+    }
+
+    /// The times of a file as records have them.
+    private func times(_ file: URL) -> String {
+        var about = stat()
+        XCTAssertEqual(stat(file.path, &about), 0)
+        let (modified, changed) = (about.st_mtim, about.st_ctim)
+        return "\(modified.tv_sec).\(modified.tv_nsec) \(changed.tv_sec).\(changed.tv_nsec)"
+    }
+
+    /// Changes a byte as failing storage does, which leaves the times of a file: as they cannot be set, records are told.
+    private func rot(_ file: URL, at place: Int) throws {
+        let before = times(file)
+        let handle = try FileHandle(forUpdating: file)
+        try handle.seek(toOffset: UInt64(place))
+        let byte = try XCTUnwrap(handle.read(upToCount: 1)?.first)
+        try handle.seek(toOffset: UInt64(place))
+        try handle.write(contentsOf: Data([byte ^ 1]))
+        try handle.close()
+        XCTAssertNotEqual(times(file), before)
+        var told = 0
+        for (name, content) in try notes() {
+            let text = String(decoding: content, as: UTF8.self)
+            guard text.hasSuffix(file.path) else { continue }
+            told += 1
+            let altered = text.replacingOccurrences(of: before, with: times(file))
+            XCTAssertNotEqual(altered, text)
+            try Data(altered.utf8).write(to: records.appendingPathComponent(name))
+        }
+        XCTAssertEqual(told, 1)
+    }
 
     /// Writes other bytes to a file, of which it keeps `count`.
     private func alter(_ file: URL, at place: Int? = nil, keeping count: Int? = nil) throws {
@@ -70,6 +114,84 @@ final class FilesTests: XCTestCase {
         _ = try load()
         try alter(file, at: 4000)
         try assertCorrupted(file) { _ = try load() }
+    }
+
+    func testAByteInTheMiddleThatRotsIsFoundByAlwaysAlone() throws {
+        try load()
+        let size = try Data(contentsOf: file).count
+        XCTAssertGreaterThan(size, 3 * 64 * 1024)
+        try rot(file, at: size / 2)
+        try load()
+        try assertCorrupted(file) { try load(.always) }
+        try assertCorrupted(file) { try load() }
+    }
+
+    func testAByteOfTheFirstOrLastBlockThatRotsIsAlwaysFound() throws {
+        let size = try Data(contentsOf: file).count
+        for place in [0, 64 * 1024 - 1, size - 64 * 1024, size - 1] {
+            try load()
+            try rot(file, at: place)
+            try assertCorrupted(file) { try load() }
+            try alter(file, at: place)
+        }
+    }
+
+    func testASmallFileThatRotsIsAlwaysFound() throws {
+        try load()
+        try rot(graph, at: 500)
+        try assertCorrupted(graph) { try load() }
+    }
+
+    func testAFileThatTookThePlaceOfAnotherIsReadWhole() throws {
+        try load()
+        let about = try FileManager.default.attributesOfItem(atPath: file.path)
+        var bytes = try Data(contentsOf: file)
+        bytes[bytes.count / 2] ^= 1
+        try FileManager.default.removeItem(at: file)
+        try bytes.write(to: file)
+        let date = try XCTUnwrap(about[.modificationDate])
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: file.path)
+        try assertCorrupted(file) { try load() }
+    }
+
+    func testARecordThatIsDamagedHasTheFileReadWhole() throws {
+        try load()
+        let right = try notes()
+        XCTAssertEqual(right.count, 2)
+        let another = try XCTUnwrap(right.values.first)
+        for damage in [Data(), Data((0...255).map(UInt8.init)), another, another.dropLast()] {
+            for name in right.keys { try damage.write(to: records.appendingPathComponent(name)) }
+            try load()
+            XCTAssertEqual(try notes(), right)
+        }
+        for name in right.keys {
+            try FileManager.default.removeItem(at: records.appendingPathComponent(name))
+            let inside = records.appendingPathComponent(name).appendingPathComponent("inside")
+            try FileManager.default.createDirectory(at: inside, withIntermediateDirectories: true)
+        }
+        try load()
+        try alter(file, at: 100_000)
+        try assertCorrupted(file) { try load() }
+    }
+
+    func testWhereNoRecordCanBeWrittenFilesAreReadWholeEachTime() throws {
+        try Data("a file where a folder should be".utf8).write(to: records)
+        try load()
+        try load()
+        try alter(file, at: 100_000)
+        try assertCorrupted(file) { try load() }
+    }
+
+    func testThreadsMayLoadForTheFirstTimeAtOnce() throws {
+        let loaded = Counter()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            if (try? load()) != nil { loaded.add() }
+        }
+        XCTAssertEqual(loaded.value, 4)
+        let written = try notes()
+        XCTAssertEqual(written.count, 2)
+        try load()
+        XCTAssertEqual(try notes(), written)
     }
 
     func testAModelThatIsCutShortIsRefused() throws {

@@ -222,7 +222,7 @@ final class PageOrientationTests: XCTestCase {
         let files = try texts("orientation.files")
         let path = "orientation/model.ort"
         let sizeBytes = try XCTUnwrap(Int(files["size of \(path)"] ?? ""))
-        let resource = Resource(path: path, sha256: files[path] ?? "", sizeBytes: sizeBytes)
+        let resource = Resource(path: path, sha256: files[path] ?? "", endsSha256: "", sizeBytes: sizeBytes)
         let file = ModelFile(providers: [.cpu], resource: resource, settings: [:], weights: [], isFloat16: false)
         let model = ModelFiles(
             className: "Pages", name: "pages", version: "1", inputs: ["x"], outputs: ["fetch_name_0"], files: [file])

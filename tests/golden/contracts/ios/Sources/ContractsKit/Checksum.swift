@@ -16,6 +16,13 @@ enum Checksum {
         #endif
     }
 
+    /// Of the first and the last block, or of all of what has no more.
+    static func sha256OfEnds(_ data: Data) -> String {
+        sha256(data.prefix(blockBytes) + data.dropFirst(blockBytes).suffix(blockBytes))
+    }
+
+    private static let blockBytes = 64 * 1024
+
     static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }

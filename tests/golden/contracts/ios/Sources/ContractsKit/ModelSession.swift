@@ -104,8 +104,8 @@ struct ModelOpener {
         // First, because a provider that this runtime lacks ends here, before its file is read.
         try add(provider, file, to: settings)
         for (key, value) in file.settings { try settings.set(key, value) }
-        for weights in file.weights { _ = try folder.bytes(of: weights) }
-        let bytes = try folder.bytes(of: file.resource)
+        for weights in file.weights { _ = try folder.bytes(of: weights, options.verify) }
+        let bytes = try folder.bytes(of: file.resource, options.verify)
         if file.isMapped {
             try settings.set("session.use_ort_model_bytes_directly", "1")
             try settings.set("session.use_ort_model_bytes_for_initializers", "1")

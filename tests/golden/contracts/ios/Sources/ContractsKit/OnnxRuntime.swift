@@ -466,12 +466,6 @@ final class Shared<Value>: @unchecked Sendable {
         stored = value
     }
 
-    var value: Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return stored
-    }
-
     func change(_ change: (inout Value) -> Void) {
         lock.lock()
         defer { lock.unlock() }

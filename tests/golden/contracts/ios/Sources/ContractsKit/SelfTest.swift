@@ -112,7 +112,7 @@ struct SelfTester: Sendable {
         var outputs: [OutputTest] = []
         for each in golden {
             for tested in each.tested where tested.path == model.file {
-                let bytes = try folder.bytes(of: each.resource)
+                let bytes = try folder.bytes(of: each.resource, options.verify)
                 let allowed = tested.allowed.map { $0.atLeast(least) }
                 for (number, sample) in each.samples.enumerated() {
                     let test = SampleTest(number, sample, bytes, allowed)

@@ -36,33 +36,86 @@ struct Resource: Sendable {
     /// Below the folder of the models.
     let path: String
     let sha256: String
+    /// SHA-256 of its first and last blocks, or of all of a file that has no more.
+    let endsSha256: String
     let sizeBytes: Int
+
+    /// Whether `content` has its size and its first and last blocks.
+    func mayBe(_ content: Data) -> Bool {
+        content.count == sizeBytes && Checksum.sha256OfEnds(content) == endsSha256
+    }
 }
 
 /// A folder with the files of models.
 struct Folder: Sendable {
     let url: URL
-    /// Whether it came with the app and nobody writes to it: each file is checked once while the app runs.
-    let isPackaged: Bool
+    /// Where it is noted which files were right when all of them was read; nil for nowhere.
+    let records: URL?
 
     func url(of resource: Resource) -> URL {
         url.appendingPathComponent(resource.path)
     }
 
     /// The bytes of a file, mapped into memory and checked.
-    func bytes(of resource: Resource) throws -> NSData {
+    func bytes(of resource: Resource, _ verify: Verify) throws -> NSData {
         let path = url(of: resource).path
+        // Before the file is opened: one that takes its place in between has another identity.
+        let record = Record(of: resource, at: path, in: records)
         guard let bytes = try? NSData(contentsOfFile: path, options: .mappedIfSafe) else {
             throw ModelError.missing(path: path)
         }
-        if bytes.length == resource.sizeBytes && isPackaged && Folder.checked.value.contains(path) { return bytes }
-        let found = Checksum.sha256(Data(referencing: bytes))
+        let content = Data(referencing: bytes)
+        if verify == .once && record.isKept && resource.mayBe(content) { return bytes }
+        let found = Checksum.sha256(content)
         guard found == resource.sha256 else {
+            record.remove()
             throw ModelError.corrupted(path: path, found: found, expected: resource.sha256)
         }
-        if isPackaged { Folder.checked.change { $0.insert(path) } }
+        record.keep()
         return bytes
     }
+}
 
-    private static let checked = Shared<Set<String>>([])
+/// A note that all of a file was right: it counts for that file and that version of the app, until either is replaced.
+struct Record {
+    private let file: URL?
+    private let text: String
+
+    init(of resource: Resource, at path: String, in folder: URL?) {
+        let version = Bundle.main.object(forInfoDictionaryKey: "CFBundleVersion") as? String ?? ""
+        let identity = Record.identity(of: path)
+        file = identity == nil ? nil : folder?.appendingPathComponent(resource.sha256 + ".checked")
+        text = "\(resource.sha256) \(identity ?? "") \(version) \(path)"
+    }
+
+    var isKept: Bool {
+        guard let file, let content = try? Data(contentsOf: file) else { return false }
+        return content == Data(text.utf8)
+    }
+
+    /// Writes it, whole or not at all. A record that cannot be written costs time at the next load, nothing else.
+    func keep() {
+        guard let file, !isKept else { return }
+        let folder = file.deletingLastPathComponent()
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try? Data(text.utf8).write(to: file, options: .atomic)
+    }
+
+    func remove() {
+        guard let file else { return }
+        try? FileManager.default.removeItem(at: file)
+    }
+
+    /// What tells a file from every other one, and from itself after it was written to; nil for one that is not there.
+    private static func identity(of path: String) -> String? {
+        var about = stat()
+        guard stat(path, &about) == 0 else { return nil }
+        #if canImport(Darwin)
+        let (modified, changed) = (about.st_mtimespec, about.st_ctimespec)
+        #else
+        let (modified, changed) = (about.st_mtim, about.st_ctim)
+        #endif
+        let times = [modified, changed].map { "\($0.tv_sec).\($0.tv_nsec)" }
+        return "\(about.st_ino) \(about.st_size) \(times[0]) \(times[1])"
+    }
 }

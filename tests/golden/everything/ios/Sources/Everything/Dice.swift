@@ -27,7 +27,8 @@ public final class Dice: Sendable {
     private let session: ModelSession
     private let tester: SelfTester
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread.
+    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
+    /// after an installation or update reads all of it to check it: ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
@@ -37,13 +38,13 @@ public final class Dice: Sendable {
 
     /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
     ///
-    /// Files are checked at every load: they must be the very ones that this class was generated for. They must stay as
-    /// they are while the model is open, which reads from them: move a download into its place, never write over it.
+    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
+    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, isPackaged: false), options: options)
+        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
     }
 
-    private init(in folder: Folder, options: Options) throws {
+    init(in folder: Folder, options: Options) throws {
         session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
         tester = SelfTester(golden: Self.golden, folder: folder, options: options)
     }
@@ -158,6 +159,7 @@ public final class Dice: Sendable {
                 resource: Resource(
                     path: "dice/plain.onnx",
                     sha256: "f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7",
+                    endsSha256: "abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511",
                     sizeBytes: 18
                 ),
                 settings: [
@@ -167,11 +169,13 @@ public final class Dice: Sendable {
                     Resource(
                         path: "dice/model-1.weights",
                         sha256: "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
+                        endsSha256: "34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463",
                         sizeBytes: 24
                     ),
                     Resource(
                         path: "dice/model-2.weights",
                         sha256: "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
+                        endsSha256: "d8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89",
                         sizeBytes: 24
                     )
                 ],
@@ -185,6 +189,7 @@ public final class Dice: Sendable {
             resource: Resource(
                 path: "dice/golden.safetensors",
                 sha256: "000000000000000000000000000000000000000000000000000000000000601d",
+                endsSha256: "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
                 sizeBytes: 516
             ),
             tested: [

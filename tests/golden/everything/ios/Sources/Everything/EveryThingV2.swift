@@ -28,7 +28,8 @@ public final class EveryThingV2: Sendable {
     private let session: ModelSession
     private let tester: SelfTester
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread.
+    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
+    /// after an installation or update reads all of it to check it: ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
@@ -38,13 +39,13 @@ public final class EveryThingV2: Sendable {
 
     /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
     ///
-    /// Files are checked at every load: they must be the very ones that this class was generated for. They must stay as
-    /// they are while the model is open, which reads from them: move a download into its place, never write over it.
+    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
+    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, isPackaged: false), options: options)
+        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
     }
 
-    private init(in folder: Folder, options: Options) throws {
+    init(in folder: Folder, options: Options) throws {
         session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
         tester = SelfTester(golden: Self.golden, folder: folder, options: options)
     }
@@ -399,6 +400,7 @@ public final class EveryThingV2: Sendable {
                 resource: Resource(
                     path: "every-thing_v2/unfused.ort",
                     sha256: "a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9",
+                    endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
                 ),
                 settings: [
@@ -412,6 +414,7 @@ public final class EveryThingV2: Sendable {
                 resource: Resource(
                     path: "every-thing_v2/model.ort",
                     sha256: "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                    endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
                 ),
                 settings: [:],
@@ -426,6 +429,7 @@ public final class EveryThingV2: Sendable {
             resource: Resource(
                 path: "every-thing_v2/golden.safetensors",
                 sha256: "000000000000000000000000000000000000000000000000000000000000601d",
+                endsSha256: "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
                 sizeBytes: 1204
             ),
             tested: [

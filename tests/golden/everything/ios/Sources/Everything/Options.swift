@@ -10,17 +10,31 @@ public struct Options: Sendable, Equatable {
     public var coreML: CoreMLOptions
     /// Settings by provider, under the names that ONNX Runtime gives them. They win over all others. The CPU has none.
     public var providerOptions: [Provider: [String: String]]
+    /// How the files of a model are checked when it is loaded.
+    public var verify: Verify
 
     /// What is left out is as the package was built for it.
     public init(
         providers: [Provider] = [.coreML, .xnnpack, .cpu],
         threads: Int = 0,
         coreML: CoreMLOptions = CoreMLOptions(),
-        providerOptions: [Provider: [String: String]] = [:]
+        providerOptions: [Provider: [String: String]] = [:],
+        verify: Verify = .once
     ) {
         self.providers = providers
         self.threads = threads
         self.coreML = coreML
         self.providerOptions = providerOptions
+        self.verify = verify
     }
+}
+
+/// How the files of a model are checked when it is loaded.
+public enum Verify: Sendable, Equatable, CaseIterable {
+    /// All of a file by its SHA-256 once after it was installed, updated or replaced; its size and its first and last
+    /// 64 KiB at every load.
+    case once
+    /// All of a file by its SHA-256 at every load. This alone finds other bytes in the middle of a file that nobody has
+    /// written to, as on storage that fails.
+    case always
 }

@@ -27,7 +27,8 @@ public final class OptionsModel: Sendable {
 
     private let session: ModelSession
 
-    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread.
+    /// Loads the model, which takes a while: ``load(options:)`` does it away from the caller's thread. The first load
+    /// after an installation or update reads all of it to check it: ``Verify`` says more.
     ///
     /// - Throws: ``ModelError``: a file is missing or not the one that this class was generated for, or no provider can
     ///   run the model.
@@ -37,13 +38,13 @@ public final class OptionsModel: Sendable {
 
     /// Loads the model from a folder that is laid out as `Models` is in the package: for models that an app downloads.
     ///
-    /// Files are checked at every load: they must be the very ones that this class was generated for. They must stay as
-    /// they are while the model is open, which reads from them: move a download into its place, never write over it.
+    /// They must be the very files that this class was generated for: ``Verify`` says how that is checked. They must stay
+    /// as they are while the model is open, which reads from them: move a download into its place, never write over it.
     public convenience init(contentsOf folder: URL, options: Options = Options()) throws {
-        try self.init(in: Folder(url: folder, isPackaged: false), options: options)
+        try self.init(in: Folder(url: folder, records: Folder.records), options: options)
     }
 
-    private init(in folder: Folder, options: Options) throws {
+    init(in folder: Folder, options: Options) throws {
         session = try ModelOpener(model: Self.files, folder: folder, options: options).open()
     }
 
@@ -160,6 +161,7 @@ public final class OptionsModel: Sendable {
                 resource: Resource(
                     path: "options/model.ort",
                     sha256: "7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147",
+                    endsSha256: "887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e",
                     sizeBytes: 5120
                 ),
                 settings: [:],

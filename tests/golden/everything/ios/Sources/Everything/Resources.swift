@@ -6,7 +6,14 @@ extension Folder {
     /// The folder of this package's models in the app.
     static var packaged: Folder {
         let root = bundle.resourceURL ?? bundle.bundleURL
-        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), isPackaged: true)
+        return Folder(url: root.appendingPathComponent("Models", isDirectory: true), records: records)
+    }
+
+    /// Among the caches of the app, which the system may empty.
+    static var records: URL? {
+        FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first?
+            .appendingPathComponent(Bundle.main.bundleIdentifier ?? "Everything", isDirectory: true)
+            .appendingPathComponent("Everything.checked", isDirectory: true)
     }
 
     #if SWIFT_PACKAGE

@@ -457,28 +457,6 @@ final class Gate<Thing: Sendable>: @unchecked Sendable {
     }
 }
 
-/// A value for all threads.
-final class Shared<Value>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored: Value
-
-    init(_ value: Value) {
-        stored = value
-    }
-
-    var value: Value {
-        lock.lock()
-        defer { lock.unlock() }
-        return stored
-    }
-
-    func change(_ change: (inout Value) -> Void) {
-        lock.lock()
-        defer { lock.unlock() }
-        change(&stored)
-    }
-}
-
 /// Texts as C programs read them.
 private final class Texts {
     let pointer: UnsafeMutablePointer<UnsafePointer<CChar>?>
