@@ -28,7 +28,7 @@ class Plan:
     has_builds: bool
 
 
-WHOLE = Plan(inspected=400, converted=20, kills=5, damages=15, disks=3, has_builds=True)
+WHOLE = Plan(inspected=300, converted=12, kills=4, damages=8, disks=2, has_builds=True)
 SHORT = Plan(inspected=25, converted=2, kills=2, damages=3, disks=1, has_builds=False)
 
 
