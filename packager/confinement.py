@@ -6,7 +6,7 @@ A project that somebody else wrote could otherwise ship any file of the machine 
 from collections.abc import Iterator
 from pathlib import Path
 
-from packager import opening
+from packager import characters, opening
 from packager.config import Config
 from packager.errors import ConfigError
 from packager.values import data_folder
@@ -26,12 +26,25 @@ def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = 
                     f"model.{name}.{key}: {path}: {error.strerror or error}",
                     hint="paths are relative to mobpack.toml",
                 ) from error
+            if key == "license":
+                _refuse_unseen(f"model.{name}.license", path)
             folders = [folder.resolve() for folder in (project, table.path.parent, data_folder(table.path))]
             if not is_outside_allowed and not any(_is_below(path.resolve(), folder) for folder in folders):
                 raise ConfigError(
                     f"model.{name}.{key}: {path} is hidden, or lies outside the project and the model's folder",
                     hint="copy it beside mobpack.toml, or pass --allow-outside if it is meant to be shipped",
                 )
+
+
+def _refuse_unseen(key: str, path: Path) -> None:
+    """Raises ConfigError for a licence that shows something else than it says; licences of old have page breaks."""
+    text = opening.read(path, limit_bytes=MAX_LICENSE_BYTES).decode("utf-8-sig", "replace").replace("\f", "")
+    for number, line in enumerate(text.split("\n"), 1):
+        if character := characters.unseen(line):
+            raise ConfigError(
+                f"{key}: {path}:{number}: {characters.in_words(character)} cannot stand in a licence",
+                hint="characters that show nothing, or turn others around, reach no package: take it out",
+            )
 
 
 def _shipped(config: Config, name: str) -> Iterator[tuple[str, Path]]:

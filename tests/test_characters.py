@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from packager import characters
 from packager.characters import in_markup, in_one_line, shown, to_json, toml_string, unseen
 from packager.config import from_document
+from packager.confinement import refuse_outside
 from packager.console import Console
 from packager.contract.labels import labels_for
 from packager.errors import ConfigError
@@ -166,6 +167,18 @@ def test_labels_with_one_are_refused_by_line(tmp_path: Path) -> None:
         labels_for(path, 2)
     path.write_text(f"\ufeff{PERSIAN}\n{FAMILY}\n", encoding="utf-8")
     assert labels_for(path, 2) == (PERSIAN, FAMILY)
+
+
+def test_a_licence_with_one_is_refused_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "LICENSE.txt"
+    (tmp_path / "m.onnx").write_bytes(b"")
+    tables = {"model": {"m": {"path": "m.onnx", "license": "LICENSE.txt"}}}
+    made = from_document({**document(), **tables}, tmp_path, targets=(), settings=())
+    path.write_text(f"\ufeffMIT\r\n\fCopyright {PERSIAN}\n", encoding="utf-8")
+    refuse_outside(made, tmp_path)
+    path.write_text("MIT\nnot \u202eelbail\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"^model\.m\.license: .*LICENSE\.txt:2: U\+202E \(right-to-left override\)"):
+        refuse_outside(made, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["x = " + "[" * 5000, "x = " + "[" * 5000 + "]" * 5000, "[" + "a." * 5000 + "b]\n"])
