@@ -105,13 +105,14 @@ def test_indices_are_followed_to_what_they_index(tmp_path: Path, graph: str, lim
 
 
 def test_an_index_that_the_graph_hides_is_learnt_from_the_refusal(tmp_path: Path) -> None:
-    graph = "(int64[8] i) => (float[8] y) { j = Mul (i, three) y = Gather (table, j) }"
-    weights = {"table": weight(2), "three": numpy.array(3)}
+    graph = """(int64[99] i) => (float[99] y) {
+        a = Gather (small, i) j = Mul (i, three) b = Gather (large, j) y = Add (a, b) }"""
+    weights = {"small": weight(30), "large": weight(45), "three": numpy.array(3)}
     model = loaded(tmp_path, onnx_model(graph, weights=weights))
-    assert index_limits(model) == {}
+    assert index_limits(model) == {"i": 30}
     found = accepted(model, tmp_path / "run")
     assert found.found.tries > 1
-    assert all(sample["i"].max() == 0 for sample in arrays(found))
+    assert all(1 < sample["i"].max() < 15 for sample in arrays(found))
 
 
 @pytest.mark.parametrize(
@@ -150,11 +151,11 @@ def test_sizes_are_learnt_from_the_refusal(
 
 def test_a_size_that_follows_another_is_worked_out(tmp_path: Path) -> None:
     graph = """(float[1, 1, t] x) => (float[n, m] y) {
-        c = Conv <kernel_shape = [5], strides = [3]> (x, w) s = Constant <value = int64[2] {-1, 47}> ()
+        c = Conv <kernel_shape = [5]> (x, w) s = Constant <value = int64[2] {-1, 997}> ()
         y = Reshape (c, s) }"""
     found = accepted(loaded(tmp_path, onnx_model(graph, weights={"w": weight(1, 1, 5)})), tmp_path / "run")
     (sample, _) = arrays(found)
-    assert ((sample["x"].shape[2] - 5) // 3 + 1) % 47 == 0
+    assert sample["x"].shape == (1, 1, 1001)
 
 
 def test_counts_may_not_be_nought(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ class Search:
         indices = [proto.input[port] for port in ports if port < len(proto.input)]
         found = [name for name in self.flow.behind(indices, through_shapes=False) if name in self.integers()]
         highest = 2 if said.bound is None else max(1, said.bound + 1)
-        for high in dict.fromkeys((highest, max(1, highest // 2), 1)):
+        for high in (highest >> halvings for halvings in range(highest.bit_length())):
             yield replace(guess, ranges={**guess.ranges, **dict.fromkeys(found, (0, high))})
 
     def resized(self, guess: Guess, said: Complaint, behind: Sequence[str]) -> Iterator[Guess]:
