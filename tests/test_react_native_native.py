@@ -3,9 +3,11 @@
 import dataclasses
 import hashlib
 import json
+import os
 import shutil
 import struct
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
+from packager.targets.ends import BLOCK_BYTES
 from tests.toolchain import jsc, models
 from tests.toolchain.react_native import native
 
@@ -174,24 +177,99 @@ def test_a_file_with_another_byte_is_corrupted(app: native.App) -> None:
     assert f"{len(content) - 1} bytes" in app.run("loadFails", code="corrupted")
 
 
-def test_a_file_is_checked_once_and_again_when_it_was_replaced(app: native.App) -> None:
-    app.run("loads")
+def in_words(about: os.stat_result) -> str:
+    """The times of a file as notes have them."""
+    times = (about.st_mtime_ns, about.st_ctime_ns)
+    return " ".join(f"{each // 10**9} {each % 10**9}" for each in times)
+
+
+def rot(file: Path, at: int, *notes: Path) -> None:
+    """Changes a byte as failing storage does, which leaves the times of a file: `notes` are told of the new ones."""
+    before = in_words(file.stat())
+    with file.open("r+b") as opened:
+        opened.seek(at)
+        byte = opened.read(1)[0]
+        opened.seek(at)
+        opened.write(bytes([byte ^ 1]))
+    for note in notes:
+        text = note.read_text(encoding="utf-8")
+        assert before in text
+        note.write_text(text.replace(before, in_words(file.stat())), encoding="utf-8")
+
+
+def note_of(app: native.App) -> Path:
     [note] = (app.scratch / "caches").rglob("*.checked")
-    written_at = note.stat().st_mtime_ns
+    return note
+
+
+@pytest.fixture
+def model(app: native.App) -> Path:
+    """A file of the app's own that may be written to; it was loaded once."""
+    app.replace(MODEL, (app.bundle / MODEL).read_bytes())
     app.run("loads")
-    assert note.stat().st_mtime_ns == written_at
-    content = bytearray((app.bundle / MODEL).read_bytes())
-    app.replace(MODEL, bytes(content))
-    app.run("loads")
-    assert note.stat().st_mtime_ns > written_at
-    content[-100] ^= 1
-    app.replace(MODEL, bytes(content))
+    return app.bundle / MODEL
+
+
+def test_a_byte_in_the_middle_that_rots_is_found_by_always_alone(app: native.App, model: Path) -> None:
+    rot(model, model.stat().st_size // 2, note_of(app))
+    app.run("loads")  # the first and last blocks are right
+    app.run("loadFails", code="corrupted", options={"verify": "always"})
+    assert not list((app.scratch / "caches").rglob("*.checked"))
     app.run("loadFails", code="corrupted")
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first", "last"])
+def test_a_byte_of_the_first_or_last_block_that_rots_is_always_found(
+    app: native.App, model: Path, is_first: bool
+) -> None:
+    rot(model, BLOCK_BYTES - 1 if is_first else model.stat().st_size - BLOCK_BYTES, note_of(app))
+    app.run("loadFails", code="corrupted")
+
+
+def test_a_file_that_was_replaced_is_read_whole_though_size_and_time_are_the_same(app: native.App, model: Path) -> None:
+    about, note = model.stat(), note_of(app).read_text(encoding="utf-8")
+    content = bytearray(model.read_bytes())
+    app.replace(MODEL, bytes(content))
+    os.utime(model, ns=(about.st_atime_ns, about.st_mtime_ns))
+    app.run("loads")
+    assert note_of(app).read_text(encoding="utf-8") != note
+    content[len(content) // 2] ^= 1
+    app.replace(MODEL, bytes(content))
+    os.utime(model, ns=(about.st_atime_ns, about.st_mtime_ns))
+    app.run("loadFails", code="corrupted")
+
+
+@pytest.mark.parametrize("damage", ["empty", "noise", "cut", "folder"])
+def test_a_damaged_note_has_the_file_read_whole(app: native.App, model: Path, damage: str) -> None:
+    note = note_of(app)
+    right = note.read_bytes()
+    note.unlink()
+    if damage == "folder":
+        (note / "inside").mkdir(parents=True)
+    else:
+        note.write_bytes({"empty": b"", "noise": bytes(range(256)), "cut": right[:-1]}[damage])
+    app.run("loads")
+    if damage != "folder":
+        assert note.read_bytes() == right
+    rot(model, model.stat().st_size // 2)
+    app.run("loadFails", code="corrupted")
+
+
+def test_threads_and_processes_may_load_for_the_first_time_at_once(app: native.App) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(app.run, ["loadsAtOnce"] * 2)) == [4, 4]
+    note = note_of(app).read_bytes()
+    app.run("loads")
+    assert note_of(app).read_bytes() == note
 
 
 def test_notes_that_cannot_be_written_hinder_nothing(app: native.App) -> None:
     (app.scratch / "caches").write_text("a file where a folder should be", encoding="utf-8")
     assert app.run("loads")["provider"] == "cpu"
+    content = bytearray((app.bundle / MODEL).read_bytes())
+    content[len(content) // 2] ^= 1
+    app.replace(MODEL, bytes(content))
+    app.run("loadFails", code="corrupted")
 
 
 def test_models_prove_themselves_on_samples(app: native.App) -> None:
@@ -232,8 +310,8 @@ def test_weights_lie_anywhere_in_any_file(app: native.App, tmp_path: Path) -> No
     first.write_bytes(b"x" * 5000 + model + b"tail")
     second.write_bytes(b"y" * 70004 + b"12345678" + weights + b"tail")
     parts: list[dict[str, Any]] = [
-        {"name": "", "path": str(first), "offset": 5000, "size": len(model), "sha256": sha256(model)},
-        {"name": "w.bin", "path": str(second), "offset": 70004, "size": 24, "sha256": sha256(b"12345678" + weights)},
+        part("", first, 5000, model),
+        part("w.bin", second, 70004, b"12345678" + weights),
     ]
     plan: dict[str, Any] = {"file": parts[0], "weights": parts[1:], "sizeBytes": len(model) + 24}
     assert app.run("placesInAnotherFile", inputs=plan, notes=str(tmp_path / "notes")) == [2, 6, 15, 28]
@@ -241,6 +319,40 @@ def test_weights_lie_anywhere_in_any_file(app: native.App, tmp_path: Path) -> No
     (tmp_path / "link").symlink_to(second)
     plan["weights"] = [{**parts[1], "path": str(tmp_path / "link")}]
     assert app.run("placesInAnotherFile", inputs=plan, notes="") == [2, 6, 15, 28]
+
+
+def test_weights_that_rot_are_found_as_models_are(app: native.App, tmp_path: Path) -> None:
+    model = model_with_weights_outside(offset=8).SerializeToString()
+    content = bytes(3 * BLOCK_BYTES)
+    first, second, notes = tmp_path / "first", tmp_path / "second", tmp_path / "notes"
+    first.write_bytes(model)
+    second.write_bytes(b"y" * 16 + content)
+    plan = {"file": part("", first, 0, model), "weights": [part("w.bin", second, 16, content)]}
+
+    def opens(verify: str) -> str:
+        return str(app.run("opens", inputs=plan, notes=str(notes), verify=verify))
+
+    assert opens("once") == ""
+    rot(second, 16 + len(content) // 2, notes / f"{sha256(content)}.checked")
+    assert opens("once") == ""
+    assert f"[corrupted] {second} has sha256" in opens("always")
+    assert "[corrupted]" in opens("once")
+    rot(second, 16 + len(content) // 2)
+    assert opens("once") == ""
+    rot(second, 16 + len(content) - 1, notes / f"{sha256(content)}.checked")
+    assert "[corrupted]" in opens("once")
+
+
+def part(name: str, path: Path, offset: int, content: bytes) -> dict[str, Any]:
+    ends = content[:BLOCK_BYTES] + content[BLOCK_BYTES:][-BLOCK_BYTES:]
+    return {
+        "name": name,
+        "path": str(path),
+        "offset": offset,
+        "size": len(content),
+        "sha256": sha256(content),
+        "endsSha256": sha256(ends),
+    }
 
 
 def sha256(content: bytes) -> str:

@@ -35,7 +35,7 @@ START = """
 
 
 def packaged(name: str) -> dict[str, Any]:
-    return {"path": name, "sha256": DIGESTS[name], "sizeBytes": len(FILES[name])}
+    return {"path": name, "sha256": DIGESTS[name], "endsSha256": f"ends of {name}", "sizeBytes": len(FILES[name])}
 
 
 def descriptor() -> dict[str, Any]:
@@ -97,6 +97,7 @@ def test_bundled_files_are_where_the_platform_says(setting: Setting) -> None:
         ("weights.bin", "/package/net.weights", 4096),
     ]
     assert [part["sha256"] for part in found["placed"]] == [DIGESTS["net.onnx"], DIGESTS["net.weights"]]
+    assert [part["endsSha256"] for part in found["placed"]] == ["ends of net.onnx", "ends of net.weights"]
     assert setting.server.files.requests == []
 
 
@@ -213,6 +214,7 @@ def test_an_own_file_is_opened_where_it_is(setting: Setting) -> None:
         "offset": 0,
         "size": -1,
         "sha256": "ab" * 32,
+        "endsSha256": "",
         "hasBytes": False,
     }
     assert golden["path"] == "/package/net golden#1.safetensors"
@@ -228,7 +230,7 @@ def test_memory_may_be_a_part_of_it(setting: Setting) -> None:
         return { ...part, isSame: bytes === buffer.buffer };
     """).value
 
-    assert found == {"name": "", "path": "", "offset": 30, "size": 40, "sha256": "", "isSame": True}
+    assert found == {"name": "", "path": "", "offset": 30, "size": 40, "sha256": "", "endsSha256": "", "isSame": True}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager import tools
+from packager.targets.ends import ends_sha256
 from packager.targets.react_native.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
 from packager.targets.target import Built
 from packager.values import Choice, Compiled, Numbers, Plan
@@ -28,7 +29,9 @@ class Layout:
         self.users.setdefault(sha256, set()).add(platform)
         if sha256 not in self.files:
             name = self._free_name(stem, suffix)
-            self.files[sha256] = FlatFile(path=name, file=file, sha256=sha256, size_bytes=size_bytes)
+            self.files[sha256] = FlatFile(
+                path=name, file=file, sha256=sha256, ends_sha256=ends_sha256(file), size_bytes=size_bytes
+            )
         return self.files[sha256]
 
     def placed(self) -> tuple[PlacedFile, ...]:
@@ -93,6 +96,7 @@ def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
         yield FileView(
             path=content.path,
             sha256=sha256,
+            ends_sha256=content.ends_sha256,
             size_bytes=content.size_bytes,
             providers=tuple(dict.fromkeys(choice.provider for choice in choices)),
             chips=chips,
@@ -108,7 +112,13 @@ def _settings(compiled: Compiled) -> tuple[OptionView, ...]:
 
 def _weights(file: Path, known: Mapping[str, FlatFile]) -> WeightsView:
     content = known[tools.sha256_of(file)]
-    return WeightsView(name=file.name, path=content.path, sha256=content.sha256, size_bytes=content.size_bytes)
+    return WeightsView(
+        name=file.name,
+        path=content.path,
+        sha256=content.sha256,
+        ends_sha256=content.ends_sha256,
+        size_bytes=content.size_bytes,
+    )
 
 
 def add_golden(golden: GoldenFile, model: str, platforms: Sequence[str], layout: Layout) -> FlatFile:

@@ -59,8 +59,8 @@ RESERVED_CLASSES = frozenset(
     Range RangeError React Readonly ReadonlyArray ReadonlyMap Record ReferenceError Reflect RegExp Request Required
     Response Result ReturnType RunOptions Selection SelfTest Set Settings Shape Shaped SharedArrayBuffer Source Spec
     Storage String Symbol SyntaxError Target Targets Tensor TensorInfo TensorSpec Text TextDecoder TextEncoder ThisType
-    TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL WeakMap WeakRef
-    WeakSet WebAssembly Window Worker XMLHttpRequest
+    TurboModule TypeError Uint16Array Uint32Array Uint8Array Uint8ClampedArray Uppercase URIError URL Verify WeakMap
+    WeakRef WeakSet WebAssembly Window Worker XMLHttpRequest
     """.split()
 )
 BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")

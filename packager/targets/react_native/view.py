@@ -66,6 +66,8 @@ class FlatFile:
     """its name: `orientation.ort`"""
     file: Path
     sha256: str
+    ends_sha256: str
+    """of its first and last blocks"""
     size_bytes: int
 
 
@@ -77,6 +79,8 @@ class WeightsView:
     """that the ONNX file has for it"""
     path: str
     sha256: str
+    ends_sha256: str
+    """of its first and last blocks"""
     size_bytes: int
 
 
@@ -86,6 +90,8 @@ class FileView:
 
     path: str
     sha256: str
+    ends_sha256: str
+    """of its first and last blocks"""
     size_bytes: int
     providers: tuple[str, ...]
     """`xnnpack`, `cpu`"""

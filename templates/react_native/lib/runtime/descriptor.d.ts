@@ -18,6 +18,8 @@ export interface PackagedFile {
     /** Its name: unique in the package, without a folder. */
     readonly path: string;
     readonly sha256: string;
+    /** SHA-256 of its first and last 64 KiB, or of all of a file that has no more. */
+    readonly endsSha256: string;
     readonly sizeBytes: number;
 }
 /** A file with weights. */

@@ -96,6 +96,7 @@ async function openPlaced(provider, file, start, [placed, ...weights], attempt) 
         settingValues: Object.values(settings),
         threads: start.threads,
         notes: source.notes,
+        verify: options.verify ?? 'once',
     }, placed.bytes);
     checkOpened(opened, attempt);
     return { opened, file, provider, settings: start.options };

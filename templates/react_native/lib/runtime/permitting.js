@@ -3,12 +3,14 @@ import { platformFiles } from './descriptor.js';
 import { ModelError } from './errors.js';
 const MOST_THREADS = 256;
 const PROVIDERS = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
+const VERIFY = new Set(['once', 'always']);
 /** A type that says of each option that there is one: none is forgotten. */
 const OPTIONS = {
     source: true,
     providers: true,
     providerOptions: true,
     threads: true,
+    verify: true,
     signal: true,
     onProgress: true,
     allowOtherRuntime: true,
@@ -22,9 +24,13 @@ export function checkOptions(options) {
             continue;
         throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
     }
-    const { threads = 0, providers = [], providerOptions = {} } = { ...options };
+    const given = { ...options };
+    const { threads = 0, providers = [], providerOptions = {}, verify = 'once' } = given;
     if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
         throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
+    }
+    if (typeof verify !== 'string' || !VERIFY.has(verify)) {
+        throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
     }
     if (!Array.isArray(providers))
         throw bad(`providers is ${shown(providers)}, which is not an array`);

@@ -52,13 +52,14 @@ function fileIn(source) {
     const { buffer } = source;
     const file = ownFile('buffer', source.sha256);
     const [bytes, offset] = ArrayBuffer.isView(buffer) ? [buffer.buffer, buffer.byteOffset] : [buffer, 0];
-    const part = { name: '', path: '', offset, size: buffer.byteLength, sha256: file.sha256 };
+    const part = { name: '', path: '', offset, size: buffer.byteLength, sha256: file.sha256, endsSha256: '' };
     return [file, () => Promise.resolve({ part, bytes })];
 }
 function ownFile(path, sha256) {
     return {
         path,
         sha256: sha256?.toLowerCase() ?? '',
+        endsSha256: '',
         sizeBytes: -1,
         providers: ['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu'],
         chips: [],
@@ -109,13 +110,13 @@ class Placer {
     }
     /** In a browser, a file is an address, and is fetched to memory. */
     async placeAt(path, file, mustBeSecure = false, offset = 0) {
-        const part = { name: nameOf(file), path, offset, size: file.sizeBytes, sha256: file.sha256 };
+        const part = partOf(file, path, offset);
         if (this.backend.platform !== 'web' || !/^(https?|blob|data):/i.test(path))
             return { part, bytes: null };
         const { sizeBytes, sha256 } = file;
         const bytes = await fetchToMemory({ url: path, sizeBytes, sha256, mustBeSecure }, this.watcher(file));
         this.finish(file);
-        const inMemory = { ...part, size: bytes.byteLength, sha256: '' };
+        const inMemory = { ...part, size: bytes.byteLength, sha256: '', endsSha256: '' };
         keepInMemory(inMemory, bytes);
         return { part: inMemory, bytes };
     }
@@ -124,7 +125,7 @@ class Placer {
         const path = `${downloadsFolder(this.backend)}/${downloadName(file)}`;
         await download({ url: addressOf(file, url), path, sizeBytes, sha256 }, this.backend, this.watcher(file));
         this.finish(file);
-        return { part: { name: nameOf(file), path, offset: 0, size: sizeBytes, sha256 }, bytes: null };
+        return { part: partOf(file, path, 0), bytes: null };
     }
     /** Samples are wanted long after the model was loaded: its signal and its progress are not theirs. */
     watcher(file) {
@@ -161,8 +162,10 @@ function report(onProgress, progress) {
 function sum(sizes) {
     return [...sizes.values()].reduce((total, size) => total + size, 0);
 }
-function nameOf(file) {
-    return file.name ?? '';
+/** `file` where it lies; a file of weights has a name. */
+function partOf(file, path, offset) {
+    const { name = '', sizeBytes: size, sha256, endsSha256 } = file;
+    return { name, path, offset, size, sha256, endsSha256 };
 }
 function addressOf(file, url) {
     return url + encodeURIComponent(file.path);

@@ -2,6 +2,16 @@
 
 import { ModelError } from './errors.js';
 
+/**
+ * How the files of a model are checked when it is loaded.
+ *
+ * - `once`: all of a file by its SHA-256 once after it was installed, updated or replaced; its size and its first and
+ *   last 64 KiB at every load.
+ * - `always`: all of a file by its SHA-256 at every load. This alone finds other bytes in the middle of a file that nobody
+ *   has written to, as on storage that fails.
+ */
+export type Verify = 'once' | 'always';
+
 /** What the platform has. */
 export interface About {
   /** Version of the ONNX Runtime that is loaded: `1.2.3`. */
@@ -26,6 +36,8 @@ export interface Part {
   readonly size: number;
   /** In hexadecimal; empty for bytes that are not checked. */
   readonly sha256: string;
+  /** SHA-256 of its first and last 64 KiB, or of all of a part that has no more; empty where nobody knows it. */
+  readonly endsSha256: string;
 }
 
 /** What to open, and how. */
@@ -41,8 +53,10 @@ export interface OpenRequest {
   readonly settingValues: readonly string[];
   /** Of ONNX Runtime's own kernels; 0 leaves the choice to it. */
   readonly threads: number;
-  /** Folder for notes of files that were checked already; empty to check at every load. */
+  /** Folder for notes of files that were checked already; empty to check all of them at every load. */
   readonly notes: string;
+  /** `always` to check all of them whatever the notes say; else `once`. */
+  readonly verify: Verify;
 }
 
 /** A tensor as the opened file has it. */

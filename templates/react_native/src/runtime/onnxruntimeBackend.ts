@@ -110,7 +110,7 @@ export class OnnxRuntimeBackend implements Backend {
     const all = await read(path, this.options);
     const size = into.byteLength;
     if (all.length < offset + size) throw new ModelError('unreadable', `${path} has ${String(all.length)} bytes`);
-    new Uint8Array(into).set(await checkedPart({ name: '', path, offset, size, sha256 }, all));
+    new Uint8Array(into).set(await checkedPart({ name: '', path, offset, size, sha256, endsSha256: '' }, all));
   }
 
   writePart(path: string): Promise<void> {

@@ -127,6 +127,7 @@ async function openPlaced(
       settingValues: Object.values(settings),
       threads: start.threads,
       notes: source.notes,
+      verify: options.verify ?? 'once',
     },
     placed.bytes,
   );

@@ -1,7 +1,7 @@
 // How an app loads a model, and what it learns meanwhile.
 
 import type { ModelFile, PackagedFile, Provider, Settings } from './descriptor.js';
-import type { Part } from './backend.js';
+import type { Part, Verify } from './backend.js';
 import type { ModelError } from './errors.js';
 
 /**
@@ -38,6 +38,8 @@ export interface LoadOptions {
   readonly providerOptions?: Readonly<Partial<Record<Provider, Settings>>>;
   /** Threads of one run, 256 at most; 0 leaves the choice to the provider. */
   readonly threads?: number;
+  /** How the files of a model are checked when it is loaded: `'once'` unless told otherwise. */
+  readonly verify?: Verify;
   /** Ends loading, which is then rejected with `cancelled`. */
   readonly signal?: AbortSignal;
   /** Called while files are downloaded. */

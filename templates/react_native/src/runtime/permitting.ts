@@ -1,6 +1,6 @@
 // What must hold before a model is loaded.
 
-import type { Platform } from './backend.js';
+import type { Platform, Verify } from './backend.js';
 import { platformFiles, type ModelDescriptor } from './descriptor.js';
 import { ModelError } from './errors.js';
 import type { LoadOptions } from './options.js';
@@ -9,12 +9,15 @@ const MOST_THREADS = 256;
 
 const PROVIDERS: ReadonlySet<string> = new Set(['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu']);
 
+const VERIFY: ReadonlySet<string> = new Set<Verify>(['once', 'always']);
+
 /** A type that says of each option that there is one: none is forgotten. */
 const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   source: true,
   providers: true,
   providerOptions: true,
   threads: true,
+  verify: true,
   signal: true,
   onProgress: true,
   allowOtherRuntime: true,
@@ -27,9 +30,13 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
     if (Object.keys(OPTIONS).includes(name)) continue;
     throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
   }
-  const { threads = 0, providers = [], providerOptions = {} }: Readonly<Record<string, unknown>> = { ...options };
+  const given: Readonly<Record<string, unknown>> = { ...options };
+  const { threads = 0, providers = [], providerOptions = {}, verify = 'once' } = given;
   if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
     throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
+  }
+  if (typeof verify !== 'string' || !VERIFY.has(verify)) {
+    throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }
   if (!Array.isArray(providers)) throw bad(`providers is ${shown(providers)}, which is not an array`);
   if (typeof providerOptions !== 'object' || providerOptions === null) {

@@ -63,7 +63,7 @@ function fileIn(source: Extract<Own, { readonly buffer: unknown }>): OwnFile {
   const { buffer } = source;
   const file = ownFile('buffer', source.sha256);
   const [bytes, offset] = ArrayBuffer.isView(buffer) ? [buffer.buffer as ArrayBuffer, buffer.byteOffset] : [buffer, 0];
-  const part: Part = { name: '', path: '', offset, size: buffer.byteLength, sha256: file.sha256 };
+  const part: Part = { name: '', path: '', offset, size: buffer.byteLength, sha256: file.sha256, endsSha256: '' };
   return [file, () => Promise.resolve({ part, bytes })];
 }
 
@@ -71,6 +71,7 @@ function ownFile(path: string, sha256: string | undefined): ModelFile {
   return {
     path,
     sha256: sha256?.toLowerCase() ?? '',
+    endsSha256: '',
     sizeBytes: -1,
     providers: ['coreml', 'xnnpack', 'nnapi', 'qnn', 'webgpu', 'cpu'],
     chips: [],
@@ -121,12 +122,12 @@ class Placer {
 
   /** In a browser, a file is an address, and is fetched to memory. */
   async placeAt(path: string, file: PackagedFile, mustBeSecure = false, offset = 0): Promise<PlacedFile> {
-    const part: Part = { name: nameOf(file), path, offset, size: file.sizeBytes, sha256: file.sha256 };
+    const part = partOf(file, path, offset);
     if (this.backend.platform !== 'web' || !/^(https?|blob|data):/i.test(path)) return { part, bytes: null };
     const { sizeBytes, sha256 } = file;
     const bytes = await fetchToMemory({ url: path, sizeBytes, sha256, mustBeSecure }, this.watcher(file));
     this.finish(file);
-    const inMemory: Part = { ...part, size: bytes.byteLength, sha256: '' };
+    const inMemory: Part = { ...part, size: bytes.byteLength, sha256: '', endsSha256: '' };
     keepInMemory(inMemory, bytes);
     return { part: inMemory, bytes };
   }
@@ -136,7 +137,7 @@ class Placer {
     const path = `${downloadsFolder(this.backend)}/${downloadName(file)}`;
     await download({ url: addressOf(file, url), path, sizeBytes, sha256 }, this.backend, this.watcher(file));
     this.finish(file);
-    return { part: { name: nameOf(file), path, offset: 0, size: sizeBytes, sha256 }, bytes: null };
+    return { part: partOf(file, path, 0), bytes: null };
   }
 
   /** Samples are wanted long after the model was loaded: its signal and its progress are not theirs. */
@@ -176,8 +177,10 @@ function sum(sizes: ReadonlyMap<string, number>): number {
   return [...sizes.values()].reduce((total, size) => total + size, 0);
 }
 
-function nameOf(file: PackagedFile & { readonly name?: string }): string {
-  return file.name ?? '';
+/** `file` where it lies; a file of weights has a name. */
+function partOf(file: PackagedFile & { readonly name?: string }, path: string, offset: number): Part {
+  const { name = '', sizeBytes: size, sha256, endsSha256 } = file;
+  return { name, path, offset, size, sha256, endsSha256 };
 }
 
 function addressOf(file: PackagedFile, url: string): string {

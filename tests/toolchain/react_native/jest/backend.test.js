@@ -22,7 +22,7 @@ const transposed = (values) => [0, 3, 1, 4, 2, 5].map((index) => values[index]);
 const MADE = [0, -1, 0];
 const NOTHING = new ArrayBuffer(0);
 
-const part = (path, more = {}) => ({ name: '', path, offset: 0, size: -1, sha256: '', ...more });
+const part = (path, more = {}) => ({ name: '', path, offset: 0, size: -1, sha256: '', endsSha256: '', ...more });
 const request = (file, more = {}) => ({
   file,
   weights: [],
@@ -33,6 +33,7 @@ const request = (file, more = {}) => ({
   settingValues: [],
   threads: 1,
   notes: '',
+  verify: 'once',
   ...more,
 });
 

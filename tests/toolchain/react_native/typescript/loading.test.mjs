@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { backend, bytesOf, load } from './package.mjs';
 
@@ -9,7 +10,7 @@ const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;
 const SESSIONS = [];
-const OPTIONS = 'source, providers, providerOptions, threads, signal, onProgress, allowOtherRuntime';
+const OPTIONS = 'source, providers, providerOptions, threads, verify, signal, onProgress, allowOtherRuntime';
 
 /**
  * A phone with these properties. It runs models with the real ONNX Runtime, which has the CPU alone: its JavaScript
@@ -118,6 +119,23 @@ test('an app chooses the providers: those without a file are passed over, and ea
     cpu.requests.map((request) => request.provider),
     [''],
   );
+});
+
+test('files are checked once unless the app wants it always, and their ends are known from the build', async () => {
+  const { requests } = await onPhone();
+  for (const options of [{}, { verify: 'once' }, { verify: 'always' }]) {
+    await loaded(descriptor, { providers: [], ...options });
+  }
+  assert.deepEqual(
+    requests.map(({ verify }) => verify),
+    ['once', 'once', 'always'],
+  );
+  const content = await bytesOf(descriptor.platforms.android.files.at(-1).path);
+  const block = 64 * 1024;
+  const ends = Buffer.concat([content.subarray(0, block), content.subarray(block).subarray(-block)]);
+  const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
+  const [{ file }] = requests;
+  assert.deepEqual([file.sha256, file.endsSha256], [digest(content), digest(ends)]);
 });
 
 test('XNNPACK has threads of its own, as many as the app says or four at most', async () => {
@@ -313,6 +331,8 @@ for (const [options, message] of [
   [{ threads: 1.5 }, 'threads is 1.5, which is not one of 0 to 256'],
   [{ threads: '2' }, "threads is '2', which is not one of 0 to 256"],
   [null, 'options are null, not an object'],
+  [{ verify: 'never' }, `verify is 'never', which is not one of once, always`],
+  [{ verify: null }, 'verify is null, which is not one of once, always'],
   [{ provider: 'cpu' }, `unknown option 'provider': there are ${OPTIONS}`],
   [{ toString: 'cpu' }, `unknown option 'toString': there are ${OPTIONS}`],
   [{ providers: 'cpu' }, "providers is 'cpu', which is not an array"],

@@ -2,7 +2,8 @@
 
 #include "Checked.h"
 
-#include <filesystem>
+#include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -14,23 +15,38 @@ namespace mobpack::visionmodelscxx {
 
 namespace {
 
+/// Of the two blocks of a file that are read at every load.
+constexpr std::size_t blockBytes = 64 * 1024;
+
+std::string digestOfEnds(std::span<const std::byte> bytes) {
+  const auto first = std::min(bytes.size(), blockBytes);
+  Sha256 digest;
+  digest.add(bytes.first(first));
+  digest.add(bytes.last(std::min(bytes.size() - first, blockBytes)));
+  return digest.finish();
+}
+
 /// A note on the file that was found to have a digest: one for each digest, so that notes of older files go.
 class Note {
  public:
   Note(const std::string& folder, const std::string& sha256) : path_(folder + "/" + sha256 + ".checked") {}
 
-  bool says(const std::string& identity) const {
+  bool says(const std::string& identity) const noexcept {
+    if (sizeOfFile(path_) != static_cast<std::int64_t>(identity.size())) return false;
     std::ifstream file(path_, std::ios::binary);
     return file && std::string(std::istreambuf_iterator<char>(file), {}) == identity;
   }
 
   /// A note that cannot be written costs time at the next load, nothing else.
   void write(const std::string& identity) const noexcept {
+    if (says(identity)) return;
     try {
       replaceFile(path_, std::as_bytes(std::span(identity)));
     } catch (const std::exception&) {
     }
   }
+
+  void remove() const noexcept { std::remove(path_.c_str()); }
 
  private:
   std::string path_;
@@ -49,15 +65,21 @@ void check(std::span<const std::byte> bytes, const std::string& sha256, const st
   if (found != sha256) throw Failure(Code::corrupted, path + " has sha256 " + found + ", expected " + sha256);
 }
 
-MappedFile mapChecked(const Part& part, const std::string& notes) {
+MappedFile mapChecked(const Part& part, const std::string& notes, Verify verify) {
   MappedFile file(part);
   if (notes.empty() || !isDigest(part.sha256)) {
     check(file.bytes(), part.sha256, part.path);
     return file;
   }
   const Note note(notes, part.sha256);
-  if (note.says(file.identity())) return file;
-  check(file.bytes(), part.sha256, part.path);
+  const bool isKnown = verify == Verify::once && note.says(file.identity());
+  if (isKnown && digestOfEnds(file.bytes()) == part.endsSha256) return file;
+  try {
+    check(file.bytes(), part.sha256, part.path);
+  } catch (const Failure&) {
+    note.remove();
+    throw;
+  }
   note.write(file.identity());
   return file;
 }

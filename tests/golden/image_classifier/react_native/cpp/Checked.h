@@ -14,10 +14,13 @@ namespace mobpack::visionmodelscxx {
 /// Throws Failure unless `bytes` have the digest that is expected; an empty one is that of anything.
 void check(std::span<const std::byte> bytes, const std::string& sha256, const std::string& path);
 
+/// How a file is checked when it is opened.
+enum class Verify { once, always };
+
 /// A part of a file whose digest is right.
 ///
-/// A note in the folder `notes` says that it was when this file was last read; the file is read again when it is another
-/// one or has changed since. Without a folder it is always read.
-MappedFile mapChecked(const Part& part, const std::string& notes);
+/// A note in the folder `notes` says that it was when all of this file was last read. Verify::once then reads its first
+/// and last blocks alone, unless it is another file or was written to since. Without a folder all of it is read.
+MappedFile mapChecked(const Part& part, const std::string& notes, Verify verify);
 
 }  // namespace mobpack::visionmodelscxx

@@ -78,7 +78,7 @@ void writePart(const std::string& path, std::uint64_t offset, std::span<const st
 void finishPart(const std::string& part, const std::string& path, std::uint64_t sizeBytes, const std::string& sha256) {
   try {
     OpenFile::toRead(part).synchronize();
-    const MappedFile file(Part{"", part, 0, std::nullopt, ""});
+    const MappedFile file(Part{"", part, 0, std::nullopt, "", ""});
     if (file.bytes().size() != sizeBytes) {
       const auto found = std::to_string(file.bytes().size());
       throw Failure(Code::corrupted, part + " has " + found + " bytes, expected " + std::to_string(sizeBytes));

@@ -40,18 +40,17 @@ std::string describe(const Part& part, std::size_t sizeBytes, const struct stat&
   const auto modified = about.st_mtim;
   const auto changed = about.st_ctim;
 #endif
-  std::string text = part.path;
-  const auto add = [&text](auto number) { text += " " + std::to_string(number); };
+  std::string text;
+  const auto add = [&text](auto number) { text += std::to_string(number) + " "; };
   add(part.offset);
   add(sizeBytes);
-  add(about.st_dev);
   add(about.st_ino);
   add(about.st_size);
   add(modified.tv_sec);
   add(modified.tv_nsec);
   add(changed.tv_sec);
   add(changed.tv_nsec);
-  return text;
+  return text + part.path;
 }
 
 }  // namespace

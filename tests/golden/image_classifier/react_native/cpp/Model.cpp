@@ -38,7 +38,7 @@ Model::Model(const ModelRequest& request, std::optional<Bytes> bytes) : bytes_(s
 
 std::span<const std::byte> Model::load(const ModelRequest& request) {
   if (!bytes_) {
-    mapped_ = mapChecked(request.file, request.notes);
+    mapped_ = mapChecked(request.file, request.notes, request.verify);
     return mapped_->bytes();
   }
   check(*bytes_, request.file.sha256, "the model");
@@ -50,8 +50,9 @@ std::span<const std::byte> Model::locate(const ModelRequest& request, std::span<
   if (request.weights.empty()) return model;
   std::map<std::string, Part> parts;
   for (const auto& weights : request.weights) {
-    const auto sizeBytes = mapChecked(weights, request.notes).bytes().size();
-    parts[weights.name] = {weights.name, weights.path, weights.offset, sizeBytes, weights.sha256};
+    const auto sizeBytes = mapChecked(weights, request.notes, request.verify).bytes().size();
+    parts[weights.name] = weights;
+    parts[weights.name].sizeBytes = sizeBytes;
     sizeBytes_ += sizeBytes;
   }
   located_ = locateWeights(model, parts);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "Checked.h"
 #include "MappedFile.h"
 #include "OnnxRuntime.h"
 #include "Part.h"
@@ -29,6 +30,7 @@ struct ModelRequest {
   int threads = 0;
   /// Folder for notes of files that were checked already; empty to check each time.
   std::string notes;
+  Verify verify = Verify::once;
 };
 
 /// An open model, and the bytes that ONNX Runtime reads where they are.

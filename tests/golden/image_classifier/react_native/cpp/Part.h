@@ -18,6 +18,8 @@ struct Part {
   std::optional<std::uint64_t> sizeBytes;
   /// In hexadecimal; empty when nobody knows it.
   std::string sha256;
+  /// SHA-256 of its first and last blocks, or of all of a part that has no more; empty when nobody knows it.
+  std::string endsSha256;
 };
 
 }  // namespace mobpack::visionmodelscxx

@@ -14,10 +14,10 @@
 namespace facebook::react {
 
 using VisionModelsAbout = NativeVisionModelsCxxAbout<std::string, std::string, std::string, double>;
-using VisionModelsPart = NativeVisionModelsCxxPart<std::string, std::string, double, double, std::string>;
+using VisionModelsPart = NativeVisionModelsCxxPart<std::string, std::string, double, double, std::string, std::string>;
 using VisionModelsOpenRequest = NativeVisionModelsCxxOpenRequest<
     VisionModelsPart, std::vector<VisionModelsPart>, std::string, std::vector<std::string>, std::vector<std::string>,
-    std::vector<std::string>, std::vector<std::string>, double, std::string>;
+    std::vector<std::string>, std::vector<std::string>, double, std::string, std::string>;
 using VisionModelsTensorInfo = NativeVisionModelsCxxTensorInfo<std::string, std::string, std::vector<double>>;
 using VisionModelsOpened =
     NativeVisionModelsCxxOpened<double, std::vector<VisionModelsTensorInfo>, std::vector<VisionModelsTensorInfo>, double>;

@@ -43,10 +43,17 @@ std::uint64_t count(double number, const std::string& what) {
 }
 
 own::Part nativePart(const VisionModelsPart& part) {
-  own::Part result{part.name, part.path, count(part.offset, "the offset of " + part.path), std::nullopt, part.sha256};
+  const auto offset = count(part.offset, "the offset of " + part.path);
+  own::Part result{part.name, part.path, offset, std::nullopt, part.sha256, part.endsSha256};
   const auto sizeBytes = wholeNumber(part.size, "the size of " + part.path, -1);
   if (sizeBytes >= 0) result.sizeBytes = static_cast<std::uint64_t>(sizeBytes);
   return result;
+}
+
+own::Verify verifyOf(const std::string& text) {
+  if (text == "once") return own::Verify::once;
+  if (text == "always") return own::Verify::always;
+  throw own::Failure(own::Code::badInput, "verify is '" + text + "', not 'once' or 'always'");
 }
 
 own::ModelRequest nativeRequest(const VisionModelsOpenRequest& request) {
@@ -63,6 +70,7 @@ own::ModelRequest nativeRequest(const VisionModelsOpenRequest& request) {
   }
   result.threads = static_cast<int>(request.threads);
   result.notes = request.notes;
+  result.verify = verifyOf(request.verify);
   return result;
 }
 

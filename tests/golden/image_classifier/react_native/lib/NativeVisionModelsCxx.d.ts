@@ -11,6 +11,7 @@ export type Part = {
     offset: number;
     size: number;
     sha256: string;
+    endsSha256: string;
 };
 export type OpenRequest = {
     file: Part;
@@ -22,6 +23,7 @@ export type OpenRequest = {
     settingValues: ReadonlyArray<string>;
     threads: number;
     notes: string;
+    verify: string;
 };
 export type TensorInfo = {
     name: string;

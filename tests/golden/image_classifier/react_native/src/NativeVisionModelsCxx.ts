@@ -15,6 +15,7 @@ export type Part = {
   offset: number;
   size: number;
   sha256: string;
+  endsSha256: string;
 };
 
 export type OpenRequest = {
@@ -27,6 +28,7 @@ export type OpenRequest = {
   settingValues: ReadonlyArray<string>;
   threads: number;
   notes: string;
+  verify: string;
 };
 
 export type TensorInfo = {

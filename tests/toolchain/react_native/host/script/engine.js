@@ -5,12 +5,12 @@ import { TurboModuleRegistry } from 'react-native';
 export const engine = TurboModuleRegistry.get('ModelsCxx');
 
 export function part(path, more = {}) {
-  return { name: '', path, offset: 0, size: -1, sha256: '', ...more };
+  return { name: '', path, offset: 0, size: -1, sha256: '', endsSha256: '', ...more };
 }
 
 export function request(file, more = {}) {
   const empty = { weights: [], provider: '', providerKeys: [], providerValues: [], settingKeys: [], settingValues: [] };
-  return { file, ...empty, threads: 1, notes: '', ...more };
+  return { file, ...empty, threads: 1, notes: '', verify: 'once', ...more };
 }
 
 /** Opens the file at a path. */

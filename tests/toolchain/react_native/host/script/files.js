@@ -191,6 +191,7 @@ export async function wrongRequests() {
   await bad('an offset beyond', { file: { ...file, offset: 1e9 } }, null, 'corrupted');
   await bad('no file', { file: part('/nowhere') }, null, 'missing');
   await bad('a folder', { file: part(plan.scratch) }, null, 'unreadable');
+  await bad('a way to verify', { verify: 'never' });
   await bad('a digest', { file: { ...file, sha256: NONE } }, null, 'corrupted');
   await bad('a buffer that is too short', { file: { ...file, offset: 50 } }, new ArrayBuffer(10));
   await bad('a buffer that is no model', {}, new ArrayBuffer(64), 'runtime');
@@ -206,6 +207,17 @@ export async function wrongRequests() {
   await bad('no file', { file: part('/nowhere') }, null, 'missing');
   await later(50);
   check(host.threads() <= before + 1, `threads that failed to open end: ${before}, then ${host.threads()}`);
+}
+
+/** Opens a file and its weights, `plan.verify` says how they are checked: what is wrong, or nothing. */
+export async function opens() {
+  const { inputs, notes, verify } = plan;
+  try {
+    engine.close((await engine.open(request(inputs.file, { weights: inputs.weights, notes, verify }), null)).session);
+    return '';
+  } catch (error) {
+    return error.message;
+  }
 }
 
 /** Two files whose bytes follow others, as in an app's package; weights lie in the second. */

@@ -100,6 +100,13 @@ export async function loads() {
   return { provider, fallbacks, info };
 }
 
+/** Loads a model several times at once. */
+export async function loadsAtOnce() {
+  const all = await Promise.all(Array.from({ length: 4 }, () => Orientation.load(one())));
+  for (const model of all) model.dispose();
+  return all.length;
+}
+
 export async function selfTests() {
   const results = [];
   for (const each of [Orientation, SileroVad, EveryType]) {

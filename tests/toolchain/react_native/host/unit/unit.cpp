@@ -48,7 +48,7 @@ int sha256(const Words& words) {
 
 /// `weights MODEL TARGET NAME PATH OFFSET SIZE`: the model with the references to one file of weights set right.
 int weights(const Words& words) {
-  const own::Part part{words.at(2), words.at(3), std::stoull(words.at(4)), std::stoull(words.at(5)), ""};
+  const own::Part part{words.at(2), words.at(3), std::stoull(words.at(4)), std::stoull(words.at(5)), "", ""};
   const auto located = own::locateWeights(read(words.at(0)), Parts{{part.name, part}});
   std::ofstream(words.at(1), std::ios::binary) << located;
   return 0;
@@ -69,7 +69,7 @@ bool isAccepted(const Bytes& model, const Parts& parts) {
 /// `damage MODEL NAME COUNT`: the model cut at every length, and with bytes changed at random; how many are refused.
 int damage(const Words& words) {
   const auto model = read(words.at(0));
-  const Parts parts{{words.at(1), {words.at(1), "/w", 16, 1 << 20, ""}}};
+  const Parts parts{{words.at(1), {words.at(1), "/w", 16, 1 << 20, "", ""}}};
   std::size_t cut = 0;
   for (std::size_t size = 0; size < model.size(); ++size) {
     if (!isAccepted(Bytes(model.begin(), model.begin() + static_cast<std::ptrdiff_t>(size)), parts)) ++cut;

@@ -72,6 +72,7 @@ const descriptor = {
                 {
                     path: 'classifier.ort',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+                    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
                     providers: ['cpu'],
                     chips: [],
@@ -87,6 +88,7 @@ const descriptor = {
                 {
                     path: 'classifier.ort',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+                    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
                     providers: ['cpu'],
                     chips: [],

@@ -105,6 +105,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'classifier.ort',
           sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
           providers: ['cpu'],
           chips: [],
@@ -120,6 +121,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'classifier.ort',
           sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
           providers: ['cpu'],
           chips: [],
@@ -135,6 +137,7 @@ const descriptor: ModelDescriptor = {
       file: {
         path: 'classifier-golden.safetensors',
         sha256: '000000000000000000000000000000000000000000000000000000000000601d',
+        endsSha256: '36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470',
         sizeBytes: 1044,
       },
       tested: [

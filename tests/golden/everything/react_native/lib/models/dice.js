@@ -22,6 +22,7 @@ const descriptor = {
                 {
                     path: 'dice.onnx',
                     sha256: 'f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7',
+                    endsSha256: 'abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511',
                     sizeBytes: 18,
                     providers: ['cpu'],
                     chips: [],
@@ -33,12 +34,14 @@ const descriptor = {
                             name: 'model-1.weights',
                             path: 'dice-model-1.weights',
                             sha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
+                            endsSha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
                             sizeBytes: 24,
                         },
                         {
                             name: 'model-2.weights',
                             path: 'dice-model-2.weights',
                             sha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
+                            endsSha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
                             sizeBytes: 24,
                         },
                     ],
@@ -52,6 +55,7 @@ const descriptor = {
                 {
                     path: 'dice.onnx',
                     sha256: 'f83b670d69f3906bb6954dde8dd45ba74cd28e41719d1aa6e2512a1128fdc7d7',
+                    endsSha256: 'abe17723a594e408a5b205af5c8fb71413397a27808df3583490e7ebe3193511',
                     sizeBytes: 18,
                     providers: ['cpu'],
                     chips: [],
@@ -63,12 +67,14 @@ const descriptor = {
                             name: 'model-1.weights',
                             path: 'dice-model-1.weights',
                             sha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
+                            endsSha256: '34899172f51ec838b16143eaf03ef94b84681ed2246289f540a2fcf625c9f463',
                             sizeBytes: 24,
                         },
                         {
                             name: 'model-2.weights',
                             path: 'dice-model-2.weights',
                             sha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
+                            endsSha256: 'd8ca10559fd88ec109ec2edafe20cead152b9fa9b891c97a9a5c8c5d01a52f89',
                             sizeBytes: 24,
                         },
                     ],
@@ -82,6 +88,7 @@ const descriptor = {
             file: {
                 path: 'every-thing_v2-golden.safetensors',
                 sha256: '000000000000000000000000000000000000000000000000000000000000601d',
+                endsSha256: '36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470',
                 sizeBytes: 1180,
             },
             tested: [

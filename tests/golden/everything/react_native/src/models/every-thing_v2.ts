@@ -134,6 +134,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'every-thing_v2-sm8650.onnx',
           sha256: 'de22a82a4e704b70e53c5573127696f5ae0d036a99191c93cb1f629d10eb959f',
+          endsSha256: '1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63',
           sizeBytes: 5120,
           providers: ['qnn'],
           chips: ['SM8650'],
@@ -144,6 +145,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'every-thing_v2-sm8750.onnx',
           sha256: '35679fc855230d2f6945a69002da0f3d57e0e99495cbd074a10f1ab0cfad90db',
+          endsSha256: '1a0951061f6395afaafaaf79f210477802a548baace02a22294281a5caaf2d63',
           sizeBytes: 5120,
           providers: ['qnn'],
           chips: ['SM8750', 'SM8750P'],
@@ -154,6 +156,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'every-thing_v2-unfused.ort',
           sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
+          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
           providers: ['qnn', 'nnapi', 'xnnpack', 'webgpu'],
           chips: [],
@@ -166,6 +169,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'every-thing_v2.ort',
           sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
           providers: ['cpu'],
           chips: [],
@@ -181,6 +185,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'every-thing_v2-unfused.ort',
           sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
+          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
           providers: ['coreml', 'xnnpack'],
           chips: [],
@@ -193,6 +198,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'every-thing_v2.ort',
           sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+          endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
           sizeBytes: 5120,
           providers: ['cpu'],
           chips: [],
@@ -208,6 +214,7 @@ const descriptor: ModelDescriptor = {
       file: {
         path: 'every-thing_v2-golden.safetensors',
         sha256: '000000000000000000000000000000000000000000000000000000000000601d',
+        endsSha256: '36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470',
         sizeBytes: 1180,
       },
       tested: [

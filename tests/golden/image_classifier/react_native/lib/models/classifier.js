@@ -24,6 +24,7 @@ const descriptor = {
                 {
                     path: 'classifier-unfused.ort',
                     sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
+                    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
                     providers: ['xnnpack'],
                     chips: [],
@@ -36,6 +37,7 @@ const descriptor = {
                 {
                     path: 'classifier.ort',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+                    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
                     providers: ['cpu'],
                     chips: [],
@@ -51,6 +53,7 @@ const descriptor = {
                 {
                     path: 'classifier-unfused.ort',
                     sha256: 'a8ed0a82eafaf72ccd84d6353d7226d9dcda6fb66365f3d45160a8563af301f9',
+                    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
                     providers: ['coreml'],
                     chips: [],
@@ -63,6 +66,7 @@ const descriptor = {
                 {
                     path: 'classifier.ort',
                     sha256: '7b90c1b0d4cfd5d9bbbfabb9827ffb74895fbb615658050e08373e89ee970147',
+                    endsSha256: '887f0d74f7c1323c2d68ac0a606df0459b496a495d4d588b19c27d9944abdd2e',
                     sizeBytes: 5120,
                     providers: ['cpu'],
                     chips: [],
@@ -78,6 +82,7 @@ const descriptor = {
             file: {
                 path: 'classifier-golden.safetensors',
                 sha256: '000000000000000000000000000000000000000000000000000000000000601d',
+                endsSha256: '36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470',
                 sizeBytes: 6021792,
             },
             tested: [
