@@ -77,7 +77,7 @@ def _needs_rewriting(has: Callable[[bytes], bool]) -> bool:
     """Whether a model in whose bytes are those that `has` says may have, once it is optimized, what is rewritten."""
     if has(blocks.SIGN) or (has(b"DequantizeLinear") and has(b"MatMul")):  # the second become the first
         return True
-    return saturates() and any(map(has, QUANTIZED))
+    return any(map(has, QUANTIZED)) and saturates()
 
 
 def _rewritten(content: bytes, data_folder: Path, new_options: NewOptions) -> Any:
