@@ -177,6 +177,16 @@ def test_a_file_in_ort_format_is_rewritten(tmp_path: Path, monkeypatch: pytest.M
     assert written == [1]
 
 
+def test_branches_in_ort_format_get_the_names_that_it_does_not_keep(tmp_path: Path) -> None:
+    graph = """(float[4] x, bool c) => (float[4] y) { y = If (c) <
+        then_branch = one () => (float[4] p) { p = Softmax (x) }, else_branch = two () => (float[4] q) { q = Neg (x) }>
+    }"""
+    path = ort_format(saved(tmp_path / "m.onnx", onnx_model(graph)), is_fused=True)
+    session = exact.opened(path, "", options())
+    (found,) = session.run(None, {"x": numpy.zeros(4, numpy.float32), "c": numpy.array(True)})
+    assert found.tolist() == [0.25] * 4
+
+
 def test_a_file_without_8_bit_products_and_softmax_is_opened_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager import walk
 from packager.exact import blocks, products, softmax
 from packager.exact.processor import saturates
 
@@ -65,12 +66,11 @@ def _opened_ort(path: Path, new_options: NewOptions) -> Any:
     if is_final and not has_softmax:
         return _session(str(path), new_options(), "")
     with tempfile.TemporaryDirectory(prefix="mobpack-") as scratch:
-        written = _written(str(path), new_options(), "", Path(scratch))
+        proto = _parsed(_written(str(path), new_options(), "", Path(scratch)))
+        walk.name_graphs(proto)
         if has_softmax:
-            proto = _parsed(written)
             softmax.widened(proto, is_optimized=False)
-            written = proto.SerializeToString()
-        return _rewritten(written, Path(scratch), new_options)
+        return _rewritten(proto.SerializeToString(), Path(scratch), new_options)
 
 
 def _needs_rewriting(has: Callable[[bytes], bool]) -> bool:
