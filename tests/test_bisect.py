@@ -44,9 +44,12 @@ kernels = "skip"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a variant whose ranges fit its inputs and one whose ranges are next to nothing."""
     folder = tmp_path_factory.mktemp("bisect")
-    saved(folder / "net.onnx", onnx_model(NET, weights={"w1": weight(16, 16), "w2": weight(16, 8, seed=1)}))
+    saved(
+        folder / "net.onnx",
+        onnx_model(NET, weights={"w1": weight(16, 16), "w2": numpy.multiply(weight(16, 8, seed=1), 0.2, dtype="f4")}),
+    )
     (folder / "mobpack.toml").write_text(PROJECT)
-    numpy.save(folder / "good.npy", numpy.random.default_rng(0).standard_normal((64, 16)).astype("f4"))
+    numpy.save(folder / "good.npy", numpy.random.default_rng(0).uniform(-1, 1, (64, 16)).astype("f4"))
     numpy.save(folder / "bad.npy", numpy.full((4, 16), 1e-4, "f4"))
     return folder
 
