@@ -254,3 +254,17 @@ def test_a_result_is_kept_for_the_same_model_and_the_same_code(tmp_path: Path) -
     file.write_text(building.to_json(found()), encoding="utf-8")
     assert program.kept(ENTRY, tmp_path, any_code=False) is None
     assert program.kept(ENTRY, tmp_path, any_code=True) == found()
+
+
+def test_the_page_alone_is_written_without_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "results").mkdir()
+    name = models.read().models[0].name
+    result = replace(found(name=name), sha256=models.read().models[0].sha256)
+    (tmp_path / "results" / f"{name}.json").write_text(building.to_json(result), encoding="utf-8")
+    monkeypatch.setattr(program, "built", lambda *given: pytest.fail("a model was built"))
+    arguments = ["zoo", "--page-only", "--folder", str(tmp_path), "--page", str(tmp_path / "zoo.md")]
+    monkeypatch.setattr(sys, "argv", arguments)
+    monkeypatch.setattr("signal.signal", lambda *given: None)
+    assert program.main() == 0
+    text = (tmp_path / "zoo.md").read_text(encoding="utf-8")
+    assert f"**1 of {len(models.read().models)} models" in text

@@ -31,6 +31,9 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="build this model, again")
     parser.add_argument("--limit-s", type=float, default=LIMIT_S, help="end a build after this many seconds")
     parser.add_argument("--keep-all", action="store_true", help="keep results of other code, too")
+    parser.add_argument(
+        "--page-only", action="store_true", help="write the page from the results there are, of any code"
+    )
     parser.add_argument("--folder", type=Path, help="where models and results are kept; default: the user's cache")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
     parser.add_argument("--describe", nargs=2, metavar=("CLIENT", "PACKAGE"), help="print lines for models.toml")
@@ -48,10 +51,11 @@ def main() -> int:
     results = {
         entry.name: found
         for entry in zoo.models
-        if entry.name not in arguments.only and (found := kept(entry, folder, any_code=arguments.keep_all))
+        if entry.name not in arguments.only
+        and (found := kept(entry, folder, any_code=arguments.keep_all or arguments.page_only))
     }
     wanted = arguments.only or [each.name for each in zoo.models if each.name not in results]
-    for entry in (each for each in zoo.models if each.name in wanted):
+    for entry in (each for each in zoo.models if each.name in wanted and not arguments.page_only):
         results[entry.name] = built(entry, zoo.models, folder, arguments.limit_s)
     if not arguments.only or arguments.keep_all:
         arguments.page.write_text(page(zoo, results, f"{datetime.now(UTC):%Y-%m-%d}"), encoding="utf-8")
