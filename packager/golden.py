@@ -205,16 +205,17 @@ def accepted(original: Variant, seed: int, scratch: Path) -> Inputs:
 
 def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:
     """What the file says of itself."""
-    shares: dict[str, float] = {}
+    loosest: dict[str, Allowed] = {}
     for outputs in allowed:
         for name, each in outputs.items():
-            shares[name] = max(each.share, shares.get(name, 0.0))
+            loosest[name] = max(each, loosest.get(name, each), key=lambda one: one.rtol)
+    tolerances = {name: {"rtol": each.rtol, "atol": each.atol, "scale": each.scale} for name, each in loosest.items()}
     return {
         "model": family.original.model.name,
         "model-sha256": family.original.model.sha256,
         "variant": family.variant,
         "samples": inputs.description,
-        "tolerance": to_json(shares),
+        "tolerance": to_json(tolerances),
         **({} if inputs.seed is None else {"seed": str(inputs.seed)}),
     }
 
@@ -236,17 +237,26 @@ def _proven(
             "be made of yours"
         )
     measured = {each.output: each.max_rel_error for each in found.outputs}  # none where the file does not run here
-    allowed = {}
-    for spec in subject.variant.model.signature.outputs:
-        told = settings.tolerance_of(spec.name)
-        most = share(told, general=settings.tolerance, measured=measured.get(spec.name, 0.0))
-        allowed[spec.name] = Allowed(share=most, mismatches=told.max_mismatches)
-    return allowed
+    scales = references.of(subject.original, settings).scales
+    return {
+        spec.name: allowed_of(settings, spec.name, scale=scale.value, measured=measured.get(spec.name, 0.0))
+        for spec, scale in zip(subject.variant.model.signature.outputs, scales, strict=True)
+    }
 
 
-def share(told: Tolerance, *, general: float, measured: float) -> float:
-    """What the user allows. Where he said it in other terms than a share: as for other outputs, or more where that
-    would already fail here."""
+def allowed_of(settings: ParitySettings, output: str, *, scale: float, measured: float) -> Allowed:
+    """What the user allows `output`, which was off by the share `measured` here."""
+    told = settings.tolerance_of(output)
+    rtol, atol = _parts(told, settings.general, measured)
+    return Allowed(rtol=rtol, atol=atol, scale=float(f"{scale:.3g}"), mismatches=told.max_mismatches)
+
+
+def _parts(told: Tolerance, general: Tolerance, measured: float) -> tuple[float, float]:
+    """Both parts of a tolerance. Where the user said it in other terms than an error: as for other outputs, or more
+    where that would already fail here."""
     if told.max_rel_error is not None:
-        return told.max_rel_error
-    return max(general, float(f"{HEADROOM * measured:.1g}"))
+        return told.max_rel_error, told.atol_of(told.max_rel_error)
+    if told.max_abs_error is not None:
+        return 0.0, told.max_abs_error
+    rtol = max(general.max_rel_error or 0.0, float(f"{HEADROOM * measured:.1g}"))
+    return rtol, general.atol_of(rtol)

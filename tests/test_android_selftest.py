@@ -296,21 +296,21 @@ def test_a_closed_model_tests_nothing(run: Run) -> None:
 @pytest.mark.parametrize(
     ("model", "tensor", "index", "value", "failed", "words"),
     [
-        ("orientation", "0.output.fetch_name_0", 2, struct.pack("<f", 9.0), "fetch_name_0.0", "of the largest value"),
-        ("silero-vad", "1.output.stateN", 7, struct.pack("<f", 9.0), "stateN.1", "of the largest value"),
+        ("orientation", "0.output.fetch_name_0", 2, struct.pack("<f", 9.0), "fetch_name_0.0", " + 1.0e-03 x "),
+        ("silero-vad", "1.output.stateN", 7, struct.pack("<f", 9.0), "stateN.1", " + 1.0e-03 x "),
         ("every-type", "0.output.f32_t", 1, struct.pack("<f", np.nan), "f32_t.0", "NaN or infinity at other places: 1"),
         ("every-type", "1.output.f32_t", 0, struct.pack("<f", 1.0), "f32_t.1", "NaN or infinity at other places: 1"),
-        ("every-type", "0.output.f64_t", 1, struct.pack("<d", 9e100), "f64_t.0", "of the largest value"),
-        ("every-type", "0.output.f16_t", 2, struct.pack("<e", -60000), "f16_t.0", "error 5.5e+03, 9.2e-02"),
-        ("every-type", "0.output.u8_t", 5, struct.pack("<B", 250), "u8_t.0", "error 5.0e+00, 2.0e-02"),
-        ("every-type", "0.output.i8_t", 0, struct.pack("<b", 127), "i8_t.0", "error 2.6e+02, 2.0e+00"),
+        ("every-type", "0.output.f64_t", 1, struct.pack("<d", 9e100), "f64_t.0", " + 1.0e-03 x "),
+        ("every-type", "0.output.f16_t", 2, struct.pack("<e", -60000), "f16_t.0", "error 5.5e+03 of "),
+        ("every-type", "0.output.u8_t", 5, struct.pack("<B", 250), "u8_t.0", "error 5.0e+00 of "),
+        ("every-type", "0.output.i8_t", 0, struct.pack("<b", 127), "i8_t.0", "error 2.6e+02 of "),
         ("every-type", "0.output.i16_t", 0, struct.pack("<h", -32767), "i16_t.0", "values that differ: 1"),
         ("every-type", "0.output.i32_t", 0, struct.pack("<i", 0), "i32_t.0", "values that differ: 1"),
         ("every-type", "0.output.i64_t", 5, struct.pack("<q", 2**40 + 1), "i64_t.0", "values that differ: 1"),
         ("every-type", "0.output.u16_t", 0, struct.pack("<H", 2), "u16_t.0", "values that differ: 1"),
         ("every-type", "0.output.flag_t", 0, b"\0", "flag_t.0", "values that differ: 1"),
-        ("every-type", "0.output.doubled", 0, struct.pack("<f", 2.4), "doubled.0", "of the largest value"),
-        ("every-type", "0.output.columns", 11, struct.pack("<f", 9.0), "columns.0", "of the largest value"),
+        ("every-type", "0.output.doubled", 0, struct.pack("<f", 2.4), "doubled.0", " + 1.0e-03 x "),
+        ("every-type", "0.output.columns", 11, struct.pack("<f", 9.0), "columns.0", " + 1.0e-03 x "),
     ],
 )
 def test_another_expected_value_fails_and_names_output_and_sample(
@@ -356,6 +356,24 @@ def test_arithmetic_in_16_bits_that_the_app_asks_for_is_allowed_to_round_more(ru
     found = run("in 16 bits")
 
     assert (found["provider"], found["fetch_name_0.0.tolerance"], found["passed"]) == ("NNAPI", "0.01", "true")
+    assert found["fetch_name_0.0.absoluteTolerance"] == "1.0E-4"
+
+
+@pytest.mark.parametrize(("error", "failed"), [(9e-4, ""), (1.2e-3, "fetch_name_0.0")])
+def test_what_comes_from_a_softmax_is_measured_by_its_range(
+    built: Library, run: Run, tmp_path: Path, error: float, failed: str
+) -> None:
+    path = tmp_path / "golden"
+    path.write_bytes(asset(built, "orientation.golden.safetensors"))
+    golden = vectors.read(path)
+    smallest = float(vectors.outputs_of(golden, golden.samples[0])["fetch_name_0"].reshape(-1)[0])
+    altered = edited(built, "orientation", "0.output.fetch_name_0", 0, struct.pack("<f", smallest + error))
+
+    found = run("orientation", altered, providers="CPU")
+
+    parts = [float(found[f"fetch_name_0.0.{part}"]) for part in ("tolerance", "absoluteTolerance", "scale")]
+    assert parts == [1e-3, 1e-5, 1.0]
+    assert found["failed"] == failed
 
 
 def test_the_vectors_are_what_desktop_onnxruntime_computes(built: Library, tmp_path: Path) -> None:

@@ -321,8 +321,10 @@ def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_mak
     assert warnings == []
     assert len(golden) == 2
     assert set(golden) == {("m", each.sha256) for each in one.files}
-    assert all(each.allowed == {"y": Allowed(share=1e-3)} for each in golden.values())
     file = only(golden)
+    largest = max(float(abs(vectors.outputs_of(file, sample)["y"]).max()) for sample in file.samples)
+    scale = float(f"{largest:.3g}")
+    assert all(each.allowed == {"y": Allowed(rtol=1e-3, atol=1e-5, scale=scale)} for each in golden.values())
     w, b = (onnx.numpy_helper.to_array(each) for each in linear().graph.initializer)
     for sample in file.samples:
         x, y = vectors.inputs_of(file, sample)["x"], vectors.outputs_of(file, sample)["y"]
@@ -336,7 +338,7 @@ def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_mak
         "variant": "source",
         "samples": "2 random, seed 0",
         "seed": "0",
-        "tolerance": '{"y": 0.001}',
+        "tolerance": json.dumps({"y": {"rtol": 1e-3, "atol": 1e-5, "scale": scale}}),
     }
 
 
@@ -458,9 +460,18 @@ def test_what_a_shipped_file_does_not_compute_is_no_vector(folder: Path, one: Pl
 
 
 def test_an_output_is_allowed_what_the_user_allows_it() -> None:
-    assert step.share(Tolerance(max_rel_error=0.25), general=1e-3, measured=0.1) == 0.25
-    assert step.share(Tolerance(min_cosine=0.99), general=1e-3, measured=1e-6) == 1e-3
-    assert step.share(Tolerance(min_cosine=0.99), general=1e-3, measured=0.1) == 0.2
+    def parts(measured: float = 0.1, **told: float) -> tuple[float, float]:
+        settings = ParitySettings(outputs={"y": Tolerance(**told)}) if told else ParitySettings()  # type: ignore[arg-type]
+        found = step.allowed_of(settings, "y", scale=2.34567, measured=measured)
+        assert (found.scale, found.mismatches) == (2.35, 0)
+        return found.rtol, found.atol
+
+    assert parts() == (1e-3, 1e-5)
+    assert parts(max_rel_error=0.25) == (0.25, 0.0025)
+    assert parts(max_rel_error=0.25, atol=1e-9) == (0.25, 1e-9)
+    assert parts(max_abs_error=0.5) == (0.0, 0.5)
+    assert parts(min_cosine=0.99, measured=1e-6) == (1e-3, 1e-5)
+    assert parts(min_cosine=0.99) == (0.2, 0.002)
 
 
 @processes

@@ -43,7 +43,7 @@ class Limits:
 
     def share(self, error: OutputError) -> float:
         """`error` for what it may be."""
-        return error.max_abs_error / self.allowed(error)
+        return self.tolerance.share(error.max_abs_error, error.scale)
 
     @property
     def relative(self) -> "Limits":

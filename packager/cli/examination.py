@@ -42,7 +42,7 @@ def compare(compared: "list[Parity]", plan: "Plan", console: "Console") -> None:
         return
     columns = {(each.sha256, each.against): _subject(each, plan) for each in compared}
     console.table(
-        "Largest error, as a share of the output's largest value",
+        "Largest error, as a share of the output's scale",
         ["runner", *columns.values()],
         _matrix(compared, list(columns)),
     )

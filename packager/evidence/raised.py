@@ -64,6 +64,6 @@ def _errors(attached: Attached, scratch: Path) -> dict[str, float]:
                 return {spec.name: float("inf")}
             if index not in reference.unstable:
                 comparison.add(array_of(before, index), array_of(after, index))
-        allowed = ALLOWED.allowed(scale.value) or 0.0
-        errors[spec.name] = float("inf") if comparison.reason else comparison.result().max_abs_error / allowed
+        share = ALLOWED.share(comparison.result().max_abs_error, scale.value)
+        errors[spec.name] = float("inf") if comparison.reason else share
     return errors

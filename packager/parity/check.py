@@ -174,7 +174,6 @@ class Judge:
     def __init__(self, output: str, index: int, settings: ParitySettings, scale: Scale) -> None:
         self._index, self._settings = index, settings
         self._comparison = Comparison(output, scale)
-        self._allowed = settings.general.allowed(scale.value) or 0.0
         self._sample_count = 0
         self._worst = Excess()
         """by what was recorded, and the number of its sample"""
@@ -185,7 +184,8 @@ class Judge:
         otherwise."""
         a, b = array_of(expected, self._index), array_of(actual, self._index)
         if not self._settings.is_recorded:
-            return self._comparison.add(a, b).max_abs_error / self._allowed
+            error = self._comparison.add(a, b).max_abs_error
+            return self._settings.general.share(error, self._comparison.scale.value)
         self._comparison.add(b, a)
         excess = over(b, a)
         if excess.max_share > self._worst.max_share or (excess.failure and not self._worst.failure):

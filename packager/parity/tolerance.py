@@ -1,5 +1,6 @@
 """How far an output may be from the expected one: |a - b| <= atol + rtol * scale, as ONNX's and PyTorch's tests ask."""
 
+import math
 from dataclasses import dataclass, replace
 
 from packager.findings import OutputError
@@ -41,6 +42,13 @@ class Tolerance:
     def allowed(self, scale: float) -> float | None:
         """The largest error that an output of this scale may have by `max_rel_error`; None where it asks nothing."""
         return None if self.max_rel_error is None else self.atol_of(self.max_rel_error) + self.max_rel_error * scale
+
+    def share(self, error: float, scale: float) -> float:
+        """`error` for what is allowed; 0 where it asks nothing."""
+        most = self.allowed(scale)
+        if most is None or not error:
+            return 0.0
+        return error / most if most else math.inf
 
     def judged(self, found: OutputError) -> OutputError:
         """`found` with what is wrong with it, and by what."""

@@ -3,15 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from packager.vectors import MEASURED, GoldenFile, Vectors
+from packager.vectors import MEASURED, Allowed, GoldenFile, Vectors
 from packager.vectors.safetensors import Place
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToleranceView:
     output: str
-    share: str
-    """of the output's largest value, as Kotlin and Swift write a number; `0.0` for values that must be equal"""
+    rtol: str
+    """as Kotlin and Swift write a number; the largest error may be atol + rtol * scale, 0 for values that must be
+    equal"""
+    atol: str
+    scale: str
     mismatches: int
 
 
@@ -47,13 +50,18 @@ def tested_file(path: str, vectors: Vectors) -> TestedFileView:
     return TestedFileView(
         path=path,
         tolerances=tuple(
-            ToleranceView(
-                output=name,
-                share=repr(float(vectors.allowed[name].share)) if elements[name] in MEASURED else "0.0",
-                mismatches=vectors.allowed[name].mismatches,
-            )
-            for name in sorted(elements)
+            _tolerance(name, vectors.allowed[name], is_measured=elements[name] in MEASURED) for name in sorted(elements)
         ),
+    )
+
+
+def _tolerance(output: str, allowed: Allowed, *, is_measured: bool) -> ToleranceView:
+    return ToleranceView(
+        output=output,
+        rtol=repr(float(allowed.rtol)) if is_measured else "0.0",
+        atol=repr(float(allowed.atol)) if is_measured else "0.0",
+        scale=repr(float(allowed.scale)) if is_measured else "1.0",
+        mismatches=allowed.mismatches,
     )
 
 

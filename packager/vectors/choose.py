@@ -57,8 +57,11 @@ class Computed:
 class Allowed:
     """How far an output may be off."""
 
-    share: float
-    """largest error as a share of the output's largest value, where its type is one of `MEASURED`"""
+    rtol: float
+    """the largest error may be atol + rtol * scale, where its type is one of `MEASURED`"""
+    atol: float
+    scale: float
+    """over all samples, as the comparison at the build had it"""
     mismatches: int = 0
     """values of other types that may differ, and numbers that may be NaN or infinite on one side alone"""
 

@@ -42,7 +42,9 @@ private fun test(selfTest: () -> SelfTest, close: () -> Unit) {
             report("$key.error", output.maxAbsError)
             report("$key.share", output.maxRelError)
             report("$key.mismatches", output.mismatchCount)
+            report("$key.scale", output.scale)
             report("$key.tolerance", output.tolerance)
+            report("$key.absoluteTolerance", output.absoluteTolerance)
             report("$key.failure", output.failure)
         }
         report("failed", found.outputs.filterNot { it.passed }.joinToString(",") { "${it.name}.${it.sample}" })

@@ -93,6 +93,12 @@ final class FilesTests: XCTestCase {
         XCTAssertTrue(test.passed, "\(test)")
         XCTAssertEqual(test.outputs.count % 2, 0)
         XCTAssertFalse(test.outputs.isEmpty)
+        for output in test.outputs {
+            XCTAssertEqual([output.tolerance, output.absoluteTolerance], [1e-3, 1e-5])
+            XCTAssertLessThanOrEqual(output.maxAbsError, 1e-5 + 1e-3 * output.scale)
+            XCTAssertEqual(output.maxRelError, output.maxAbsError / output.scale)
+            XCTAssertTrue("\(output)".contains(", allowed 1.0e-05 + 1.0e-03 x "), "\(output)")
+        }
     }
 
     func testItLoadsAwayFromTheCallersThread() async throws {

@@ -4,8 +4,6 @@ export interface Distance {
     /** Values that are unequal and have no distance. */
     readonly mismatches: number;
     readonly largest: number;
-    /** `largest` as a share of the largest expected value. */
-    readonly share: number;
 }
 /** Nothing differs. */
 export declare const NO_DISTANCE: Distance;

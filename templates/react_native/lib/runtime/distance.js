@@ -1,8 +1,6 @@
 // How far outputs are from what they must be.
 /** Nothing differs. */
-export const NO_DISTANCE = { mismatches: 0, largest: 0, share: 0 };
-/** An output that is almost zero everywhere has no scale of its own. */
-const LEAST_SCALE = 1e-6;
+export const NO_DISTANCE = { mismatches: 0, largest: 0 };
 const MEASURED = new Set(['float32', 'float64', 'float16', 'bfloat16', 'int8', 'uint8']);
 /** Whether values may be a little off: integers of 8 bits are quantized numbers, longer ones name things. */
 export function isMeasured(type) {
@@ -15,18 +13,15 @@ export function distanceBetween(type, expected, actual) {
     const number = READERS[type] ?? Number;
     let mismatches = 0;
     let largest = 0;
-    let scale = 0;
     for (let index = 0; index < expected.length; index++) {
         const wanted = number(expected[index] ?? 0);
         const found = number(actual[index] ?? 0);
-        if (Number.isFinite(wanted))
-            scale = Math.max(scale, Math.abs(wanted));
         if (Number.isFinite(wanted) && Number.isFinite(found))
             largest = Math.max(largest, Math.abs(wanted - found));
         else if (wanted !== found && !(Number.isNaN(wanted) && Number.isNaN(found)))
             mismatches++;
     }
-    return { mismatches, largest, share: largest / Math.max(scale, LEAST_SCALE) };
+    return { mismatches, largest };
 }
 /** How many values differ, and those that only one of the two has. */
 export function differing(expected, actual) {

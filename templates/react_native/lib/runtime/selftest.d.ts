@@ -23,15 +23,19 @@ export interface OutputTest {
     readonly sample: number;
     /** The largest difference to the expected values; 0 for those that must be equal. */
     readonly maxAbsError: number;
-    /** `maxAbsError` as a share of the largest expected value. */
+    /** `maxAbsError` as a share of `scale`. */
     readonly maxRelError: number;
+    /** The largest expected value of all samples, and 1 at least where the range of the output is known. */
+    readonly scale: number;
     /**
      * Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way round;
      * integers of more than 8 bits, booleans and strings that differ.
      */
     readonly mismatchCount: number;
-    /** What `maxRelError` may be at most; 0 for values that must be equal. */
+    /** `maxAbsError` may be at most `absoluteTolerance` + this * `scale`; 0 for values that must be equal. */
     readonly tolerance: number;
+    /** What `maxAbsError` may be whatever the `scale`; 0 for values that must be equal. */
+    readonly absoluteTolerance: number;
     /** What is wrong, in words; empty when nothing is. */
     readonly failure: string;
     /** Whether the output is what it should be. */

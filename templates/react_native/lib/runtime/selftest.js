@@ -32,9 +32,10 @@ function selfTest(model, file, provider, outputs) {
     const toString = () => [title, ...lines.map((line) => `  ${line}`)].join('\n');
     return { model, file, provider, outputs, passed, toString };
 }
-function lineOf({ name, sample, failure, maxAbsError, maxRelError, tolerance, passed }) {
-    const found = passed ? errorInWords(maxAbsError, maxRelError, tolerance) : `FAILED, ${failure}`;
-    return `${name}, sample ${String(sample)}: ${found}`;
+function lineOf({ name, sample, failure, maxAbsError, passed, ...found }) {
+    const { tolerance: rtol, absoluteTolerance: atol, scale } = found;
+    const words = passed ? errorInWords(maxAbsError, { rtol, atol, scale }) : `FAILED, ${failure}`;
+    return `${name}, sample ${String(sample)}: ${words}`;
 }
 /** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
 function leastTolerance(provider, settings) {
@@ -53,7 +54,9 @@ function leastTolerance(provider, settings) {
     }
 }
 function atLeast(tolerance, least) {
-    return tolerance.share === 0 ? tolerance : { ...tolerance, share: Math.max(tolerance.share, least) };
+    if (isNone(tolerance))
+        return tolerance;
+    return { ...tolerance, rtol: Math.max(tolerance.rtol, least), atol: Math.max(tolerance.atol, least / 100) };
 }
 async function bytesOf(golden, source, backend) {
     const { path, sizeBytes } = golden.file;
@@ -111,7 +114,9 @@ function utf8(bytes) {
 function compared(sample, tensor, bytes, found, tolerances) {
     const allowed = tolerances.find((each) => each.output === tensor.name) ?? {
         output: tensor.name,
-        share: 0,
+        rtol: 0,
+        atol: 0,
+        scale: 1,
         mismatches: 0,
     };
     const distance = isSameShape(found.shape, tensor.shape) ? distanceOf(found, tensor, bytes) : NO_DISTANCE;
@@ -122,9 +127,11 @@ function compared(sample, tensor, bytes, found, tolerances) {
         name: tensor.name,
         sample,
         maxAbsError: distance.largest,
-        maxRelError: distance.share,
+        maxRelError: distance.largest / allowed.scale,
+        scale: allowed.scale,
         mismatchCount: distance.mismatches,
-        tolerance: allowed.share,
+        tolerance: allowed.rtol,
+        absoluteTolerance: allowed.atol,
         failure,
         passed: failure === '',
     };
@@ -142,12 +149,18 @@ function failureOf(distance, allowed, { type }) {
         const what = isMeasured(type) ? 'NaN or infinity at other places' : 'values that differ';
         return `${what}: ${String(distance.mismatches)}`;
     }
-    return distance.share > allowed.share ? errorInWords(distance.largest, distance.share, allowed.share) : '';
+    const most = allowed.atol + allowed.rtol * allowed.scale;
+    return distance.largest > most ? errorInWords(distance.largest, allowed) : '';
 }
-function errorInWords(error, share, tolerance) {
-    if (tolerance === 0 && error === 0)
+/** Whether nothing but equality counts. */
+function isNone({ rtol, atol }) {
+    return rtol === 0 && atol === 0;
+}
+function errorInWords(error, allowed) {
+    if (isNone(allowed) && error === 0)
         return 'values compared for equality';
-    return `error ${short(error)}, ${short(share)} of the largest value, allowed ${short(tolerance)}`;
+    const scale = short(allowed.scale);
+    return `error ${short(error)} of ${scale}, allowed ${short(allowed.atol)} + ${short(allowed.rtol)} x ${scale}`;
 }
 function short(number) {
     return number.toExponential(1);

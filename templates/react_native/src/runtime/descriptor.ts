@@ -89,11 +89,13 @@ export interface GoldenSample {
   readonly outputs: readonly GoldenTensor[];
 }
 
-/** How far an output may be off. */
+/** How far an output may be off: by `atol + rtol * scale`. */
 export interface Tolerance {
   readonly output: string;
-  /** The largest error, as a share of the largest value. */
-  readonly share: number;
+  readonly rtol: number;
+  readonly atol: number;
+  /** The largest expected value of all samples, and 1 at least where the range of the output is known. */
+  readonly scale: number;
   /** How many values may differ altogether. */
   readonly mismatches: number;
 }

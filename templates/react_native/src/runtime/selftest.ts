@@ -35,15 +35,19 @@ export interface OutputTest {
   readonly sample: number;
   /** The largest difference to the expected values; 0 for those that must be equal. */
   readonly maxAbsError: number;
-  /** `maxAbsError` as a share of the largest expected value. */
+  /** `maxAbsError` as a share of `scale`. */
   readonly maxRelError: number;
+  /** The largest expected value of all samples, and 1 at least where the range of the output is known. */
+  readonly scale: number;
   /**
    * Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way round;
    * integers of more than 8 bits, booleans and strings that differ.
    */
   readonly mismatchCount: number;
-  /** What `maxRelError` may be at most; 0 for values that must be equal. */
+  /** `maxAbsError` may be at most `absoluteTolerance` + this * `scale`; 0 for values that must be equal. */
   readonly tolerance: number;
+  /** What `maxAbsError` may be whatever the `scale`; 0 for values that must be equal. */
+  readonly absoluteTolerance: number;
   /** What is wrong, in words; empty when nothing is. */
   readonly failure: string;
   /** Whether the output is what it should be. */
@@ -81,9 +85,10 @@ function selfTest(model: string, file: string, provider: Provider, outputs: read
   return { model, file, provider, outputs, passed, toString };
 }
 
-function lineOf({ name, sample, failure, maxAbsError, maxRelError, tolerance, passed }: OutputTest): string {
-  const found = passed ? errorInWords(maxAbsError, maxRelError, tolerance) : `FAILED, ${failure}`;
-  return `${name}, sample ${String(sample)}: ${found}`;
+function lineOf({ name, sample, failure, maxAbsError, passed, ...found }: OutputTest): string {
+  const { tolerance: rtol, absoluteTolerance: atol, scale } = found;
+  const words = passed ? errorInWords(maxAbsError, { rtol, atol, scale }) : `FAILED, ${failure}`;
+  return `${name}, sample ${String(sample)}: ${words}`;
 }
 
 /** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
@@ -104,7 +109,8 @@ function leastTolerance(provider: Provider, settings: Settings): number {
 }
 
 function atLeast(tolerance: Tolerance, least: number): Tolerance {
-  return tolerance.share === 0 ? tolerance : { ...tolerance, share: Math.max(tolerance.share, least) };
+  if (isNone(tolerance)) return tolerance;
+  return { ...tolerance, rtol: Math.max(tolerance.rtol, least), atol: Math.max(tolerance.atol, least / 100) };
 }
 
 async function bytesOf(golden: Golden, source: ModelSource, backend: Backend): Promise<DataView> {
@@ -174,7 +180,9 @@ function compared(
 ): OutputTest {
   const allowed = tolerances.find((each) => each.output === tensor.name) ?? {
     output: tensor.name,
-    share: 0,
+    rtol: 0,
+    atol: 0,
+    scale: 1,
     mismatches: 0,
   };
   const distance = isSameShape(found.shape, tensor.shape) ? distanceOf(found, tensor, bytes) : NO_DISTANCE;
@@ -185,9 +193,11 @@ function compared(
     name: tensor.name,
     sample,
     maxAbsError: distance.largest,
-    maxRelError: distance.share,
+    maxRelError: distance.largest / allowed.scale,
+    scale: allowed.scale,
     mismatchCount: distance.mismatches,
-    tolerance: allowed.share,
+    tolerance: allowed.rtol,
+    absoluteTolerance: allowed.atol,
     failure,
     passed: failure === '',
   };
@@ -207,12 +217,21 @@ function failureOf(distance: Distance, allowed: Tolerance, { type }: AnyTensor):
     const what = isMeasured(type) ? 'NaN or infinity at other places' : 'values that differ';
     return `${what}: ${String(distance.mismatches)}`;
   }
-  return distance.share > allowed.share ? errorInWords(distance.largest, distance.share, allowed.share) : '';
+  const most = allowed.atol + allowed.rtol * allowed.scale;
+  return distance.largest > most ? errorInWords(distance.largest, allowed) : '';
 }
 
-function errorInWords(error: number, share: number, tolerance: number): string {
-  if (tolerance === 0 && error === 0) return 'values compared for equality';
-  return `error ${short(error)}, ${short(share)} of the largest value, allowed ${short(tolerance)}`;
+type Parts = Pick<Tolerance, 'rtol' | 'atol' | 'scale'>;
+
+/** Whether nothing but equality counts. */
+function isNone({ rtol, atol }: Parts): boolean {
+  return rtol === 0 && atol === 0;
+}
+
+function errorInWords(error: number, allowed: Parts): string {
+  if (isNone(allowed) && error === 0) return 'values compared for equality';
+  const scale = short(allowed.scale);
+  return `error ${short(error)} of ${scale}, allowed ${short(allowed.atol)} + ${short(allowed.rtol)} x ${scale}`;
 }
 
 function short(number: number): string {

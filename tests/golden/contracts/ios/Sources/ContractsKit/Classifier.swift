@@ -285,7 +285,7 @@ public final class Classifier: Sendable {
                 TestedFile(
                     path: "classifier/model.ort",
                     allowed: [
-                        Allowed(output: "logits.scores", share: 0.001, mismatches: 0)
+                        Allowed(output: "logits.scores", rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0)
                     ]
                 )
             ],

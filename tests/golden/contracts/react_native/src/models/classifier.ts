@@ -144,7 +144,7 @@ const descriptor: ModelDescriptor = {
         {
           path: 'classifier.ort',
           tolerances: [
-            { output: 'logits.scores', share: 0.001, mismatches: 0 },
+            { output: 'logits.scores', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
           ],
         },
       ],

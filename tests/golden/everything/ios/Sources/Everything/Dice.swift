@@ -196,7 +196,7 @@ public final class Dice: Sendable {
                 TestedFile(
                     path: "dice/plain.onnx",
                     allowed: [
-                        Allowed(output: "eyes", share: 0.0, mismatches: 0)
+                        Allowed(output: "eyes", rtol: 0.0, atol: 0.0, scale: 1.0, mismatches: 0)
                     ]
                 )
             ],

@@ -224,13 +224,13 @@ public final class Classifier: Sendable {
                 TestedFile(
                     path: "classifier/unfused.ort",
                     allowed: [
-                        Allowed(output: "logits", share: 0.001, mismatches: 0)
+                        Allowed(output: "logits", rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0)
                     ]
                 ),
                 TestedFile(
                     path: "classifier/model.ort",
                     allowed: [
-                        Allowed(output: "logits", share: 0.001, mismatches: 0)
+                        Allowed(output: "logits", rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0)
                     ]
                 )
             ],

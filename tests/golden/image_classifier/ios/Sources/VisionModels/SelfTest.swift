@@ -33,13 +33,17 @@ public struct OutputTest: Sendable, CustomStringConvertible {
     public let sample: Int
     /// The largest difference to the expected values; 0 for those that must be equal.
     public let maxAbsError: Double
-    /// ``maxAbsError`` as a share of the largest expected value.
+    /// ``maxAbsError`` as a share of ``scale``.
     public let maxRelError: Double
+    /// The largest expected value of all samples, and 1 at least where the range of the output is known.
+    public let scale: Double
     /// Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way
     /// round; integers of more than 8 bits, booleans and strings that differ.
     public let mismatchCount: Int
-    /// What ``maxRelError`` may be at most; 0 for values that must be equal.
+    /// ``maxAbsError`` may be at most ``absoluteTolerance`` + this * ``scale``; 0 for values that must be equal.
     public let tolerance: Double
+    /// What ``maxAbsError`` may be whatever the ``scale``; 0 for values that must be equal.
+    public let absoluteTolerance: Double
     /// What is wrong, in words; empty when nothing is.
     public let failure: String
 
@@ -47,7 +51,8 @@ public struct OutputTest: Sendable, CustomStringConvertible {
     public var passed: Bool { failure.isEmpty }
 
     public var description: String {
-        let found = passed ? inWords(maxAbsError, maxRelError, tolerance) : "FAILED, \(failure)"
+        let allowed = Allowed(output: name, rtol: tolerance, atol: absoluteTolerance, scale: scale, mismatches: 0)
+        let found = passed ? inWords(maxAbsError, allowed) : "FAILED, \(failure)"
         return "\(name), sample \(sample): \(found)"
     }
 }
@@ -65,15 +70,27 @@ struct TestedFile: Sendable {
     let allowed: [Allowed]
 }
 
-/// The largest error of an output, as a share of its largest value, and how many values may differ altogether.
+/// The error of an output may be `atol + rtol * scale`; and how many values may differ altogether.
 struct Allowed: Sendable {
     let output: String
-    let share: Double
+    var rtol = 0.0
+    var atol = 0.0
+    var scale = 1.0
     let mismatches: Int
+
+    /// Whether nothing but equality counts.
+    var isNone: Bool { rtol == 0 && atol == 0 }
+
+    /// The largest error.
+    var error: Double { atol + rtol * scale }
 
     /// For a provider that rounds more than others.
     func atLeast(_ least: Double) -> Allowed {
-        share == 0 ? self : Allowed(output: output, share: max(share, least), mismatches: mismatches)
+        guard !isNone else { return self }
+        var wider = self
+        wider.rtol = max(rtol, least)
+        wider.atol = max(atol, least / 100)
+        return wider
     }
 }
 
@@ -212,20 +229,23 @@ final class SampleTest {
     }
 
     private func add(_ name: String, _ distance: Distance, _ failure: String) {
+        let allowed = limit(name)
         tests.append(
             OutputTest(
                 name: name,
                 sample: number,
                 maxAbsError: distance.largest,
-                maxRelError: distance.share,
+                maxRelError: distance.largest / allowed.scale,
+                scale: allowed.scale,
                 mismatchCount: distance.mismatches,
-                tolerance: limit(name).share,
+                tolerance: allowed.rtol,
+                absoluteTolerance: allowed.atol,
                 failure: failure
             ))
     }
 
     private func limit(_ name: String) -> Allowed {
-        allowed.first { isSame($0.output, name) } ?? Allowed(output: name, share: 0, mismatches: 0)
+        allowed.first { isSame($0.output, name) } ?? Allowed(output: name, mismatches: 0)
     }
 
     private func input(_ name: String) -> GoldenTensor? {
@@ -250,8 +270,6 @@ final class SampleTest {
 private struct Distance {
     var mismatches = 0
     var largest = 0.0
-    /// The largest expected value.
-    private var scale = 0.0
 
     init(mismatches: Int = 0) {
         self.mismatches = mismatches
@@ -264,7 +282,6 @@ private struct Distance {
                 continue
             }
             let (wanted, found) = (wanted.number, found.number)
-            if wanted.isFinite { scale = max(scale, abs(wanted)) }
             if wanted.isFinite && found.isFinite {
                 largest = max(largest, abs(wanted - found))
             } else if wanted != found && !(wanted.isNaN && found.isNaN) {
@@ -273,21 +290,19 @@ private struct Distance {
         }
     }
 
-    /// An output that is almost zero everywhere has no scale of its own.
-    var share: Double { largest / max(scale, 1e-6) }
-
     /// What is wrong, in words; empty when nothing is.
     func failure(_ allowed: Allowed, isMeasured: Bool) -> String {
         if mismatches > allowed.mismatches {
             return (isMeasured ? "NaN or infinity at other places: " : "values that differ: ") + "\(mismatches)"
         }
-        return share > allowed.share ? inWords(largest, share, allowed.share) : ""
+        return largest > allowed.error ? inWords(largest, allowed) : ""
     }
 }
 
-private func inWords(_ error: Double, _ share: Double, _ tolerance: Double) -> String {
-    if tolerance == 0 && error == 0 { return "values compared for equality" }
-    return String(format: "error %.1e, %.1e of the largest value, allowed %.1e", error, share, tolerance)
+private func inWords(_ error: Double, _ allowed: Allowed) -> String {
+    if allowed.isNone && error == 0 { return "values compared for equality" }
+    let (rtol, atol, scale) = (allowed.rtol, allowed.atol, allowed.scale)
+    return String(format: "error %.1e of %.1e, allowed %.1e + %.1e x %.1e", error, scale, atol, rtol, scale)
 }
 
 /// Swift takes names for equal that are written with other characters; a model may have both.

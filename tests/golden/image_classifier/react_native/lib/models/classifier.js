@@ -89,13 +89,13 @@ const descriptor = {
                 {
                     path: 'classifier-unfused.ort',
                     tolerances: [
-                        { output: 'logits', share: 0.001, mismatches: 0 },
+                        { output: 'logits', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
                     ],
                 },
                 {
                     path: 'classifier.ort',
                     tolerances: [
-                        { output: 'logits', share: 0.001, mismatches: 0 },
+                        { output: 'logits', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
                     ],
                 },
             ],

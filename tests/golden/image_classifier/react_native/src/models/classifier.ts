@@ -119,13 +119,13 @@ const descriptor: ModelDescriptor = {
         {
           path: 'classifier-unfused.ort',
           tolerances: [
-            { output: 'logits', share: 0.001, mismatches: 0 },
+            { output: 'logits', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
           ],
         },
         {
           path: 'classifier.ort',
           tolerances: [
-            { output: 'logits', share: 0.001, mismatches: 0 },
+            { output: 'logits', rtol: 0.001, atol: 1e-05, scale: 2.5, mismatches: 0 },
           ],
         },
       ],

@@ -280,7 +280,7 @@ public class Classifier private constructor(
                 ),
                 allowed = mapOf(
                     "mobpack/contracts/classifier.ort" to mapOf(
-                        "logits.scores" to Allowed(0.001, 0),
+                        "logits.scores" to Allowed(0.001, 1e-05, 2.5, 0),
                     ),
                 ),
                 samples = listOf(

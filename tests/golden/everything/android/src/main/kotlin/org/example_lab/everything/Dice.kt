@@ -175,7 +175,7 @@ public class Dice private constructor(
                 ),
                 allowed = mapOf(
                     "mobpack/every-thing/dice.onnx" to mapOf(
-                        "eyes" to Allowed(0.0, 0),
+                        "eyes" to Allowed(0.0, 0.0, 1.0, 0),
                     ),
                 ),
                 samples = listOf(

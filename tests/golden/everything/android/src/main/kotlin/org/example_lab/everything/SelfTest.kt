@@ -47,15 +47,19 @@ public data class OutputTest(
     public val sample: Int,
     /** The largest difference to the expected values; 0 for those that must be equal. */
     public val maxAbsError: Double,
-    /** [maxAbsError] as a share of the largest expected value. */
+    /** [maxAbsError] as a share of [scale]. */
     public val maxRelError: Double,
+    /** The largest expected value of all samples, and 1 at least where the range of the output is known. */
+    public val scale: Double,
     /**
      * Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way
      * round; integers of more than 8 bits, booleans and strings that differ.
      */
     public val mismatchCount: Int,
-    /** What [maxRelError] may be at most; 0 for values that must be equal. */
+    /** [maxAbsError] may be at most [absoluteTolerance] + this * [scale]; 0 for values that must be equal. */
     public val tolerance: Double,
+    /** What [maxAbsError] may be whatever the [scale]; 0 for values that must be equal. */
+    public val absoluteTolerance: Double,
     /** What is wrong, in words; empty when nothing is. */
     public val failure: String,
 ) {
@@ -63,7 +67,8 @@ public data class OutputTest(
     public val passed: Boolean get() = failure.isEmpty()
 
     override fun toString(): String =
-        "$name, sample $sample: " + if (passed) inWords(maxAbsError, maxRelError, tolerance) else "FAILED, $failure"
+        "$name, sample $sample: " +
+            if (passed) inWords(maxAbsError, Allowed(tolerance, absoluteTolerance, scale)) else "FAILED, $failure"
 }
 
 /** Samples that travel with the package: a file with values or recipes for them, and where those of each tensor lie. */
@@ -74,10 +79,17 @@ internal class Golden(
     val samples: List<GoldenSample>,
 )
 
-/** The largest error of an output, as a share of its largest value, and how many values may differ altogether. */
-internal class Allowed(val share: Double, val mismatches: Int) {
+/** The error of an output may be [atol] + [rtol] * [scale]; and how many values may differ altogether. */
+internal class Allowed(val rtol: Double, val atol: Double, val scale: Double, val mismatches: Int = 0) {
+    /** Whether nothing but equality counts. */
+    val isNone: Boolean get() = rtol == 0.0 && atol == 0.0
+
+    /** The largest error. */
+    val error: Double get() = atol + rtol * scale
+
     /** For a provider that rounds more than others. */
-    fun atLeast(least: Double) = if (share == 0.0) this else Allowed(max(share, least), mismatches)
+    fun atLeast(least: Double) =
+        if (isNone) this else Allowed(max(rtol, least), max(atol, least / 100), scale, mismatches)
 }
 
 /** What goes in, and what must come out. */
@@ -188,8 +200,18 @@ internal class SampleTest(
     }
 
     private fun add(name: String, distance: Distance, failure: String) {
-        val tolerance = allowed.getValue(name).share
-        tests += OutputTest(name, number, distance.largest, distance.share, distance.mismatches, tolerance, failure)
+        val limit = allowed.getValue(name)
+        tests += OutputTest(
+            name = name,
+            sample = number,
+            maxAbsError = distance.largest,
+            maxRelError = distance.largest / limit.scale,
+            scale = limit.scale,
+            mismatchCount = distance.mismatches,
+            tolerance = limit.rtol,
+            absoluteTolerance = limit.atol,
+            failure = failure,
+        )
     }
 
     private fun input(name: String) = sample.inputs.first { it.name == name }
@@ -257,23 +279,19 @@ private fun randomHalf(bits: Long): Short {
     return (float ushr 16 and 0x8000 or ((float and Int.MAX_VALUE) - (112 shl 23) ushr 13)).toShort()
 }
 
-/** How far an output is from what it must be; [scale] is the largest expected value. */
-private class Distance(val mismatches: Int = 0, val largest: Double = 0.0, scale: Double = 0.0) {
-    /** An output that is almost zero everywhere has no scale of its own. */
-    val share: Double = largest / max(scale, 1e-6)
-
+/** How far an output is from what it must be. */
+private class Distance(val mismatches: Int = 0, val largest: Double = 0.0) {
     /** What is wrong, in words; empty when nothing is. */
     fun failure(element: Element, allowed: Allowed): String = when {
         mismatches > allowed.mismatches && element.isMeasured -> "NaN or infinity at other places: $mismatches"
         mismatches > allowed.mismatches -> "values that differ: $mismatches"
-        share > allowed.share -> inWords(largest, share, allowed.share)
+        largest > allowed.error -> inWords(largest, allowed)
         else -> ""
     }
 }
 
 private fun Element.distance(expected: Buffer, actual: Buffer): Distance {
     var largest = 0.0
-    var scale = 0.0
     var mismatches = 0
     for (index in 0 until expected.capacity()) {
         if (!isMeasured) {
@@ -282,13 +300,12 @@ private fun Element.distance(expected: Buffer, actual: Buffer): Distance {
         }
         val wanted = number(expected, index)
         val found = number(actual, index)
-        if (wanted.isFinite()) scale = max(scale, abs(wanted))
         when {
             wanted.isFinite() && found.isFinite() -> largest = max(largest, abs(wanted - found))
             wanted.compareTo(found) != 0 -> mismatches++
         }
     }
-    return Distance(mismatches, largest, scale)
+    return Distance(mismatches, largest)
 }
 
 private fun bits(values: Buffer, index: Int): Long = when (values) {
@@ -327,9 +344,9 @@ private fun <T : Buffer> T.between(start: Int, end: Int): T = apply {
     position(start)
 }
 
-private fun inWords(error: Double, share: Double, tolerance: Double): String = when {
-    tolerance == 0.0 && error == 0.0 -> "values compared for equality"
-    else -> "error ${short(error)}, ${short(share)} of the largest value, allowed ${short(tolerance)}"
+private fun inWords(error: Double, allowed: Allowed): String = with(allowed) {
+    if (isNone && error == 0.0) return "values compared for equality"
+    "error ${short(error)} of ${short(scale)}, allowed ${short(atol)} + ${short(rtol)} x ${short(scale)}"
 }
 
 private fun short(number: Double) = "%.1e".format(Locale.ROOT, number)

@@ -196,10 +196,10 @@ public class Classifier private constructor(
                 ),
                 allowed = mapOf(
                     "mobpack/vision/classifier-unfused.ort" to mapOf(
-                        "logits" to Allowed(0.001, 0),
+                        "logits" to Allowed(0.001, 1e-05, 2.5, 0),
                     ),
                     "mobpack/vision/classifier.ort" to mapOf(
-                        "logits" to Allowed(0.001, 0),
+                        "logits" to Allowed(0.001, 1e-05, 2.5, 0),
                     ),
                 ),
                 samples = listOf(

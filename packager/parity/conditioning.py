@@ -1,0 +1,98 @@
+"""How far a model itself moves when what it is given changes in the last bits: where that is more than is allowed, a
+sample can tell nothing of what else computes the model."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.parity.frontier import ULPS, shaken
+from packager.runners import Outcome, Runnable, Runner, Session
+from packager.samples import write_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import ModelProto
+
+TIMES = 6
+"""Perturbations of a sample: a model with near-ties often stays where it is."""
+MOST_ULPS = 8
+"""How far a number is moved, in units of its last place: 1e-6 of a float32, which is what a sum in another order has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbed:
+    """A model as it is perturbed: its float inputs, or the first floats that it computes where it takes none."""
+
+    model: Runnable
+    runner: Runner
+    is_shaken: bool
+    """whether the perturbation is an input of its own"""
+
+    def outcomes(self, sample: Path, folder: Path) -> Iterator[Outcome]:
+        """What it makes of `sample`, perturbed; files go to `folder`, which is made."""
+        folder.mkdir(parents=True)
+        with self.runner.open(self.model, folder) as session:
+            for number in range(TIMES):
+                yield self._outcome(session, sample, number, folder)
+
+    def _outcome(self, session: Session, sample: Path, number: int, folder: Path) -> Outcome:
+        import numpy
+
+        with numpy.load(sample) as arrays:
+            inputs = {name: arrays[name] for name in arrays.files}
+        path, outputs = folder / f"{number}.npz", folder / f"outputs-{number}"
+        write_arrays(path, self._moved(inputs, number))
+        outputs.mkdir()
+        return session.run(path, outputs)
+
+    def _moved(self, inputs: "Mapping[str, NDArray[Any]]", number: int) -> "dict[str, NDArray[Any]]":
+        import numpy
+
+        if self.is_shaken:
+            return {**inputs, ULPS: numpy.float32(_steps((), number, 0))}
+        return {name: _shifted(array, number, index) for index, (name, array) in enumerate(inputs.items())}
+
+
+def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: Path) -> Perturbed | None:
+    """`runnable`, which is `proto`, as it can be perturbed; None where it has no floats to perturb. `folder` is made."""
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    given = [value for value in proto.graph.input if value.name not in constants]
+    if any(value.type.tensor_type.elem_type in (1, 10, 11) for value in given):
+        return Perturbed(model=runnable, runner=runner, is_shaken=False)
+    other = shaken(proto)
+    if other is None:
+        return None
+    folder.mkdir(parents=True)
+    path = folder / "shaken.onnx"
+    path.write_bytes(other.SerializeToString(deterministic=True))
+    data_folder = runnable.data_folder or runnable.path.parent
+    model = Runnable(path=path, data_folder=data_folder, is_optimized=runnable.is_optimized, settings=runnable.settings)
+    return Perturbed(model=model, runner=runner, is_shaken=True)
+
+
+def _shifted(array: "NDArray[Any]", number: int, index: int) -> "NDArray[Any]":
+    import numpy
+
+    if array.dtype.kind != "f":
+        return array
+    steps = _steps(array.shape, number, index)
+    with numpy.errstate(over="ignore"):
+        moved = array * (1 + steps * numpy.finfo(array.dtype).eps)
+    return numpy.asarray(moved, array.dtype)
+
+
+def _steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
+    """By how many units in the last place numbers of a tensor are moved: all alike in the first two perturbations."""
+    import numpy
+
+    if number < 2:
+        return numpy.full(shape, MOST_ULPS if number == 0 else -MOST_ULPS, numpy.float64)
+    generator = numpy.random.default_rng([number, index])
+    steps = generator.integers(1, MOST_ULPS, shape, endpoint=True) * generator.choice([-1, 1], shape)
+    return numpy.asarray(steps, numpy.float64)
+
+
+def ran(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """Those that came to an end."""
+    return tuple(each for each in outcomes if not each.error)

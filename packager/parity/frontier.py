@@ -1,0 +1,71 @@
+"""Perturbs the first floats of a model that takes none: what it looks up or converts of its integers and texts."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packager import walk
+from packager.models.shapes import infer_shapes
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+ULPS = "mobpack_ulps"
+"""Name of the input that says by how many units in the last place they are moved."""
+LAST_PLACE = {1: 2.0**-23, 10: 2.0**-10, 11: 2.0**-52}
+"""TensorProto.DataType -> the distance between 1 and the next number."""
+
+
+def shaken(model: "ModelProto") -> "ModelProto | None":
+    """`model` with one more input, `ULPS`; None where no float is computed of its inputs."""
+    from onnx import TensorProto, ValueInfoProto, helper
+
+    first = dict(_first_floats(model))
+    if not first:
+        return None
+    made = type(model)()
+    made.CopyFrom(model)
+    nodes: list[NodeProto] = []
+    for element in sorted(set(first.values())):
+        nodes += _factor(element)
+    for node in made.graph.node:
+        nodes.append(node)
+        for place, name in enumerate(node.output):
+            if name in first:
+                node.output[place] = f"{ULPS}_{name}"
+                nodes.append(helper.make_node("Mul", [f"{ULPS}_{name}", f"{ULPS}_{first[name]}"], [name]))
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del made.graph.node[:]
+    made.graph.node.extend(copies)
+    scalar: ValueInfoProto = helper.make_tensor_value_info(ULPS, TensorProto.FLOAT, [])
+    made.graph.input.append(scalar)
+    return made
+
+
+def _factor(element: int) -> "Iterator[NodeProto]":
+    """1 + ULPS * the last place, as `{ULPS}_{element}`."""
+    from onnx import helper
+
+    last, one, cast, product = (f"{ULPS}_{element}_{part}" for part in ("last", "one", "cast", "product"))
+    yield helper.make_node("Cast", [ULPS], [cast], to=element)
+    for name, value in ((last, LAST_PLACE[element]), (one, 1.0)):
+        yield helper.make_node("Constant", [], [name], value=helper.make_tensor(name, element, [], [value]))
+    yield helper.make_node("Mul", [cast, last], [product])
+    yield helper.make_node("Add", [product, one], [f"{ULPS}_{element}"])
+
+
+def _first_floats(model: "ModelProto") -> "Iterator[tuple[str, int]]":
+    """Floats that are computed of inputs and of no other such float -> their element type."""
+    graph = infer_shapes(model).graph
+    kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
+    constants = {tensor.name for tensor in model.graph.initializer}
+    varying = {value.name for value in model.graph.input} - constants
+    behind: set[str] = set()
+    for node in model.graph.node:
+        taken = walk.taken_by(node)
+        if taken & behind:
+            behind.update(node.output)
+        elif taken & varying:
+            varying.update(node.output)
+            floats = [name for name in node.output if kinds.get(name) in LAST_PLACE]
+            behind.update(floats)
+            yield from ((name, kinds[name]) for name in floats)
