@@ -62,6 +62,26 @@ class OutputError:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IllConditioned:
+    """A sample that can tell nothing: the model itself moves by more than is allowed when what it is given changes in
+    the last bits."""
+
+    __pydantic_config__ = NUMBERS_IN_JSON
+
+    sample: int
+    output: str
+    """the one that moves the most, for what it may be off"""
+    moves_by: float
+    """largest |a - b|; infinity where numbers become none, or integers others"""
+    scale: float
+
+    @property
+    def words(self) -> str:
+        how = "to other integers, NaN or infinity" if math.isinf(self.moves_by) else f"by {self.moves_by:.3g}"
+        return f"ill-conditioned: the model itself moves {how} of {self.scale:.3g} (output '{self.output}')"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Parity:
     """What a runner makes of a file or a graph, beside what it should compute."""
 
@@ -96,6 +116,11 @@ class Parity:
     """of these, one by one; a failure in them is one of the variant, not of the file"""
     reshaped_outputs: tuple[str, ...] = ()
     """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
+    ill_conditioned: tuple[IllConditioned, ...] = ()
+    """samples that are in none of the figures, unless all are; others were drawn in their places where they are
+    random"""
+    is_judged_locally: bool = False
+    """whether all samples are ill-conditioned, so that the figures are of these, and nodes are judged one by one"""
     unstable_outputs: tuple[str, ...] = ()
     """outputs that differ between two runs of the original (random operators): not compared"""
     skipped: str = ""
@@ -104,6 +129,16 @@ class Parity:
     """what the runtime said when it did not run the file, in words; empty when it did"""
     is_opened: bool = False
     """of a refusal: whether the file was open, and a sample then refused or crashed"""
+
+    @property
+    def conditioning(self) -> str:
+        """What it means for the comparison that samples tell nothing, in words; empty where all tell something."""
+        if not self.ill_conditioned:
+            return ""
+        count = len({each.sample for each in self.ill_conditioned})
+        worst = max(self.ill_conditioned, key=lambda each: each.moves_by / each.scale)
+        how = "every sample is, and nodes were judged one by one" if self.is_judged_locally else "others were compared"
+        return f"{worst.words} on {count} of the samples; {how}"
 
     @property
     def max_abs_error(self) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.bisection import words
+from packager.bisection.conditioning import moved
 from packager.bisection.figures import ANYTHING, Limits
 from packager.bisection.forcing import described
 from packager.bisection.fusion import Fusion, merged
@@ -68,6 +69,41 @@ def bisect(
     return replace(answer, sample=parting.sample, layers=tuple(scan.layers), notes=tuple(scan.notes))
 
 
+def condemned(
+    a: Side,
+    b: Side,
+    sample: Path,
+    folder: Path,
+    *,
+    limits: Limits,
+    memory_bytes: int = MEMORY_BYTES,
+    progress: Callable[[int, int], None] = no_progress,
+) -> str:
+    """Words on the first node of `b` that errs by itself, given what `a` has on `sample`; empty where none does.
+
+    It asks every node, however far the outputs are apart, and passes over those at which `a` itself is ill-conditioned.
+    """
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    first, second = _opened(a, folder / "first"), _opened(b, folder / "second")
+    scan = Scan(
+        a=first,
+        b=second,
+        sample=sample,
+        folder=folder,
+        limits=limits,
+        memory_bytes=memory_bytes,
+        is_refused=False,
+        progress=progress,
+        matched=matched(first, second, shapes_in(sample)),
+        is_excusing=True,
+    )
+    fault = scan.fault()
+    if not fault or not fault.error:
+        return ""
+    where = "on an ill-conditioned sample"
+    return words.on_node(first.side.label, second.side.label, scan.layers[-1], fault.error, limits, where)
+
+
 def _opened(side: Side, folder: Path) -> Subject:
     folder.mkdir()
     return opened(side, folder)
@@ -101,7 +137,21 @@ class _Search:
         fault = self.scan.fault()
         if fault:
             return self._refusal(fault) if fault.error is None else self._node(fault)
-        return self._fusion() or self._small_fault() or self._growth()
+        return self._conditioning() or self._fusion() or self._small_fault() or self._growth()
+
+    def _conditioning(self) -> Bisection | None:
+        """What nodes make of each other's last bits is nobody's fault."""
+        if self.parting.refusal:
+            return None
+        a = self.scan.a
+        folder = fresh(self.scan.folder / "conditioning")
+        folder.mkdir()
+        expected = {name: read_array(self.parting.a / f"{index}.npy") for index, name in enumerate(a.outputs)}
+        found = moved(a, a.proto, self.scan.sample, folder, expected, self.scan.limits)
+        if not found:
+            return None
+        text = words.on_conditioning(*self.labels, found, self.where)
+        return Bisection(kind=Kind.CONDITIONING, words=text, value=found.output)
 
     def _small_fault(self) -> Bisection | None:
         """A node that errs by less than the absolute part of what is allowed: those behind it may enlarge that."""

@@ -36,6 +36,8 @@ class Kind(StrEnum):
     """the nodes are right one by one; what the runtime makes of several is not"""
     REFUSAL = "refusal"
     """one side does not run at all on what the other side runs on"""
+    CONDITIONING = "conditioning"
+    """no node is at fault alone, and the first side moves as far by itself when its inputs change in the last bits"""
     GROWTH = "growth"
     """no node is at fault alone: small errors add up"""
     AGREEMENT = "agreement"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.bisection.conditioning import moved
 from packager.bisection.figures import Limits, are_alike
 from packager.bisection.forcing import forced, given
 from packager.bisection.matching import Matched, Planner
@@ -65,6 +66,8 @@ class Scan:
     matched: Matched
     layers: list[ValueDifference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_excusing: bool = False
+    """whether an error is no fault where the first side itself moves as far when the node is given almost the same"""
     kinds: "dict[str, numpy.dtype[Any]]" = field(default_factory=dict)
     """value -> its element type on the second side"""
     _usable: dict[str, None] = field(default_factory=dict)
@@ -146,7 +149,7 @@ class Scan:
         for name in values:
             self.layers.append(self._row(name, rows[name], local.get(name)))
             error = local.get(name)
-            if error is not None and self.limits.exceeds(error):
+            if error is not None and self.limits.exceeds(error) and not self._is_excused(name, fetched.a):
                 return Fault(value=name, error=error, known=fetched.a)
         return None
 
@@ -162,6 +165,19 @@ class Scan:
             start, size = start + size, min(2 * size, MOST_ASKED)
             self.progress(len(self.layers) + len(found), len(self.matched.values))
         return found
+
+    def _is_excused(self, name: str, known: Mapping[str, Path]) -> bool:
+        if not self.is_excusing:
+            return False
+        folder = fresh(self.folder / "excused")
+        folder.mkdir()
+        sample = folder / "inputs.npz"
+        region = self.a.region([name], self._usable)
+        piece, names = forced(self.a, region, [name], given(region.borders, known, self.sample, {}, sample))
+        found = moved(self.a, piece, sample, folder, {names[name]: read_array(known[name])}, self.limits)
+        if found:
+            self.notes.append(f"'{name}' tells nothing: {self.a.side.label} itself moves as far there")
+        return found is not None
 
     def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:
         node = named(self.a, name, self._usable)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from packager.bisection.figures import Limits
 from packager.bisection.result import ValueDifference
 from packager.bisection.subject import Subject
-from packager.findings import OutputError
+from packager.findings import IllConditioned, OutputError
 
 SHOWN = 3
 
@@ -61,6 +61,13 @@ def on_growth(a: str, b: str, rows: Sequence[ValueDifference], worst: OutputErro
     return (
         f"no single node makes {b} part from {a}: over {len(rows)} compared values the error grows "
         f"{begins}to {share(worst.max_rel_error)} at output '{worst.output}'{alone}"
+    )
+
+
+def on_conditioning(a: str, b: str, found: IllConditioned, where: str) -> str:
+    return (
+        f"no single node makes {b} part from {a}, which is ill-conditioned {where}: it moves by {found.moves_by:.3g} "
+        f"of {found.scale:.3g} itself (output '{found.output}') when its inputs change in the last bits"
     )
 
 

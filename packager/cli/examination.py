@@ -132,6 +132,7 @@ def _notes(compared: "list[Parity]") -> "list[str]":
     ]
     notes += _allowed([each for each in compared if each.outputs])
     notes += [f"{each.label} ran on {each.runs_on}{_placed(each)}" for each in compared if each.outputs]
+    notes += [f"{each.model} is {each.conditioning}" for each in compared if each.conditioning]
     notes += [f"{each.label} skipped: {each.skipped}" for each in compared if each.skipped]
     notes += [f"{each.label} refused: {each.refusal}" for each in compared if each.refusal]
     return list(dict.fromkeys(notes))

@@ -5,13 +5,13 @@ import re
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager import parity
-from packager.bisection import Limits, Side, bisect
+from packager.bisection import Limits, Side, bisect, condemned
 from packager.errors import MobpackError, ToolError
 from packager.findings import Failure, Parity
 from packager.parity import Checked, ParitySettings, Reference, References, Subject, Tolerance
@@ -85,15 +85,16 @@ def explained(case: Case, references: References, scratch: Path, evidence: Path)
     found = case.checked.parity
     folder = new_folder(evidence, case.name)
     reference = references.of(case.subject.original, case.settings)
-    sample = case.checked.worst_sample
+    worst = case.checked.worst
+    assert worst, "what was kept has not failed"
     names = case.output_names
-    shutil.copyfile(reference.samples.paths[sample], folder / "inputs.npz")
+    shutil.copyfile(worst.path, folder / "inputs.npz")
     is_recorded = case.runner.NAME == RECORDED
-    save(folder / ("model.npz" if is_recorded else "expected.npz"), names, reference.outcomes[sample])
+    save(folder / ("model.npz" if is_recorded else "expected.npz"), names, worst.expected)
     if case.checked.worst_outputs:
         save(folder / f"{case.runner.NAME}.npz", names, Outcome(outputs=case.checked.worst_outputs))
     has_nodes = found.over and not is_recorded
-    place = Place(sample=reference.samples.paths[sample], scratch=scratch / "bisection", evidence=folder / "node")
+    place = Place(sample=worst.path, scratch=scratch / "bisection", evidence=folder / "node")
     node = _parting_node(reference, case, place) if has_nodes else ""
     return Failure(parity=found, message=in_words(case), hint=hint_for(found), evidence=folder, node=node)
 
@@ -195,6 +196,28 @@ def side(label: str, runnable: Runnable, runner: Runner) -> Side:
 def cpu() -> Runner:
     (runner,) = RUNNERS["cpu"]("")
     return runner
+
+
+def condemned_locally(case: Case, references: References, scratch: Path) -> Checked:
+    """What was compared on samples that tell nothing, judged by what every node makes of the right inputs."""
+    checked, doubtful = case.checked, case.checked.doubtful
+    if not doubtful or case.checked.parity.refusal:
+        return checked
+    reference = references.of(case.subject.original, case.settings)
+    place = Place(sample=doubtful.path, scratch=scratch / "locally", evidence=scratch)
+    limits = limits_of(case.settings.general, reference, case.subject.variant.model)
+    a, b = original(case.subject.original, place), file(case, place)
+    text = condemned(a, b, doubtful.path, place.folder("values"), limits=limits)
+    if not text:
+        return checked
+    names = {each.output for each in checked.parity.ill_conditioned}
+    outputs = tuple(
+        replace(each, failure=each.failure or f"the model is ill-conditioned, and {text}")
+        if each.output in names
+        else each
+        for each in checked.parity.outputs
+    )
+    return replace(checked, parity=replace(checked.parity, outputs=outputs), worst=doubtful)
 
 
 def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> Limits:

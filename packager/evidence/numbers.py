@@ -9,7 +9,7 @@ from packager import parity, tools
 from packager.config import Config, ModelTable
 from packager.console import Console
 from packager.errors import ConfigError, ToolError, nearest
-from packager.evidence.failures import Case, explained, explained_variant
+from packager.evidence.failures import Case, condemned_locally, explained, explained_variant
 from packager.findings import Failure, Parity
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
@@ -177,6 +177,9 @@ def _checked(
         references,
         progress=lambda done, total: announce(f"sample {done} of {total}"),
     )
+    checked = condemned_locally(
+        Case(subject=subject, runner=runner, checked=checked, settings=settings), references, folder
+    )
     found = checked.parity
     if runner.identity() and not found.has_failed and not found.skipped:
         store.results(PARITY, inputs, lambda made: _write(made / "parity.json", adapter.dump_json(found)))
@@ -215,6 +218,8 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
         yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"
     if found.refusal and not fails(found, config):
         yield f"runner '{found.label}' does not run model '{found.model}' ({found.style}): {found.refusal}"
+    if found.conditioning:
+        yield f"model '{found.model}' ({found.style}) is {found.conditioning}"
     for output in found.reshaped_outputs:
         yield (
             f"model '{found.model}': output '{output}' has another shape than it declares; "

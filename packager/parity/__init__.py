@@ -1,6 +1,7 @@
 """Does what ships compute what the original computes?"""
 
 from packager.parity.check import Checked, check
+from packager.parity.drawing import REDRAWS, SEEDS, movement
 from packager.parity.reference import Accepted, Reference, References, graph_of, random_inputs, run_original
 from packager.parity.scale import NO_RANGE, Scale
 from packager.parity.settings import ParitySettings
@@ -11,6 +12,8 @@ from packager.samples import sample_files
 __all__ = [
     "FAR",
     "NO_RANGE",
+    "REDRAWS",
+    "SEEDS",
     "Accepted",
     "Checked",
     "ParitySettings",
@@ -24,6 +27,7 @@ __all__ = [
     "default_tolerance",
     "graph_of",
     "is_own_original",
+    "movement",
     "random_inputs",
     "run_original",
     "sample_files",

@@ -1,21 +1,20 @@
 """One runner on one file, sample by sample beside the original."""
 
-import math
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from packager.errors import ModelError, ToolError
-from packager.findings import OutputError, Parity
-from packager.parity.allclose import Excess, over
+from packager.findings import IllConditioned, OutputError, Parity
+from packager.parity.drawing import Drawn, draw, ill_conditioned
+from packager.parity.judging import Judge
 from packager.parity.metrics import Comparison
-from packager.parity.outcomes import array_of
-from packager.parity.reference import Reference, References, is_reshaped
-from packager.parity.scale import Scale
+from packager.parity.reference import References, is_reshaped
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import Subject
 from packager.runners import Outcome, Runner, Session
+from packager.values import Variant
 
 Progress = Callable[[int, int], None]
 
@@ -23,9 +22,16 @@ Progress = Callable[[int, int], None]
 @dataclass(frozen=True, kw_only=True)
 class Checked:
     parity: Parity
-    worst_sample: int = 0
+    worst: Drawn | None = None
+    """the sample that is farthest off"""
     worst_outputs: Path | None = None
-    """folder with what the runner gave on that sample, in the folder of the check"""
+    """folder with what the runner gave on it, in the folder of the check"""
+    doubtful: Drawn | None = None
+    """the one that is farthest off of those that are ill-conditioned"""
+
+    @property
+    def worst_sample(self) -> int:
+        return self.worst.number if self.worst else 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +42,11 @@ class Ran:
     placed: int | None = None
     node_count: int | None = None
     outputs: tuple[OutputError, ...] = ()
-    worst_sample: int = 0
+    worst: Drawn | None = None
     worst_outputs: Path | None = None
+    doubtful: Drawn | None = None
+    ill_conditioned: tuple[IllConditioned, ...] = ()
+    is_judged_locally: bool = False
     skipped: str = ""
     refusal: str = ""
     is_opened: bool = False
@@ -64,7 +73,7 @@ def check(
     """
     references = references or References(folder)
     reference = references.of(subject.original, settings)
-    ran = _ran(subject, runner, settings, reference, folder, progress)
+    ran = _ran(subject, runner, settings, references, folder, progress)
     distances = tuple(_distances(subject, settings, references)) if ran.outputs else ()
     specs = subject.variant.model.signature.outputs
     parity = Parity(
@@ -88,12 +97,15 @@ def check(
         skipped=ran.skipped,
         refusal=ran.refusal,
         is_opened=ran.is_opened,
+        ill_conditioned=ran.ill_conditioned,
+        is_judged_locally=ran.is_judged_locally,
         reshaped_outputs=tuple(
             spec.name for index, spec in enumerate(specs) if is_reshaped(spec, reference.outcomes, index)
         ),
         unstable_outputs=tuple(specs[index].name for index in sorted(reference.unstable)),
     )
-    return Checked(parity=parity, worst_sample=ran.worst_sample, worst_outputs=ran.worst_outputs)
+    worst = ran.worst or draw(subject.original, settings, references)[0]
+    return Checked(parity=parity, worst=worst, worst_outputs=ran.worst_outputs, doubtful=ran.doubtful)
 
 
 def _distances(subject: Subject, settings: ParitySettings, references: References) -> Iterator[OutputError]:
@@ -107,7 +119,7 @@ def _ran(
     subject: Subject,
     runner: Runner,
     settings: ParitySettings,
-    reference: Reference,
+    references: References,
     folder: Path,
     progress: Progress,
 ) -> Ran:
@@ -118,7 +130,7 @@ def _ran(
         return Ran(skipped=reason)
     try:
         with runner.open(runnable, own) as session:
-            return _compared(session, subject, settings, reference, own, progress)
+            return _compared(session, subject, settings, references, own, progress)
     except ModelError as error:
         return Ran(refusal=error.message)
     except ToolError as error:
@@ -129,74 +141,113 @@ def _compared(
     session: Session,
     subject: Subject,
     settings: ParitySettings,
-    reference: Reference,
+    references: References,
     folder: Path,
     progress: Progress,
 ) -> Ran:
+    first = references.of(subject.original, settings)
     specs = subject.variant.model.signature.outputs
     judges = [
-        Judge(spec.name, index, settings, reference.scales[index])
+        Judge(spec.name, index, settings, first.scales[index])
         for index, spec in enumerate(specs)
-        if index not in reference.unstable
+        if index not in first.unstable
     ]
-    worst, worst_sample = -1.0, 0
-    made, kept = folder / "outputs", folder / "worst"
-    made.mkdir()
-    kept.mkdir()
-    for number, (sample, expected) in enumerate(zip(reference.samples.paths, reference.outcomes, strict=True)):
-        progress(number, len(reference.outcomes))
+    comparing = Comparing(judges, settings, folder)
+    for drawn in _as_needed(comparing, subject.original, settings, references):
+        progress(min(drawn.number, len(first.outcomes) - 1), len(first.outcomes))
         try:
-            actual = session.run(sample, made)
+            actual = session.run(drawn.path, comparing.made)
         except ModelError as error:
-            refusal = f"sample {number}: {error.message}"
-            return Ran(runs_on=session.about, refusal=refusal, worst_sample=number, is_opened=True)
+            return _refused(session, drawn, f"sample {drawn.number}: {error.message}")
         if actual.error:
-            refusal = f"sample {number} runs on {subject.against}, and fails here: {actual.error}"
-            return Ran(runs_on=session.about, refusal=refusal, worst_sample=number, is_opened=True)
-        share = max((each.add(expected, actual) for each in judges), default=0.0)
-        if share > worst:
-            worst, worst_sample = share, number
-            made, kept = kept, made  # the next sample writes over what is no longer the worst
-    shutil.rmtree(made)
-    return Ran(
-        runs_on=session.about,
-        placed=session.placed,
-        node_count=session.node_count,
-        outputs=tuple(each.verdict() for each in judges),
-        worst_sample=worst_sample,
-        worst_outputs=kept if reference.outcomes else None,
-    )
+            where = f"sample {drawn.number} runs on {subject.against}"
+            return _refused(session, drawn, f"{where}, and fails here: {actual.error}")
+        comparing.take(drawn, actual)
+    return comparing.ran(session)
 
 
-class Judge:
-    """One output: what it is so far beside the expected one, and whether that will do."""
+def _as_needed(
+    comparing: "Comparing", original: Variant, settings: ParitySettings, references: References
+) -> Iterator[Drawn]:
+    """The samples, and others for as long as too few of them can tell something."""
+    drawn = draw(original, settings, references)
+    wanted, times = len(drawn), 0
+    while drawn:
+        yield from drawn
+        times += 1
+        drawn = draw(original, settings, references, times) if comparing.lacks(wanted) else ()
 
-    def __init__(self, output: str, index: int, settings: ParitySettings, scale: Scale) -> None:
-        self._index, self._settings = index, settings
-        self._comparison = Comparison(output, scale)
-        self._sample_count = 0
-        self._worst = Excess()
-        """by what was recorded, and the number of its sample"""
-        self._worst_sample = 0
 
-    def add(self, expected: Outcome, actual: Outcome) -> float:
-        """Takes the next sample; its largest error as a share of what is allowed, unless the output is judged
-        otherwise."""
-        a, b = array_of(expected, self._index), array_of(actual, self._index)
-        if not self._settings.is_recorded:
-            error = self._comparison.add(a, b).max_abs_error
-            return self._settings.general.share(error, self._comparison.scale.value)
-        self._comparison.add(b, a)
-        excess = over(b, a)
-        if excess.max_share > self._worst.max_share or (excess.failure and not self._worst.failure):
-            self._worst, self._worst_sample = excess, self._sample_count
-        self._sample_count += 1
-        return math.inf if excess.failure and not excess.max_share else excess.max_share
+def _refused(session: Session, drawn: Drawn, refusal: str) -> Ran:
+    return Ran(runs_on=session.about, refusal=refusal, worst=drawn, is_opened=True)
 
-    def verdict(self) -> OutputError:
-        found = self._comparison.result()
-        reason = self._comparison.reason
-        if self._settings.is_recorded and found.output not in self._settings.outputs:
-            return replace(found, failure=self._worst.failure, worst_sample=self._worst_sample)
-        judged = self._settings.tolerance_of(found.output).judged(found)
-        return replace(judged, failure=reason) if reason else judged
+
+class Comparing:
+    """All outputs of a file, and what the runner gave on the sample that is farthest off."""
+
+    def __init__(self, judges: Sequence[Judge], settings: ParitySettings, folder: Path) -> None:
+        self.made = folder / "outputs"
+        """where the next sample writes to"""
+        self._judges, self._settings = judges, settings
+        self._worst, self._doubtful = (_Worst(folder / name) for name in ("worst", "doubtful"))
+        self._ill: list[IllConditioned] = []
+        self.made.mkdir()
+
+    def lacks(self, wanted: int) -> bool:
+        """Whether an output was compared on fewer samples than `wanted` that can tell something."""
+        return any(each.taken_count < wanted for each in self._judges)
+
+    def take(self, drawn: Drawn, actual: Outcome) -> None:
+        share = doubtful = -1.0
+        for judge in self._judges:
+            part = judge.part(drawn.expected, actual)
+            own = self._moves(judge, drawn) if judge.failure(part) and not self._settings.is_recorded else None
+            if own:
+                judge.doubt(part, own, drawn.number)
+                doubtful = max(doubtful, judge.share(part))
+                self._ill.append(ill_conditioned(judge, own, drawn.number))
+                continue
+            judge.take(part, drawn.number)
+            by_record = self._settings.is_recorded
+            found = judge.take_recorded(drawn.expected, actual, drawn.number) if by_record else judge.share(part)
+            share = max(share, found)
+        self.made = self._worst.offer(max(share, 0.0) if doubtful < 0 else share, drawn, self.made)
+        self.made = self._doubtful.offer(doubtful, drawn, self.made)
+
+    def ran(self, session: Session) -> Ran:
+        shutil.rmtree(self.made)
+        is_local = any(each.is_doubtful for each in self._judges)
+        kept, other = (self._doubtful, self._worst) if is_local else (self._worst, self._doubtful)
+        shutil.rmtree(other.outputs)
+        return Ran(
+            runs_on=session.about,
+            placed=session.placed,
+            node_count=session.node_count,
+            outputs=tuple(each.verdict() for each in self._judges),
+            worst=kept.drawn,
+            worst_outputs=kept.outputs if kept.drawn else None,
+            doubtful=self._doubtful.drawn,
+            ill_conditioned=tuple(self._ill),
+            is_judged_locally=is_local,
+        )
+
+    def _moves(self, judge: Judge, drawn: Drawn) -> Comparison | None:
+        return judge.moves(drawn.expected, drawn.perturbed())
+
+
+class _Worst:
+    """The sample that is farthest off, and what the runner gave on it."""
+
+    def __init__(self, outputs: Path) -> None:
+        self.outputs = outputs
+        self.drawn: Drawn | None = None
+        self._share = -1.0
+        outputs.mkdir()
+
+    def offer(self, share: float, drawn: Drawn, made: Path) -> Path:
+        """Keeps `made` if it is farther off; the folder that the next sample may write over."""
+        if not share > self._share:
+            return made
+        self._share, self.drawn = share, drawn
+        made, self.outputs = self.outputs, made
+        return made

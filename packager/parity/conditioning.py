@@ -1,12 +1,13 @@
 """How far a model itself moves when what it is given changes in the last bits: where that is more than is allowed, a
 sample can tell nothing of what else computes the model."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.parity.frontier import ULPS, shaken
+from packager.parity.frontier import DOUBLE, FLOAT, FLOAT16, ULPS, first_floats, shaken
 from packager.runners import Outcome, Runnable, Runner, Session
 from packager.samples import write_arrays
 
@@ -17,7 +18,20 @@ if TYPE_CHECKING:
 TIMES = 6
 """Perturbations of a sample: a model with near-ties often stays where it is."""
 MOST_ULPS = 8
-"""How far a number is moved, in units of its last place: 1e-6 of a float32, which is what a sum in another order has."""
+"""How far a number is moved, in units of its last place: 1e-6 of a float32, as sums in another order differ."""
+
+
+ENLARGED = 10
+"""Times that a relative change must grow before a model counts as ill-conditioned, however little is allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Movement:
+    """What a model gives for almost the same."""
+
+    outcomes: tuple[Outcome, ...] = ()
+    least: float = math.inf
+    """share of the scale of an output up to which it is only passed on"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +42,13 @@ class Perturbed:
     runner: Runner
     is_shaken: bool
     """whether the perturbation is an input of its own"""
+    least: float
+    """as `Movement` has it"""
+
+    def movement(self, sample: Path, folder: Path) -> Movement:
+        """What it makes of `sample`, perturbed, as far as it runs on that; files go to `folder`, which is made."""
+        outcomes = tuple(each for each in self.outcomes(sample, folder) if not each.error)
+        return Movement(outcomes=outcomes, least=self.least)
 
     def outcomes(self, sample: Path, folder: Path) -> Iterator[Outcome]:
         """What it makes of `sample`, perturbed; files go to `folder`, which is made."""
@@ -50,16 +71,17 @@ class Perturbed:
         import numpy
 
         if self.is_shaken:
-            return {**inputs, ULPS: numpy.float32(_steps((), number, 0))}
+            return {**inputs, ULPS: numpy.asarray(_steps((), number, 0), numpy.float32)}
         return {name: _shifted(array, number, index) for index, (name, array) in enumerate(inputs.items())}
 
 
 def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: Path) -> Perturbed | None:
-    """`runnable`, which is `proto`, as it can be perturbed; None where it has no floats to perturb. `folder` is made."""
+    """`runnable`, which is `proto`, as it can be perturbed; None where it has no floats. `folder` is made."""
     constants = {tensor.name for tensor in proto.graph.initializer}
     given = [value for value in proto.graph.input if value.name not in constants]
-    if any(value.type.tensor_type.elem_type in (1, 10, 11) for value in given):
-        return Perturbed(model=runnable, runner=runner, is_shaken=False)
+    kinds = {value.type.tensor_type.elem_type for value in given}
+    if kinds & {FLOAT, FLOAT16, DOUBLE}:
+        return Perturbed(model=runnable, runner=runner, is_shaken=False, least=_least(FLOAT16 in kinds))
     other = shaken(proto)
     if other is None:
         return None
@@ -68,18 +90,25 @@ def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: P
     path.write_bytes(other.SerializeToString(deterministic=True))
     data_folder = runnable.data_folder or runnable.path.parent
     model = Runnable(path=path, data_folder=data_folder, is_optimized=runnable.is_optimized, settings=runnable.settings)
-    return Perturbed(model=model, runner=runner, is_shaken=True)
+    is_half = FLOAT16 in first_floats(proto).values()
+    return Perturbed(model=model, runner=runner, is_shaken=True, least=_least(is_half))
+
+
+def _least(is_half: bool) -> float:
+    return ENLARGED * (2.0**-10 if is_half else MOST_ULPS * 2.0**-23)
 
 
 def _shifted(array: "NDArray[Any]", number: int, index: int) -> "NDArray[Any]":
+    """`array` with other last bits; what is not finite, or would not be any more, stays as it is."""
     import numpy
 
     if array.dtype.kind != "f":
         return array
-    steps = _steps(array.shape, number, index)
-    with numpy.errstate(over="ignore"):
-        moved = array * (1 + steps * numpy.finfo(array.dtype).eps)
-    return numpy.asarray(moved, array.dtype)
+    is_half = array.dtype.itemsize == 2
+    steps = _few_steps(array.shape, number, index) if is_half else _steps(array.shape, number, index)
+    with numpy.errstate(over="ignore", invalid="ignore"):
+        moved = numpy.asarray(array * (1 + steps * numpy.finfo(array.dtype).eps), array.dtype)
+    return numpy.where(numpy.isfinite(moved), moved, array)
 
 
 def _steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
@@ -93,6 +122,10 @@ def _steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
     return numpy.asarray(steps, numpy.float64)
 
 
-def ran(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Those that came to an end."""
-    return tuple(each for each in outcomes if not each.error)
+def _few_steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
+    """As `_steps` in 16 bits, whose last place is a thousandth: one number in 16 is moved by one."""
+    import numpy
+
+    generator = numpy.random.default_rng([number, index])
+    steps = generator.choice([-1, 1], shape) * (generator.random(shape) < 1 / 16)
+    return numpy.asarray(steps, numpy.float64)

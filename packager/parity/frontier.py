@@ -11,15 +11,17 @@ if TYPE_CHECKING:
 
 ULPS = "mobpack_ulps"
 """Name of the input that says by how many units in the last place they are moved."""
-LAST_PLACE = {1: 2.0**-23, 10: 2.0**-10, 11: 2.0**-52}
-"""TensorProto.DataType -> the distance between 1 and the next number."""
+FLOAT, FLOAT16, DOUBLE = 1, 10, 11
+"""TensorProto.DataType"""
+LAST_PLACE = {FLOAT: 2.0**-23, FLOAT16: 2.0**-13, DOUBLE: 2.0**-52}
+"""Element type -> the distance between 1 and the next number; in 16 bits an eighth of it, as that is coarse."""
 
 
 def shaken(model: "ModelProto") -> "ModelProto | None":
     """`model` with one more input, `ULPS`; None where no float is computed of its inputs."""
     from onnx import TensorProto, ValueInfoProto, helper
 
-    first = dict(_first_floats(model))
+    first = first_floats(model)
     if not first:
         return None
     made = type(model)()
@@ -53,19 +55,21 @@ def _factor(element: int) -> "Iterator[NodeProto]":
     yield helper.make_node("Add", [product, one], [f"{ULPS}_{element}"])
 
 
-def _first_floats(model: "ModelProto") -> "Iterator[tuple[str, int]]":
+def first_floats(model: "ModelProto") -> dict[str, int]:
     """Floats that are computed of inputs and of no other such float -> their element type."""
     graph = infer_shapes(model).graph
     kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
     constants = {tensor.name for tensor in model.graph.initializer}
     varying = {value.name for value in model.graph.input} - constants
     behind: set[str] = set()
+    found: dict[str, int] = {}
     for node in model.graph.node:
         taken = walk.taken_by(node)
         if taken & behind:
             behind.update(node.output)
         elif taken & varying:
             varying.update(node.output)
-            floats = [name for name in node.output if kinds.get(name) in LAST_PLACE]
+            floats = {name: kinds[name] for name in node.output if kinds.get(name) in LAST_PLACE}
             behind.update(floats)
-            yield from ((name, kinds[name]) for name in floats)
+            found |= floats
+    return found

@@ -43,7 +43,7 @@ class Comparison:
         """whether nothing but equality counts: strings, booleans and integers name things"""
         self._worst = Difference(max_abs_error=0.0, max_rel_error=0.0)
         self._worst_sample = 0
-        self._sample_count = self._mismatch_count = self._number_count = self._finite_count = 0
+        self.sample_count = self._mismatch_count = self._number_count = self._finite_count = 0
         self._max_abs_error = self._abs_error = 0.0
         self._sums = Sums()
         self._histogram = [0] * (DECADES + 2)
@@ -54,13 +54,38 @@ class Comparison:
         """Takes the next sample. Infinities and NaNs must stand at the same places; 8-bit integers are quantized
         numbers and compared as such, wider ones must be equal."""
         found = self._difference(expected, actual)
-        if not self._sample_count or not found.max_rel_error <= self._worst.max_rel_error:
-            self._worst, self._worst_sample = found, self._sample_count
-        self._sample_count += 1
+        if not self.sample_count or not found.max_rel_error <= self._worst.max_rel_error:
+            self._worst, self._worst_sample = found, self.sample_count
+        self.sample_count += 1
         self._max_abs_error = max(self._max_abs_error, found.max_abs_error)
         self._mismatch_count += found.mismatch_count
         self.reason = self.reason or found.reason
         return found
+
+    def absorb(self, other: "Comparison", number: int) -> None:
+        """Takes the sample of `other`, of the same output, which has that number."""
+        if not self.sample_count or not other._worst.max_rel_error <= self._worst.max_rel_error:
+            self._worst, self._worst_sample = other._worst, number
+        self.reason = self.reason or other.reason
+        self.is_exact = other.is_exact
+        self.sample_count += other.sample_count
+        self._mismatch_count += other._mismatch_count
+        self._number_count += other._number_count
+        self._finite_count += other._finite_count
+        self._max_abs_error = max(self._max_abs_error, other._max_abs_error)
+        self._abs_error += other._abs_error
+        self._sums += other._sums
+        self._histogram = [one + more for one, more in zip(self._histogram, other._histogram, strict=True)]
+        self._rows, self._first = self._rows + other._rows, self._first + other._first
+        self._among += other._among
+        self._has_top, self._has_top5 = other._has_top, other._has_top5
+
+    @property
+    def gain(self) -> float:
+        """How large the numbers are beside the expected ones, as the ratio of their root mean squares."""
+        if not self._sums.signal:
+            return 1.0 if not self._sums.other else math.inf
+        return math.sqrt(self._sums.other / self._sums.signal)
 
     def result(self) -> OutputError:
         """What all samples so far come to."""

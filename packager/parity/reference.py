@@ -8,6 +8,7 @@ from pathlib import Path
 from packager.errors import ConfigError, ModelError, ParityError
 from packager.findings import OutputError
 from packager.models.ranges import known_ranges
+from packager.parity.conditioning import Movement, perturbed
 from packager.parity.metrics import Comparison, difference
 from packager.parity.outcomes import array_of
 from packager.parity.scale import Scale, of_range
@@ -50,6 +51,7 @@ class References:
         self.folder = folder
         self.known: dict[tuple[object, ...], Reference] = {}
         self.compared: dict[Reference, Beside] = {}
+        self.moved: dict[tuple[bytes, Path], Movement] = {}
 
     def of(self, original: Variant, settings: ParitySettings) -> Reference:
         """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
@@ -61,6 +63,16 @@ class References:
             folder.mkdir(exist_ok=True)
             self.known[key] = _reference(original, settings, folder)
         return self.known[key]
+
+    def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
+        """What the original makes of the sample `number` when its last bits change; nothing where it has no floats."""
+        reference = self.of(original, settings)
+        key = (original.graph, reference.samples.paths[number])
+        if key not in self.moved:
+            folder = self.folder / f"perturbed-{len(self.moved)}"
+            folder.mkdir()
+            self.moved[key] = _perturbed(original, reference.samples.paths[number], folder)
+        return self.moved[key]
 
     def beside_model(self, variant: Variant, settings: ParitySettings) -> Beside | None:
         """How far a graph with other numbers is from the user's model, on the samples of its own reference. None for
@@ -159,6 +171,15 @@ def _outcomes(original: Variant, samples: Sequence[Path], folder: Path) -> Itera
             outputs = folder / f"sample-{number}"
             outputs.mkdir(exist_ok=True)
             yield session.run(sample, outputs)
+
+
+def _perturbed(original: Variant, sample: Path, folder: Path) -> Movement:
+    from onnx import ModelProto
+
+    (cpu,) = RUNNERS["cpu"]("")
+    proto = ModelProto.FromString(original.graph)
+    model = perturbed(proto, graph_of(original, folder), cpu, folder / "shaken")
+    return model.movement(sample, folder / "run") if model else Movement()
 
 
 def _beside(model: Model, reference: Reference, folder: Path) -> Beside:

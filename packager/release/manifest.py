@@ -263,6 +263,7 @@ def parity_entry(parity: Parity) -> dict[str, object]:
             }
             for each in parity.outputs
         ],
+        **({"conditioning": parity.conditioning} if parity.conditioning else {}),
         "not-compared": list(parity.unstable_outputs),
     }
 

@@ -156,6 +156,8 @@ def _facts(parity: ParityEntry) -> Iterator[FactView]:
     yield FactView(label="Samples", value=parity.samples)
     allowed = f"{amount(parity.atol)} + {amount(parity.tolerance)} x the scale of an output, unless set for it"
     yield FactView(label="Allowed", value=allowed)
+    if parity.conditioning:
+        yield FactView(label="Conditioning", value=parity.conditioning)
     if parity.not_compared:
         names = ", ".join(parity.not_compared)
         yield FactView(label="Not compared", value=f"{names}: the original itself gives something else every time")

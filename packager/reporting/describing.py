@@ -157,6 +157,7 @@ def _parity(parity: Parity) -> ParityEntry:
         tolerance=parity.tolerance,
         atol=rounded(parity.atol),
         outputs=tuple(_output(each) for each in parity.outputs),
+        conditioning=parity.conditioning,
         not_compared=parity.unstable_outputs,
         reshaped=parity.reshaped_outputs,
         skipped=placeless(parity.skipped),

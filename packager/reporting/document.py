@@ -132,6 +132,9 @@ class ParityEntry:
     """rtol, for outputs without a tolerance of their own: the largest allowed error is atol + rtol * scale"""
     atol: float
     outputs: tuple[OutputEntry, ...]
+    conditioning: str
+    """what it means that the original itself moves by more than is allowed when inputs change in their last bits, in
+    words; empty where no sample showed it"""
     not_compared: tuple[str, ...]
     """outputs that differ between two runs of the original"""
     reshaped: tuple[str, ...]

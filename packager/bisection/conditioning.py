@@ -1,0 +1,47 @@
+"""How far a side, or a piece of it, moves when what it is given changes in the last bits."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.bisection.figures import Limits
+from packager.bisection.subject import Subject
+from packager.errors import ModelError
+from packager.findings import IllConditioned, OutputError
+from packager.parity.conditioning import perturbed
+from packager.parity.outcomes import array_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import ModelProto
+
+
+def moved(
+    subject: Subject,
+    piece: "ModelProto",
+    sample: Path,
+    folder: Path,
+    expected: "Mapping[str, NDArray[Any]]",
+    limits: Limits,
+) -> IllConditioned | None:
+    """By how much a value of `expected` moves, where that is more than `limits` allow; None where none does, and where
+    `piece` cannot be perturbed. Files go below `folder`."""
+    path = folder / "unmoved.onnx"
+    path.write_bytes(piece.SerializeToString(deterministic=True))
+    model = perturbed(piece, subject.runnable(path), subject.side.runner, folder / "shaken")
+    if model is None:
+        return None
+    names = [value.name for value in piece.graph.output]
+    found: list[OutputError] = []
+    try:
+        for outcome in model.movement(sample, folder / "moved").outcomes:
+            errors = [
+                limits.compared(name, expected[name], array_of(outcome, index)) for index, name in enumerate(names)
+            ]
+            found += [each for each in errors if limits.exceeds(each) and each.max_rel_error > model.least]
+    except ModelError:
+        return None  # it does not open, or crashes: then nothing is known of it
+    if not found:
+        return None
+    worst = max(found, key=limits.share)
+    return IllConditioned(sample=0, output=worst.output, moves_by=worst.max_abs_error, scale=worst.scale)

@@ -1,0 +1,291 @@
+"""A sample on which the model itself moves by more than is allowed tells nothing; nodes that err are found still."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy
+import onnx
+import pytest
+
+from packager import parity
+from packager.bisection import Kind, condemned
+from packager.bisection.figures import Limits
+from packager.config import ParityTable
+from packager.console import Console
+from packager.evidence.failures import Case, condemned_locally
+from packager.golden import golden_vectors
+from packager.parity import Checked, ParitySettings, References, Subject, Tolerance
+from packager.parity.conditioning import MOST_ULPS, TIMES, _shifted
+from packager.parity.frontier import ULPS, shaken
+from packager.plan import make
+from packager.quantization import own_numbers
+from packager.runners.cpu import Cpu
+from packager.store import Store
+from packager.targets.android import Android
+from packager.values import Compiled, Plan
+from tests.bisection_cases import Array, bisected, side
+from tests.onnx_text import compiled, loaded, onnx_model, weight
+from tests.rewriting_cases import run
+
+pytestmark = pytest.mark.processes
+
+WIDTH = 32
+GAIN = 1e7
+"""One unit in the last place becomes more than a turn of the sine."""
+SETTINGS = ParitySettings(random_samples=2)
+
+
+def weights(*, changed: bool = False) -> dict[str, Array]:
+    found: dict[str, Array] = {"w": weight(WIDTH, WIDTH), "v": weight(WIDTH, WIDTH, seed=1)}
+    return {**found, "w": found["w"] * numpy.float32(1.05)} if changed else found
+
+
+def net(gain: str, *, changed: bool = False, output: str = "Sin (s)") -> onnx.ModelProto:
+    """Two layers that other kernels sum in another order, and what `gain` makes of them."""
+    text = (
+        f"(float[8, {WIDTH}] x) => (float[8, {WIDTH}] y) <float big = {{{GAIN}}}, float one = {{1.0}}, "
+        "int64[1] first = {0}, int64[1] last = {1}, int64[1] axis = {1}, float middle = {0.0}>"
+        f"{{ [l0] a = MatMul (x, w) [r] b = Relu (a) [l1] c = MatMul (b, v) {gain}"
+        f"[s] s = Mul (c, g) [y] y = {output} }}"
+    )
+    return onnx_model(text, weights=weights(changed=changed))
+
+
+ALWAYS = "[g] g = Identity (big)"
+SOMETIMES = (
+    "p = Slice (x, first, last, axis) q = ReduceMean <keepdims = 0> (p) t = Greater (q, middle) g = Where (t, big, one)"
+)
+"""Where the mean of the first column is above 0."""
+NEVER = "[g] g = Identity (one)"
+
+
+@pytest.fixture(scope="module")
+def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
+    """The models as they ship, and with a weight that is another."""
+    found = {}
+    for name, gain in (("always", ALWAYS), ("sometimes", SOMETIMES), ("never", NEVER)):
+        for changed in (False, True):
+            folder = tmp_path_factory.mktemp(name)
+            found[f"{name} wrong" if changed else name] = compiled(folder, net(gain, changed=changed))
+    return found
+
+
+def judged(
+    right: Compiled, wrong: Compiled, folder: Path, settings: ParitySettings = SETTINGS
+) -> tuple[Checked, Checked]:
+    """What comes of a file that computes `wrong` in the place of `right`: by the numbers, and by the nodes too."""
+    (folder / "references").mkdir()
+    references = References(folder / "references")
+    subject = Subject(variant=right.variant, compiled=replace(right, path=wrong.path))
+    found = parity.check(subject, Cpu(), settings, folder, references)
+    case = Case(subject=subject, runner=Cpu(), checked=found, settings=settings)
+    return found, condemned_locally(case, references, folder)
+
+
+def unfused(folder: Path) -> onnx.ModelProto:
+    """The same model with a product that sums its halves apart, as other kernels do."""
+    model = net(ALWAYS)
+    place = next(index for index, node in enumerate(model.graph.node) if node.name == "l0")
+    del model.graph.node[place]
+    half = WIDTH // 2
+    w = weights()["w"]
+    arrays = {"w0": w[:half], "w1": w[half:]}
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(each, name) for name, each in arrays.items())
+    sizes = onnx.numpy_helper.from_array(numpy.array([half, half]), "sizes")
+    model.graph.initializer.append(sizes)
+    helper = onnx.helper
+    nodes = [
+        helper.make_node("Split", ["x", "sizes"], ["x0", "x1"], axis=1),
+        helper.make_node("MatMul", ["x0", "w0"], ["a0"]),
+        helper.make_node("MatMul", ["x1", "w1"], ["a1"]),
+        helper.make_node("Add", ["a0", "a1"], ["a"], name="l0"),
+    ]
+    others = [type(node).FromString(node.SerializeToString()) for node in model.graph.node]
+    del model.graph.node[:]
+    model.graph.node.extend([*nodes, *others])
+    return model
+
+
+def test_a_model_that_moves_by_itself_everywhere_is_judged_by_its_nodes(
+    nets: dict[str, Compiled], tmp_path: Path
+) -> None:
+    (tmp_path / "model").mkdir()
+    other = compiled(tmp_path / "model", unfused(tmp_path))
+    _, checked = judged(nets["always"], other, tmp_path)
+    found = checked.parity
+    assert found.is_judged_locally
+    assert found.over == ()
+    assert len({each.sample for each in found.ill_conditioned}) == 2 * (1 + parity.REDRAWS), "every draw was tried"
+    assert min(each.moves_by for each in found.ill_conditioned) > 0.1
+    assert found.outputs[0].max_abs_error > 0.1, "by its numbers alone it fails"
+    assert found.conditioning.startswith("ill-conditioned: the model itself moves by ")
+    assert found.conditioning.endswith("; every sample is, and nodes were judged one by one")
+
+
+def test_a_fault_in_a_model_that_moves_by_itself_everywhere_is_found(nets: dict[str, Compiled], tmp_path: Path) -> None:
+    _, checked = judged(nets["always"], nets["always wrong"], tmp_path)
+    (output,) = checked.parity.over
+    assert output.failure.startswith(
+        "the model is ill-conditioned, and cpu parts from the original at node 'l0' (MatMul)"
+    )
+    assert output.failure.endswith(", on an ill-conditioned sample")
+    assert checked.worst is checked.doubtful is not None
+
+
+def test_numbers_that_are_larger_than_those_of_the_model_are_found_though_no_node_can_be_asked(
+    nets: dict[str, Compiled], tmp_path: Path
+) -> None:
+    (tmp_path / "model").mkdir()
+    louder = net(ALWAYS, output="Sin (s)")
+    louder.graph.node[-1].output[0] = "z"
+    louder.graph.node.append(onnx.helper.make_node("Add", ["z", "z"], ["y"]))
+    by_numbers, _ = judged(nets["always"], compiled(tmp_path / "model", louder), tmp_path)
+    (output,) = by_numbers.parity.over
+    assert output.failure.startswith("the model is ill-conditioned on every sample, and ")
+
+
+def test_samples_that_tell_nothing_are_drawn_anew(nets: dict[str, Compiled], tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    model = unfused(tmp_path)
+    wanted = net(SOMETIMES)
+    for node in model.graph.node:
+        if node.name == "g":
+            model.graph.node.remove(node)
+    place = next(index for index, node in enumerate(model.graph.node) if node.name == "s")
+    gains = [node for node in wanted.graph.node if node.output[0] in ("p", "q", "t", "g")]
+    others = [type(node).FromString(node.SerializeToString()) for node in model.graph.node]
+    del model.graph.node[:]
+    model.graph.node.extend([*others[:place], *gains, *others[place:]])
+    _, checked = judged(nets["sometimes"], compiled(tmp_path / "model", model), tmp_path)
+    found = checked.parity
+    assert found.over == ()
+    assert found.ill_conditioned
+    assert not found.is_judged_locally
+    assert found.outputs[0].number_count >= 2 * 8 * WIDTH, "as many samples as were asked for"
+    assert found.conditioning.endswith("; others were compared")
+
+
+def test_a_fault_beside_samples_that_tell_nothing_is_found(nets: dict[str, Compiled], tmp_path: Path) -> None:
+    _, checked = judged(nets["sometimes"], nets["sometimes wrong"], tmp_path)
+    assert checked.parity.over
+    assert not checked.parity.is_judged_locally
+
+
+def test_a_fault_where_nothing_moves_by_itself_has_no_excuse(nets: dict[str, Compiled], tmp_path: Path) -> None:
+    _, checked = judged(nets["never"], nets["never wrong"], tmp_path)
+    assert checked.parity.over
+    assert checked.parity.ill_conditioned == ()
+    assert checked.parity.conditioning == ""
+
+
+def test_given_samples_are_left_out_and_none_is_drawn(nets: dict[str, Compiled], tmp_path: Path) -> None:
+    (tmp_path / "given").mkdir()
+    for number, sign in enumerate((1, -1, 1)):
+        numpy.savez(tmp_path / "given" / f"{number}.npz", x=sign * abs(weight(8, WIDTH, seed=9)))
+    settings = ParitySettings(samples=tmp_path / "given")
+    wrong = nets["sometimes wrong"]
+    _, checked = judged(nets["sometimes"], wrong, tmp_path, settings)
+    assert [each.sample for each in checked.parity.ill_conditioned] == [0, 2]
+    (output,) = checked.parity.over
+    assert (output.worst_sample, output.number_count) == (1, 8 * WIDTH)
+
+
+def test_a_bisection_blames_no_fusion_for_what_the_model_does_itself(tmp_path: Path) -> None:
+    a, b = side(tmp_path, net(ALWAYS), "a"), side(tmp_path, unfused(tmp_path))
+    sample = {"x": weight(8, WIDTH, seed=5)}
+    found = bisected(tmp_path, a, b, sample, tolerance=1e-3)
+    assert (found.kind, found.node) == (Kind.CONDITIONING, None)
+    assert "ill-conditioned on the sample: it moves by " in found.words
+    assert "fusion" not in found.words
+
+
+def test_a_bisection_finds_the_node_in_an_ill_conditioned_model(tmp_path: Path) -> None:
+    a, b = side(tmp_path, net(ALWAYS), "a"), side(tmp_path, net(ALWAYS, changed=True))
+    found = bisected(tmp_path, a, b, {"x": weight(8, WIDTH, seed=5)}, tolerance=1e-3)
+    assert (found.kind, found.node) == (Kind.NODE, "l0")
+
+
+def branch(gain: float, *, factor: float = 1.0) -> onnx.ModelProto:
+    """All of it lies in an If, which is one node."""
+    return onnx_model(
+        "(float[1, 8] x, bool c) => (float[1, 8] y) { y = If (c) <then_branch = t () => (float[1, 8] p) "
+        f"<float k = {{{gain}}}, float f = {{{factor}}}> {{ a = Mul (x, f) b = Mul (a, k) p = Sin (b) }},"
+        "else_branch = e () => (float[1, 8] q) { q = Neg (x) }> }"
+    )
+
+
+def test_a_node_that_moves_by_itself_is_not_condemned(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.npz"
+    numpy.savez(sample, x=weight(1, 8), c=numpy.array(True))
+    limits = Limits(tolerance=Tolerance(max_rel_error=1e-3))
+    for gain, is_condemned in ((GAIN, False), (1.0, True)):
+        folder = tmp_path / str(gain)
+        folder.mkdir()
+        a, b = side(folder, branch(gain), "a"), side(folder, branch(gain, factor=1.01))
+        words = condemned(a, b, sample, folder, limits=limits)
+        assert bool(words) is is_condemned, words
+
+
+@pytest.mark.parametrize("element", ["float32", "float64", "float16"])
+def test_the_last_bits_alone_are_perturbed_and_always_in_the_same_way(element: str) -> None:
+    numbers = numpy.array([*numpy.linspace(-3, 3, 500), 0, numpy.inf, -numpy.inf, numpy.nan], element)
+    numbers[0] = numpy.finfo(element).max
+    for number in range(TIMES):
+        moved = _shifted(numbers, number, 0)
+        assert moved.dtype == numbers.dtype
+        assert moved.tobytes() == _shifted(numbers, number, 0).tobytes()
+        assert (numpy.isfinite(moved) == numpy.isfinite(numbers)).all()
+        moves = numpy.abs(moved[1:500].astype("f8") / numbers[1:500].astype("f8") - 1)
+        last = float(numpy.finfo(element).eps)
+        most = 1.5 if element == "float16" else MOST_ULPS + 1
+        assert last / 2 <= moves.max() <= most * last
+    assert (_shifted(numpy.arange(4), 0, 0) == numpy.arange(4)).all()
+
+
+TOKENS = (
+    "(int64[4] ids) => (float[4, 8] y) <float big = GAIN> "
+    "{ e = Gather (table, ids) m = MatMul (e, w) s = Mul (m, big) y = Sin (s) }"
+)
+
+
+def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
+    text = TOKENS.replace("GAIN", "{1.0}")
+    model = onnx_model(text, weights={"table": weight(16, 8), "w": weight(8, 8, seed=1)})
+    moved = shaken(model)
+    assert moved is not None
+    ids = numpy.array([1, 5, 2, 7])
+    still = run(moved, {"ids": ids, ULPS: numpy.array(0, numpy.float32)})["y"]
+    assert (still == run(model, {"ids": ids})["y"]).all()
+    other = run(moved, {"ids": ids, ULPS: numpy.array(8, numpy.float32)})["y"]
+    assert 1e-7 < numpy.abs(other - still).max() < 1e-5
+
+
+def test_a_model_without_floats_cannot_be_perturbed() -> None:
+    assert shaken(onnx_model("(int64[4] x) => (int64[4] y) { y = Neg (x) }")) is None
+
+
+def planned(folder: Path, proto: onnx.ModelProto) -> Plan:
+    model = loaded(folder, proto, "m")
+    return make(own_numbers(model, "source"), Android(providers=()), Store(folder / "store"), lambda text: None)
+
+
+def golden(folder: Path, proto: onnx.ModelProto) -> tuple[int, list[str]]:
+    """How many samples travel, and what the user is told."""
+    console = Console(quiet=True)
+    plan = planned(folder, proto)
+    found = golden_vectors([plan], ParityTable(), lambda subject: ParitySettings(), Store(folder / "store"), console)
+    return max((len(each.golden.samples) for each in found.values()), default=0), console.warnings
+
+
+def test_no_golden_vector_ships_that_tells_nothing(tmp_path: Path) -> None:
+    for name in ("always", "sometimes", "tokens"):
+        (tmp_path / name).mkdir()
+    count, warnings = golden(tmp_path / "always", net(ALWAYS))
+    assert count == 0
+    (warning,) = warnings
+    assert warning.startswith("model 'm' has no self-test on android: on 2 random, seed 0, it is ill-conditioned: the ")
+    count, warnings = golden(tmp_path / "sometimes", net(SOMETIMES))
+    assert (count, warnings) in ((1, []), (2, []))
+    tables = {"table": weight(16, 8), "w": weight(8, 8, seed=1)}
+    count, warnings = golden(tmp_path / "tokens", onnx_model(TOKENS.replace("GAIN", f"{{{GAIN}}}"), weights=tables))
+    assert (count, len(warnings)) == (0, 1)
