@@ -185,6 +185,7 @@ class Maker:
     def _inputs_of(self, family: Family, references: parity.References, scratch: Path) -> Inputs:
         """Those of the first draw that can tell something; samples of the user's are drawn once."""
         is_random = self.table.golden == "random" or self.table.samples is None
+        reasons: list[str] = []
         for draw in range(1 + parity.REDRAWS if is_random else 1):
             folder = scratch / f"draw-{draw}"
             folder.mkdir()
@@ -194,8 +195,8 @@ class Maker:
             try:
                 return well_conditioned(family, inputs, settings, references, folder / "conditioned")
             except NotGoldenError as reason:
-                last = reason
-        raise last
+                reasons.append(str(reason))
+        raise NotGoldenError(reasons[0])
 
     def _given(self, family: Family, scratch: Path) -> Inputs:
         """The first of the samples that the user has given."""
