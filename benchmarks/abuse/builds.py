@@ -117,12 +117,12 @@ def damaged(one: Subject, count: int, seed: int) -> Result:
     exceptions = []
     for number in range(count):
         random = Random(f"{seed}-{number}")
-        files = sorted(path for path in (one.place.cache / "mobpack" / "store").rglob("*") if path.is_file())
-        path = random.choice(files)
+        store = one.place.cache / "mobpack" / "store"
+        path = random.choice(sorted(path for path in store.rglob("*") if path.is_file() and path.stat().st_size))
         how = random.choice(("flip", "cut", "remove"))
         damage(path, how, random)
         if fault := _as_ever(one):
-            step = path.relative_to(one.place.cache / "mobpack" / "store")
+            step = path.relative_to(store)
             exceptions.append(f"{how} {step.parts[0]}/.../{path.name}: {fault}")
     return Result(attack=f"stored files damaged, `{one.command[0]}`", tries=count, exceptions=tuple(exceptions))
 
