@@ -34,6 +34,7 @@ from tests.toolchain import device, jsc, swift_packages
 from tests.toolchain.swift import swift
 
 COLUMNS = 1024
+TIMEOUT_S = 3600.0
 PACKAGE = Package(name="models", version="1.0.0", license="MIT")
 NAME = "orientation"
 """the name that the app in tests/toolchain/apps loads"""
@@ -164,7 +165,7 @@ def kotlin(compiled: Compiled, model: Model, folder: Path, store: Store, repeats
     aar = target.assemble(view, target.render(view), store)[0].path
     folder.mkdir()
     phone = device.device(device.library(aar, folder, apps="LoadTimes"), folder)
-    return cost("Kotlin, load()", phone.run("LoadTimes", providers="CPU", repeats=repeats).facts)
+    return cost("Kotlin, load()", phone.run("LoadTimes", providers="CPU", repeats=repeats, timeout_s=TIMEOUT_S).facts)
 
 
 def swift_app(compiled: Compiled, model: Model, folder: Path, store: Store, repeats: int) -> Cost:
@@ -185,7 +186,8 @@ def swift_app(compiled: Compiled, model: Model, folder: Path, store: Store, repe
     caches.mkdir()
     variables = {"LD_LIBRARY_PATH": str(swift().onnxruntime_library()), "XDG_CACHE_HOME": str(caches)}
     command: list[str | Path] = [made / "times", caches, str(repeats)]
-    ran = swift().run(command, cwd=made, mounts={str(caches): caches}, environment=variables)
+    mounts = {str(caches): caches}
+    ran = swift().run(command, cwd=made, mounts=mounts, environment=variables, timeout_s=TIMEOUT_S)
     return cost("Swift, init()", facts(ran.output))
 
 

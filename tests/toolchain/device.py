@@ -43,6 +43,7 @@ class Device:
         *,
         properties: Mapping[str, object] | None = None,
         exit_code: int = 0,
+        timeout_s: float = jvm.RUN_TIMEOUT_S,
         **values: object,
     ) -> jvm.Run:
         """Runs a file of `apps/` after its inputs were written as raw little-endian numbers."""
@@ -56,6 +57,7 @@ class Device:
             classpath=[self.library.apps, self.library.classes],
             properties=properties,
             exit_code=exit_code,
+            timeout_s=timeout_s,
         )
 
     def output(self, name: str, element: DTypeLike, *shape: int) -> NDArray[Any]:

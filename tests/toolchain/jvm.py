@@ -122,6 +122,7 @@ def run(
     classpath: Sequence[Path],
     properties: Mapping[str, object] | None = None,
     exit_code: int = 0,
+    timeout_s: float = RUN_TIMEOUT_S,
 ) -> Run:
     """Runs `main_class` with ONNX Runtime for Android on the class path, and `arguments` as `name=value`.
 
@@ -150,7 +151,7 @@ def run(
             capture_output=True,
             text=True,
             check=False,
-            timeout=RUN_TIMEOUT_S,
+            timeout=timeout_s,
             cwd=folder,
             env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)},
         )

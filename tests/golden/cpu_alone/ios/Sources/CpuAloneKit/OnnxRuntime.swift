@@ -475,6 +475,12 @@ private final class Texts {
 }
 
 extension NSData {
+    /// Its bytes where they are. Outside Apple's systems `Data(referencing:)` copies them one by one.
+    var content: Data {
+        let start = UnsafeMutableRawPointer(mutating: bytes)
+        return Data(bytesNoCopy: start, count: length, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+    }
+
     /// Copies values out, from any place: it need not be aligned for them.
     func values<Value: Number>(at offset: Int, sizeBytes: Int) -> [Value] {
         let count = sizeBytes / MemoryLayout<Value>.stride

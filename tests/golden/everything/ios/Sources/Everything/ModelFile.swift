@@ -64,7 +64,7 @@ struct Folder: Sendable {
         guard let bytes = try? NSData(contentsOfFile: path, options: .mappedIfSafe) else {
             throw ModelError.missing(path: path)
         }
-        let content = Data(referencing: bytes)
+        let content = bytes.content
         if verify == .once && record.isKept && resource.mayBe(content) { return bytes }
         let found = Checksum.sha256(content)
         guard found == resource.sha256 else {
