@@ -38,6 +38,8 @@ providers = ["qnn", "nnapi", "xnnpack"]
 """
 
 LONGEST = (
+    "store_damage",
+    "exact_commands",
     "reproducible",
     "contract_table",
     "kotlin_typed",
@@ -48,6 +50,9 @@ LONGEST = (
     "conformance",
     "contract_partitions",
     "guide_ten_minutes",
+    "abuse",
+    "untrusted_names",
+    "untrusted_folder",
     "swift_apple",
     "runners_isolated",
     "swift_plugin",
