@@ -260,6 +260,7 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
             str(compiler.java),
             *apptools.JAVA_FLAGS,
             "-XX:-CreateCoredumpOnCrash",
+            jvm.FILE_NUMBERS,
             f"-Donnxruntime.native.path={runtime.libraries}",
             "-cp",
             classpath,

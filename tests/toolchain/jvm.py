@@ -25,6 +25,8 @@ APPS = Path(__file__).with_name("apps")
 ABI = "x86_64"
 AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
 RUN_TIMEOUT_S = 180
+FILE_NUMBERS = "--add-opens=java.base/java.io=ALL-UNNAMED"
+"""Has Java allow what fakes/Os.kt does: it asks for the number of an open file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +139,7 @@ def run(
         str(compiler.java),
         *kotlin.JAVA_FLAGS,
         "-XX:-CreateCoredumpOnCrash",
-        "--add-opens=java.base/java.io=ALL-UNNAMED",  # fakes/Os.kt asks for the number of an open file
+        FILE_NUMBERS,
         f"-Donnxruntime.native.path={runtime.libraries}",
         *(f"-D{name}={value}" for name, value in (properties or {}).items()),
         "-cp",
