@@ -8,6 +8,7 @@ from packager.evidence.failures import Case, explained, new_folder
 from packager.findings import Parity
 from packager.ortformat.compile import compile_unfused, compile_variant
 from packager.parity import Checked, ParitySettings, Subject
+from packager.parity.drawing import Drawn, draw
 from packager.runners import RUNNERS
 from packager.store import Store
 from packager.values import Compiled, Style, own_numbers
@@ -27,9 +28,9 @@ REFUSED = Parity(
 )
 
 
-def case_of(compiled: Compiled) -> Case:
+def case_of(compiled: Compiled, sample: Drawn) -> Case:
     (runner,) = RUNNERS["cpu"]("")
-    checked = Checked(parity=REFUSED)
+    checked = Checked(parity=REFUSED, worst=sample)
     return Case(
         subject=Subject(variant=compiled.variant, compiled=compiled), runner=runner, checked=checked, settings=SETTINGS
     )
@@ -41,9 +42,10 @@ def test_two_unfused_files_of_one_build_that_both_fail_have_evidence_each(tmp_pa
     ort = compile_variant(variant, store, style=Style.UNFUSED)
     onnx = compile_unfused(variant, store, ort)
     references = parity.References(tmp_path)
+    (sample,) = draw(variant, SETTINGS, references)
     files = [ort, onnx, replace(ort, processor="fp16"), ort]
     failures = [
-        explained(case_of(each), references, tmp_path / f"scratch-{number}", tmp_path / "evidence")
+        explained(case_of(each, sample), references, tmp_path / f"scratch-{number}", tmp_path / "evidence")
         for number, each in enumerate(files)
     ]
     names = [failure.evidence.name for failure in failures if failure.evidence]
