@@ -185,11 +185,11 @@ def test_labels_come_in_the_order_of_the_file_without_blanks_around_them(tmp_pat
 
 
 def test_only_an_end_of_a_line_parts_labels(tmp_path: Path) -> None:
-    """Others are characters that Python, too, can take for one."""
-    path = labels_file(tmp_path, "a\u2028b", "c\x0bd")
-    typed = Behind(Classes(activation="none", labels=path), 1, 2).typed
-    assert isinstance(typed, ClassesOutput)
-    assert typed.labels == ("a\u2028b", "c\x0bd")
+    """Others are characters that Python, too, can take for one: they are refused where they stand."""
+    for text in ("b\u2028b", "b\x0bb"):
+        path = labels_file(tmp_path, "a", text, "c")
+        with pytest.raises(ConfigError, match=rf"labels\.txt:2: U\+{ord(text[1]):04X}"):
+            Behind(Classes(activation="none", labels=path), 1, 3)
 
 
 def test_as_many_labels_are_needed_as_there_are_classes(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_what_was_converted_before_is_not_converted_again(converted: Compiled) -
 def test_the_store_holds_nothing_but_the_result(converted: Compiled) -> None:
     store = converted.variant.model.path.parent / "store"
     files = [path for path in store.rglob("*") if path.is_file()]
-    assert sorted(path.name for path in files) == ["index.json", "model.ort", "result.json"]
+    assert sorted(path.name for path in files) == [".uses", "index.json", "model.ort", "result.json"]
 
 
 def test_other_weights_give_another_file(converted: Compiled, tmp_path: Path) -> None:

@@ -18,7 +18,11 @@ from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.store import Step, Store, content_key
 from packager.values import Compiled, Numbers, Plan, Style, distinct_files, own_numbers
 
-PARITY = Step(name="parity", caller=__name__, computed_by=("packager.findings", "packager.parity", "packager.runners"))
+PARITY = Step(
+    name="parity",
+    caller=__name__,
+    computed_by=("packager.evidence.failures", "packager.findings", "packager.parity", "packager.runners"),
+)
 
 
 def compare_all(
