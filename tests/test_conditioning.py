@@ -1,5 +1,6 @@
 """A sample on which the model itself moves by more than is allowed tells nothing; nodes that err are found still."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from packager import parity
 from packager.bisection import Kind, condemned
 from packager.bisection.figures import Limits
+from packager.bisection.scan import FIRST_ASKED
 from packager.config import ParityTable
 from packager.console import Console
 from packager.evidence.failures import Case, condemned_locally
@@ -224,6 +226,30 @@ def test_a_node_that_moves_by_itself_is_not_condemned(tmp_path: Path) -> None:
         a, b = side(folder, branch(gain), "a"), side(folder, branch(gain, factor=1.01))
         words = condemned(a, b, sample, folder, limits=limits)
         assert bool(words) is is_condemned, words
+
+
+def branches(factors: Sequence[float]) -> onnx.ModelProto:
+    """Ifs side by side that multiply by `factors`: the first moves by itself."""
+    outputs = ", ".join(f"float[1, 8] y{number}" for number in range(len(factors)))
+    nodes = "".join(
+        f"y{number} = If (c) <then_branch = t{number} () => (float[1, 8] p{number}) <float k = "
+        f"{{{1.0 if number else GAIN}}}, float f = {{{factor}}}> "
+        f"{{ a{number} = Mul (x, f) b{number} = Mul (a{number}, k) p{number} = Sin (b{number}) }}, "
+        f"else_branch = e{number} () => (float[1, 8] q{number}) {{ q{number} = Neg (x) }}> "
+        for number, factor in enumerate(factors)
+    )
+    return onnx_model(f"(float[1, 8] x, bool c) => ({outputs}) {{ {nodes} }}")
+
+
+def test_a_fault_far_behind_a_node_that_moves_by_itself_is_found(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.npz"
+    numpy.savez(sample, x=weight(1, 8), c=numpy.array(True))
+    limits = Limits(tolerance=Tolerance(max_rel_error=1e-3))
+    count = 2 * FIRST_ASKED
+    a = side(tmp_path, branches([1.0] * (count + 1)), "a")
+    b = side(tmp_path, branches([*[1.0 + 2e-4] * count, 1.01]))
+    words = condemned(a, b, sample, tmp_path, limits=limits)
+    assert f"'y{count}'" in words
 
 
 @pytest.mark.parametrize("element", ["float32", "float64", "float16"])

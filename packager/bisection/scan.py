@@ -145,26 +145,27 @@ class Scan:
             self.kinds[name] = read_array(fetched.b[name]).dtype
             rows[name] = self.limits.compared(name, read_array(fetched.a[name]), read_array(fetched.b[name]))
         suspects = [name for name in values if self.limits.exceeds(rows[name], part=ASKED_FROM)]
-        local = self._asked(suspects, fetched.a)
+        local, at_fault = self._asked(suspects, fetched.a)
         for name in values:
             self.layers.append(self._row(name, rows[name], local.get(name)))
-            error = local.get(name)
-            if error is not None and self.limits.exceeds(error) and not self._is_excused(name, fetched.a):
-                return Fault(value=name, error=error, known=fetched.a)
+            if name == at_fault:
+                return Fault(value=name, error=local[name], known=fetched.a)
         return None
 
-    def _asked(self, suspects: Sequence[str], known: Mapping[str, Path]) -> dict[str, OutputError]:
-        """The local errors of `suspects`, up to the first that is over: a few at once, because some runtimes take
-        minutes to open hundreds of nodes that have nothing to do with each other."""
+    def _asked(self, suspects: Sequence[str], known: Mapping[str, Path]) -> tuple[dict[str, OutputError], str | None]:
+        """The local errors of `suspects`, up to the first that is at fault, and its name. A few are asked at once,
+        because some runtimes take minutes to open hundreds of nodes that have nothing to do with each other."""
         found: dict[str, OutputError] = {}
         start, size = 0, FIRST_ASKED
         while start < len(suspects):
-            found.update(self._local(suspects[start : start + size], known))
-            if any(self.limits.exceeds(each) for each in found.values()):
-                break
+            errors = dict(self._local(suspects[start : start + size], known))
+            found.update(errors)
+            for name, error in errors.items():
+                if self.limits.exceeds(error) and not self._is_excused(name, known):
+                    return found, name
             start, size = start + size, min(2 * size, MOST_ASKED)
             self.progress(len(self.layers) + len(found), len(self.matched.values))
-        return found
+        return found, None
 
     def _is_excused(self, name: str, known: Mapping[str, Path]) -> bool:
         if not self.is_excusing:
