@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from packager import parity
-from packager.evidence.failures import Case, explained, new_folder
+from packager.evidence.failures import Case, explained, file_name, new_folder
 from packager.findings import Parity
 from packager.ortformat.compile import compile_unfused, compile_variant
 from packager.parity import Checked, ParitySettings, Subject
@@ -61,3 +61,10 @@ def test_two_unfused_files_of_one_build_that_both_fail_have_evidence_each(tmp_pa
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
     made = [new_folder(tmp_path / "evidence", "net-int8").name for _ in range(3)]
     assert made == ["net-int8", "net-int8-2", "net-int8-3"]
+
+
+def test_a_long_name_in_any_writing_is_a_folder(tmp_path: Path) -> None:
+    for letter in "a\u00e4\u4e2d\U00020000":
+        folder = new_folder(tmp_path, file_name(letter * 300, "int8"))
+        assert folder.is_dir()
+        assert folder.name == letter * (120 // len(letter.encode()))

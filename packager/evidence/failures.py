@@ -29,8 +29,8 @@ VARIANT_HINT = (
 )
 SEARCH_S = 300
 """A build does not look longer for the first node: emulated processors take seconds for one."""
-NAME_CHARACTERS = 120
-"""of a folder: file systems take 255 bytes"""
+NAME_BYTES = 120
+"""of a folder: file systems take 255, and a number may follow"""
 HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
 RECORDED_HINT = "export the model again; [model.NAME.tolerance.OUTPUT] sets another tolerance for an output"
 FORM_HINT = "nothing was released; report this model: no tolerance helps against another shape, type, NaN or infinity"
@@ -64,7 +64,8 @@ class Case:
 
 
 def file_name(*parts: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts)))[:NAME_CHARACTERS]
+    name = re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts)))
+    return name.encode()[:NAME_BYTES].decode(errors="ignore")
 
 
 def new_folder(evidence: Path, name: str) -> Path:
