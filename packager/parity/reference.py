@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packager.errors import ConfigError, ModelError, ParityError
@@ -112,9 +112,7 @@ def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> 
     runs, samples = folder / "original", folder / "samples"
     runs.mkdir(exist_ok=True)
     samples.mkdir(exist_ok=True)
-    graph = runs / "original.onnx"
-    graph.write_bytes(marked(original.graph))
-    opened = Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
+    opened = graph_of(replace(original, graph=marked(original.graph)), runs)
     with ExitStack() as open_sessions:
         attempts = Attempts(runnable=opened, folder=runs, open_sessions=open_sessions)
         found = find(original.model, original.graph, attempts, samples, count=count, seed=seed)
@@ -137,10 +135,8 @@ class Attempts:
         if self.session is None:
             (cpu,) = RUNNERS["cpu"]("")
             self.session = self.open_sessions.enter_context(cpu.open(self.runnable, self.folder))
-        outputs = self.folder / f"sample-{number}"
-        outputs.mkdir(exist_ok=True)
         try:
-            self.outcomes[number] = self.session.run(sample, outputs)
+            self.outcomes[number] = _run(self.session, sample, number, self.folder)
         except ModelError as error:  # it took its process down: another sample may not
             self.session = None
             return error.message
@@ -168,9 +164,14 @@ def _outcomes(original: Variant, samples: Sequence[Path], folder: Path) -> Itera
     (cpu,) = RUNNERS["cpu"]("")
     with cpu.open(graph_of(original, folder), folder) as session:
         for number, sample in enumerate(samples):
-            outputs = folder / f"sample-{number}"
-            outputs.mkdir(exist_ok=True)
-            yield session.run(sample, outputs)
+            yield _run(session, sample, number, folder)
+
+
+def _run(session: Session, sample: Path, number: int, folder: Path) -> Outcome:
+    """What `session` makes of the sample `number`, in a folder of its own below `folder`."""
+    outputs = folder / f"sample-{number}"
+    outputs.mkdir(exist_ok=True)
+    return session.run(sample, outputs)
 
 
 def _perturbed(original: Variant, sample: Path, folder: Path) -> Movement:
