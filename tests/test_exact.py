@@ -162,6 +162,35 @@ def test_weights_in_a_file_beside_the_graph_are_rewritten(
     assert (run(tmp_path / "model.onnx", A, is_optimized=is_optimized) == 64 * 255 * 127).all()
 
 
+FUNCTIONS = """
+    <domain: "own", opset_import: ["" : VERSION]> product (a, b) => (c) { d = Identity (b) c = MatMulInteger (a, d) }
+    <domain: "own", opset_import: ["" : VERSION]> shares (a) => (b) { b = Softmax (a) }
+"""
+
+
+@pytest.mark.parametrize("is_optimized", [False, True])
+def test_operators_in_functions_are_rewritten(is_optimized: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "saturates", lambda: True)
+    opsets = {"": 17, "own": 1}
+    functions = FUNCTIONS.replace("VERSION", "17")
+    text = "(uint8[2,64] x) => (int32[2,16] y) { y = own.product (x, w) }"
+    model = onnx_model(text, weights={"w": W}, opsets=opsets, functions=functions)
+    assert (run(model, A, is_optimized=is_optimized) == 64 * 255 * 127).all()
+    model = onnx_model("(float[3,40] x) => (float[3,40] y) { y = own.shares (x) }", opsets=opsets, functions=functions)
+    x = numpy.random.default_rng(0).normal(size=(3, 40)).astype(numpy.float32)
+    power = numpy.exp(x.astype(numpy.float64))
+    expected = (power / power.sum(axis=1, keepdims=True)).astype(numpy.float32)
+    assert numpy.array_equal(run(model, x, is_optimized=is_optimized), expected)
+
+
+def test_a_function_of_another_operator_set_is_opened_as_it_is() -> None:
+    functions = FUNCTIONS.replace("VERSION", "13")
+    model = onnx_model(
+        "(float[3,40] x) => (float[3,40] y) { y = own.shares (x) }", opsets={"": 17, "own": 1}, functions=functions
+    )
+    assert abs(run(model, numpy.zeros((3, 40), numpy.float32)) - 1 / 40).max() < 1e-7
+
+
 def test_a_file_in_ort_format_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "saturates", lambda: True)
     written: list[int] = []

@@ -124,7 +124,8 @@ def _final(options: Any) -> Any:
 
 
 def _parsed(content: bytes) -> "ModelProto":
-    from onnx import ModelProto
+    """With the bodies of functions in the place of their calls: a function has no types, and no weights."""
+    from onnx import ModelProto, inliner
 
     proto: ModelProto = ModelProto.FromString(content)
-    return proto
+    return inliner.inline_local_functions(proto) if proto.functions else proto
