@@ -3,9 +3,10 @@
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests import haswell
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model
 from tests.toolchain.environments import have
+from tests.toolchain.models import digits
 
 pytestmark = [
     pytest.mark.environments,
@@ -32,6 +34,7 @@ NET = """(float[1,3,16,16] x) => (float[1,10] y) {
 PROJECT = """
 [package]
 name = "net"
+license = "Apache-2.0"
 [model.net]
 path = "net.onnx"
 [variant.int8]
@@ -42,12 +45,18 @@ providers = []
 [check]
 gain = "skip"
 """
+STATIC = """
+quantizer = "static-qdq"
+calibration = { samples = "samples.npz" }
+"""
+ANDROID = """
+[target.android]
+variant = "int8"
+providers = ["xnnpack"]
+[target.react_native]
+"""
 AUTO = ("-q", "auto", "--calibration", "samples.npz", "--max-drop", "0.000001", "--set", "methods=['mse']")
 """A budget that not all layers in integers keep."""
-COMMANDS = {
-    "build": ("build",),
-    "quantize": ("quantize", "net.onnx", *AUTO, "--force", "--json", "-o", "out/net.onnx"),
-}
 
 
 def large(seed: int, *shape: int) -> NDArray[Any]:
@@ -56,6 +65,37 @@ def large(seed: int, *shape: int) -> NDArray[Any]:
     signs = numpy.where(numbers.random(shape) < 0.8, 1, -1)
     weights: NDArray[Any] = (numbers.uniform(0.8, 1, shape) * signs).astype(numpy.float32)
     return weights
+
+
+def made(folder: Path) -> None:
+    """A project around a net whose 8-bit products saturate."""
+    weights = {"k": large(0, 8, 3, 3, 3), "w": large(1, 512, 64) / 64, "v": large(2, 64, 10) / 8}
+    onnx.save(onnx_model(NET, weights=weights), folder / "net.onnx")
+    samples = numpy.random.default_rng(0).standard_normal((8, 3, 16, 16)).astype(numpy.float32)
+    numpy.savez(folder / "samples.npz", x=samples + 1)
+    (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+
+
+def real(folder: Path) -> None:
+    """A project around a net that somebody trained, for every target."""
+    shutil.copyfile(digits(), folder / "net.onnx")
+    samples = numpy.random.default_rng(0).uniform(0, 1, (8, 1, 28, 28)).astype(numpy.float32)
+    numpy.savez(folder / "samples.npz", Input3=samples)
+    text = PROJECT.replace('quantizer = "dynamic"', STATIC).replace("[check]", f"{ANDROID}[check]")
+    (folder / "mobpack.toml").write_text(text, encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Case:
+    project: Callable[[Path], None]
+    arguments: tuple[str, ...]
+
+
+CASES = {
+    "build": Case(made, ("build",)),
+    "quantize": Case(made, ("quantize", "net.onnx", *AUTO, "--force", "--json", "-o", "out/net.onnx")),
+    "real": Case(real, ("build",)),
+}
 
 
 @dataclass(frozen=True)
@@ -77,8 +117,8 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Side, 
     folder = tmp_path_factory.mktemp("commands")
     pythons = {"here": Path(sys.executable), "there": haswell.interpreter(folder / "haswell")}
     running = {
-        (name, where): started(folder / f"{name}-{where}", python, arguments)
-        for name, arguments in COMMANDS.items()
+        (name, where): started(folder / f"{name}-{where}", python, case)
+        for name, case in CASES.items()
         for where, python in pythons.items()
     }
     said = {}
@@ -90,19 +130,15 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Side, 
             Side(folder / f"{name}-here", said[name, "here"]),
             Side(folder / f"{name}-there", said[name, "there"]),
         )
-        for name in COMMANDS
+        for name in CASES
     }
 
 
-def started(folder: Path, python: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
+def started(folder: Path, python: Path, case: Case) -> "subprocess.Popen[str]":
     folder.mkdir()
-    weights = {"k": large(0, 8, 3, 3, 3), "w": large(1, 512, 64) / 64, "v": large(2, 64, 10) / 8}
-    onnx.save(onnx_model(NET, weights=weights), folder / "net.onnx")
-    samples = numpy.random.default_rng(0).standard_normal((8, 3, 16, 16)).astype(numpy.float32)
-    numpy.savez(folder / "samples.npz", x=samples + 1)
-    (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")
+    case.project(folder)
     return subprocess.Popen(
-        [python, "-m", "packager.cli", *arguments],
+        [python, "-m", "packager.cli", *case.arguments],
         cwd=folder,
         env={**os.environ, "XDG_CACHE_HOME": str(empty_cache(folder / "cache"))},
         stdout=subprocess.PIPE,
@@ -111,10 +147,14 @@ def started(folder: Path, python: Path, arguments: tuple[str, ...]) -> "subproce
     )
 
 
-def test_an_int8_build_leaves_the_same_bytes(sides: Mapping[str, tuple[Side, Side]]) -> None:
+@pytest.mark.parametrize(("name", "suffixes"), [("build", {".zip"}), ("real", {".aar", ".zip", ".tgz"})])
+def test_an_int8_build_leaves_the_same_bytes(
+    sides: Mapping[str, tuple[Side, Side]], name: str, suffixes: set[str]
+) -> None:
     """Models, golden vectors, packages, the manifest and the report: everything that lies in dist."""
-    here, there = (side.files("dist") for side in sides["build"])
-    assert any(name.endswith("golden.safetensors") for name in here)
+    here, there = (side.files("dist") for side in sides[name])
+    assert any(each.endswith("golden.safetensors") for each in here)
+    assert suffixes <= {Path(each).suffix for each in here}
     assert here == there
 
 

@@ -1,7 +1,8 @@
 """Builds real models for all targets and writes docs/zoo.md: `python -m benchmarks.zoo`.
 
 Results are kept by model in the user's cache, so that a run that was stopped goes on where it was. It ends with 1 when
-a model does not end as `models.toml` says: a refusal without a true reason, a failure, or one over the time limit.
+a model cannot be fetched, or does not end as `models.toml` says: a refusal without a true reason, a failure, or one
+over the time limit.
 """
 
 import argparse
@@ -55,11 +56,17 @@ def main() -> int:
         and (found := kept(entry, folder, any_code=arguments.keep_all or arguments.page_only))
     }
     wanted = arguments.only or [each.name for each in zoo.models if each.name not in results]
+    absent = []
     for entry in (each for each in zoo.models if each.name in wanted and not arguments.page_only):
-        results[entry.name] = built(entry, zoo.models, folder, arguments.limit_s)
+        try:
+            results[entry.name] = built(entry, zoo.models, folder, arguments.limit_s)
+        except packages.PackageError as error:
+            absent.append(entry.name)
+            print(f"{entry.name}: not run: {error}", file=sys.stderr, flush=True)
     if not arguments.only or arguments.keep_all:
         arguments.page.write_text(page(zoo, results, f"{datetime.now(UTC):%Y-%m-%d}"), encoding="utf-8")
-    return int(not all(verdict(each, results[each.name]).is_as_wanted for each in zoo.models if each.name in results))
+    are_as_wanted = (verdict(each, results[each.name]).is_as_wanted for each in zoo.models if each.name in results)
+    return int(bool(absent) or not all(are_as_wanted))
 
 
 def kept(entry: Entry, folder: Path, *, any_code: bool) -> Result | None:

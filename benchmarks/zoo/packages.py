@@ -54,7 +54,7 @@ def download(client: str, package: str, folder: Path) -> Path:
     if client == "npm":
         command = [tools.npm(), "pack", package, "--pack-destination", str(folder), *tools.NPM_OPTIONS]
     else:
-        command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation"]
+        command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--dest", str(folder), package]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, cwd=folder)
     files = [path for path in folder.iterdir() if path.is_file()]

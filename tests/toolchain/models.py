@@ -50,6 +50,11 @@ def basic_pitch() -> Path:
     return _unpacked("model-basic-pitch", "basic_pitch/saved_models/icassp_2022/nmp.onnx")
 
 
+def digits() -> Path:
+    """Which handwritten digit: `Input3` float[1, 1, 28, 28] -> float[1, 10]. Two convolutions."""
+    return _unpacked("model-digits", "qonnx/data/onnx/mnist-conv/model.onnx")
+
+
 def every_type(folder: Path) -> Path:
     """A model that transposes a 2x3 input of each element type, written to `folder`.
 
