@@ -179,8 +179,9 @@ class ParityTable(Strict):
     activations"""
     from_original: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """largest allowed distance of a variant's numbers from the model's own, as a share of the output's scale; default
-    5e-2 in 16 bits, and where values are quantized a signal of twice the noise. That finds what is broken; max-drop of
-    a quantizer finds what is not good enough"""
+    5e-2 in 16 bits, and where values are quantized a signal of twice the noise. It is measured on `samples`, else on
+    the first eight calibration samples, else on random ones. That finds what is broken; max-drop of a quantizer finds
+    what is not good enough"""
     interpreters: dict[InterpretedName, str] = {}
     """Python programs that run some runners: `cuda = "/opt/venv/bin/python"`; without one mobpack's own isolated
     environments do. onnxruntime and onnxruntime-gpu cannot be installed into one environment"""

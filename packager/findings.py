@@ -114,6 +114,10 @@ class Parity:
     """max_rel_error of its float outputs beside the user's model, where that is not what it was compared with"""
     distances: tuple[OutputError, ...] = ()
     """of these, one by one; a failure in them is one of the variant, not of the file"""
+    distance_samples: str = ""
+    """where the samples of these came from, in words"""
+    strays: tuple[OutputError, ...] = ()
+    """outputs of the variant that are too far on `samples`, where `distance_samples` are others: no failure"""
     reshaped_outputs: tuple[str, ...] = ()
     """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
     ill_conditioned: tuple[IllConditioned, ...] = ()

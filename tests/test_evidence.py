@@ -1,6 +1,7 @@
 """A comparison that fails stops the build, names the first bad node, and leaves what shows it in a folder."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,6 +34,8 @@ quantizer = "static-qdq"
 calibration = "calibration.npy"
 [target.android]
 variant = "int8"
+[parity]
+samples = "typical"
 [check]
 gain = "skip"
 kernels = "skip"
@@ -46,6 +49,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(folder / "net.onnx", onnx_model(NET, weights=WEIGHTS))
     (folder / "mobpack.toml").write_text(PROJECT)
     numpy.save(folder / "calibration.npy", numpy.full((4, 16), 1e-4, "f4"))
+    (folder / "typical").mkdir()
+    for number in range(3):
+        numpy.savez(folder / "typical" / f"{number}.npz", x=weight(1, 16, seed=number))
     return folder
 
 
@@ -133,10 +139,37 @@ def test_a_folder_that_cannot_be_written_loses_the_evidence_and_not_the_verdict(
     assert "at node 'one' (MatMul)" in failed.stderr
 
 
-def test_good_ranges_pass_and_leave_no_evidence(mobpack: Mobpack, folder: Path, tmp_path: Path) -> None:
+def project(source: Path, folder: Path) -> None:
+    """The same in another folder."""
+    shutil.copytree(source / "typical", folder / "typical")
     for name in ("net.onnx", "mobpack.toml"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
+        shutil.copyfile(source / name, folder / name)
+
+
+def test_good_ranges_pass_and_leave_no_evidence(mobpack: Mobpack, folder: Path, tmp_path: Path) -> None:
+    project(folder, tmp_path)
     numpy.save(tmp_path / "calibration.npy", numpy.random.default_rng(0).standard_normal((64, 16)).astype("f4"))
     passed = mobpack("check", "--set", "target.android.providers=[]", cwd=tmp_path)
     assert passed.returncode == 0, passed.stderr
     assert not (tmp_path / "mobpack-evidence").exists()
+
+
+def test_without_samples_a_variant_is_judged_on_what_it_was_calibrated_on(
+    mobpack: Mobpack, folder: Path, tmp_path: Path
+) -> None:
+    """Random numbers lie beyond; that they differ there is worth a warning, and nobody's fault."""
+    project(folder, tmp_path)
+    (tmp_path / "mobpack.toml").write_text(PROJECT.replace('samples = "typical"', ""))
+    numbers = numpy.random.default_rng(0)
+    numpy.save(tmp_path / "calibration.npy", numbers.uniform(0, 1e-4, (16, 16)).astype("f4"))
+    passed = mobpack("build", "--set", "target.android.providers=[]", cwd=tmp_path)
+    assert passed.returncode == 0, passed.stderr
+    (warning,) = (line for line in passed.stderr.splitlines() if "beyond what it was calibrated on" in line)
+    assert "'int8' is another model: its output 'y' differs from the original on 3 random, seed 0: " in warning
+    assert "has no self-test" not in passed.stderr
+    # A variant that errs where it was calibrated is broken all the same.
+    close = ("--set", "target.android.providers=[]", "--set", "parity.from-original=0.000001")
+    failed = mobpack("check", *close, cwd=tmp_path)
+    assert failed.returncode == ParityError.EXIT_CODE
+    assert "differs from the original on sample " in failed.stderr
+    assert " of 8 calibration samples: " in failed.stderr

@@ -109,9 +109,9 @@ def explained_variant(case: Case, references: References, scratch: Path, evidenc
     found, model = case.checked.parity, case.subject.variant.model
     worst = found.too_far[0]
     folder = new_folder(evidence, file_name(*case.variant))
-    reference = references.of(case.subject.variant, case.settings)
+    reference = references.for_distance(case.subject.variant, case.settings)
     shutil.copyfile(reference.samples.paths[worst.worst_sample], folder / "inputs.npz")
-    if beside := references.beside_model(case.subject.variant, case.settings):
+    if beside := references.beside_model(case.subject.variant, reference):
         save(folder / "original.npz", case.output_names, beside.outcomes[worst.worst_sample])
     save(folder / "variant.npz", case.output_names, reference.outcomes[worst.worst_sample])
     sample = reference.samples.paths[worst.worst_sample]
@@ -119,7 +119,7 @@ def explained_variant(case: Case, references: References, scratch: Path, evidenc
     node = _first_node(original(own_numbers(model), place), graph(case, place), reference, case, place)
     message = (
         f"model '{model.name}': the variant '{found.variant}' is broken: its output '{worst.output}' differs from the "
-        f"original on sample {worst.worst_sample} of {found.samples}: {worst.failure}"
+        f"original on sample {worst.worst_sample} of {found.distance_samples}: {worst.failure}"
     )
     return Failure(parity=found, message=message, hint=VARIANT_HINT, evidence=folder, node=node)
 

@@ -15,9 +15,12 @@ from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.parity import FAR, ParitySettings, Subject, Tolerance
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
+from packager.samples import Settings, Source, source_of
 from packager.store import Step, Store, content_key
-from packager.values import Compiled, Numbers, Plan, Style, distinct_files, own_numbers
+from packager.values import Compiled, Numbers, Plan, Style, Variant, distinct_files, own_numbers
 
+TYPICAL_SAMPLES = 8
+"""Calibration samples that a variant is compared with the user's model on."""
 PARITY = Step(
     name="parity",
     caller=__name__,
@@ -112,8 +115,19 @@ def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySett
         tolerance=table.tolerance or parity.default_tolerance(subject.variant) + runner.ROUNDING,
         atol=table.atol,
         distance=distance(table.from_original, subject),
+        typical=typical(config, subject.variant),
         outputs={name: Tolerance(**each.model_dump()) for name, each in model.tolerance.items()},
     )
+
+
+def typical(config: Config, variant: Variant) -> Source | None:
+    """Samples that are known to be like those of the app: the first that the variant was calibrated on."""
+    calibration = getattr(config.variant.get(variant.name), "calibration", None)
+    if calibration is None:
+        return None
+    limit = min(calibration.limit or TYPICAL_SAMPLES, TYPICAL_SAMPLES)
+    how = Settings(image=calibration.image, audio=calibration.audio, limit=limit)
+    return source_of(calibration.samples, variant.model, how)
 
 
 def distance(most: float | None, subject: Subject) -> Tolerance:
@@ -170,7 +184,7 @@ def _checked(
     from pydantic import TypeAdapter
 
     adapter = TypeAdapter(Parity)
-    inputs = _inputs(subject, runner, settings)
+    inputs = _inputs(subject, runner, settings, references)
     if runner.identity() and (kept := store.find(PARITY, inputs)):
         return parity.Checked(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
     checked = parity.check(
@@ -194,10 +208,12 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _inputs(subject: Subject, runner: Runner, settings: ParitySettings) -> list[object]:
+def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, references: parity.References) -> list[object]:
     """What the result depends on."""
     variant = subject.variant
     samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
+    typical = settings.typical if not settings.samples else None
+    distant = references.typical_samples(typical).paths if typical else ()
     return [
         variant.model.sha256,
         variant.model.name,
@@ -207,7 +223,7 @@ def _inputs(subject: Subject, runner: Runner, settings: ParitySettings) -> list[
         subject.sha256,
         runner.label(),
         runner.identity(),
-        {**asdict(settings), "samples": samples},
+        {**asdict(settings), "samples": samples, "typical": [tools.sha256_of(path) for path in distant]},
     ]
 
 
@@ -216,7 +232,13 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
         yield (
             f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
             f"{found.from_original:.0%} of their scale from the model's own: one of the two is wrong for "
-            f"these samples ({found.samples})"
+            f"these samples ({found.distance_samples})"
+        )
+    for stray in found.strays:
+        yield (
+            f"model '{found.model}': beyond what it was calibrated on, '{found.variant}' is another model: its output "
+            f"'{stray.output}' differs from the original on {found.samples}: {stray.failure}; give [parity] samples "
+            "that are like what the app has"
         )
     if found.skipped:
         yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"

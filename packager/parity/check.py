@@ -10,9 +10,9 @@ from packager.findings import IllConditioned, OutputError, Parity
 from packager.parity.drawing import Drawn, draw, ill_conditioned
 from packager.parity.judging import Judge
 from packager.parity.metrics import Comparison
-from packager.parity.reference import References, is_reshaped
+from packager.parity.reference import Reference, References, is_reshaped
 from packager.parity.settings import ParitySettings
-from packager.parity.subject import Subject
+from packager.parity.subject import Subject, is_own_original
 from packager.runners import Outcome, Runner, Session
 from packager.values import Variant
 
@@ -74,7 +74,9 @@ def check(
     references = references or References(folder)
     reference = references.of(subject.original, settings)
     ran = _ran(subject, runner, settings, references, folder, progress)
-    distances = tuple(_distances(subject, settings, references)) if ran.outputs else ()
+    typical = references.for_distance(subject.variant, settings) if is_own_original(subject.variant) else reference
+    distances = tuple(_distances(subject, settings, references, typical)) if ran.outputs else ()
+    others = _distances(subject, settings, references, reference) if distances and typical is not reference else ()
     specs = subject.variant.model.signature.outputs
     parity = Parity(
         model=subject.variant.model.name,
@@ -94,6 +96,8 @@ def check(
         outputs=ran.outputs,
         from_original=max((each.max_rel_error for each in distances), default=None),
         distances=distances,
+        distance_samples=typical.samples.description if distances else "",
+        strays=tuple(each for each in others if each.failure),
         skipped=ran.skipped,
         refusal=ran.refusal,
         is_opened=ran.is_opened,
@@ -108,9 +112,11 @@ def check(
     return Checked(parity=parity, worst=worst, worst_outputs=ran.worst_outputs, doubtful=ran.doubtful)
 
 
-def _distances(subject: Subject, settings: ParitySettings, references: References) -> Iterator[OutputError]:
-    """What the variant's numbers are from the user's model, and whether that is too far."""
-    beside = references.beside_model(subject.variant, settings)
+def _distances(
+    subject: Subject, settings: ParitySettings, references: References, reference: Reference
+) -> Iterator[OutputError]:
+    """What the variant's numbers, `reference`, are from the user's model, and whether that is too far."""
+    beside = references.beside_model(subject.variant, reference)
     for each in beside.errors if beside else ():
         yield settings.distance.judged(each)
 

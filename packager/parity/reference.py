@@ -15,7 +15,7 @@ from packager.parity.scale import Scale, of_range
 from packager.parity.settings import ParitySettings
 from packager.parity.subject import is_own_original
 from packager.runners import RUNNERS, Outcome, Runnable, Session
-from packager.samples import Found, SampleSet, find, given, marked
+from packager.samples import Found, SampleSet, Source, find, given, marked, typical
 from packager.values import ElementType, Model, TensorSpec, Variant, own_numbers
 
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
@@ -52,6 +52,7 @@ class References:
         self.known: dict[tuple[object, ...], Reference] = {}
         self.compared: dict[Reference, Beside] = {}
         self.moved: dict[tuple[bytes, Path], Movement] = {}
+        self.typical: dict[Source, SampleSet] = {}
 
     def of(self, original: Variant, settings: ParitySettings) -> Reference:
         """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
@@ -59,10 +60,33 @@ class References:
         which = (model.name, model.sha256, original.graph, original.weights)
         key = (*which, settings.samples, settings.random_samples, settings.seed)
         if key not in self.known:
-            folder = self.folder / f"reference-{len(self.known)}"
-            folder.mkdir(exist_ok=True)
-            self.known[key] = _reference(original, settings, folder)
+            self.known[key] = _reference(original, settings, self._new_folder())
         return self.known[key]
+
+    def for_distance(self, variant: Variant, settings: ParitySettings) -> Reference:
+        """As `of`, on the samples on which a variant is compared with the user's model."""
+        if settings.samples or not settings.typical:
+            return self.of(variant, settings)
+        key = (variant.model.name, variant.graph, variant.weights, settings.typical)
+        if key not in self.known:
+            folder = self._new_folder()
+            samples = self.typical_samples(settings.typical)
+            outcomes = run_original(variant, samples, folder / "original")
+            self.known[key] = _with_outcomes(variant, samples, outcomes, folder, settings.typical.text)
+        return self.known[key]
+
+    def typical_samples(self, source: Source) -> SampleSet:
+        """Those of `source`, each read once."""
+        if source not in self.typical:
+            folder = self.folder / f"typical-{len(self.typical)}"
+            folder.mkdir()
+            self.typical[source] = typical(source, folder)
+        return self.typical[source]
+
+    def _new_folder(self) -> Path:
+        folder = self.folder / f"reference-{len(self.known)}"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
         """What the original makes of the sample `number` when its last bits change; nothing where it has no floats."""
@@ -74,15 +98,14 @@ class References:
             self.moved[key] = _perturbed(original, reference.samples.paths[number], folder)
         return self.moved[key]
 
-    def beside_model(self, variant: Variant, settings: ParitySettings) -> Beside | None:
-        """How far a graph with other numbers is from the user's model, on the samples of its own reference. None for
-        the model's own numbers.
+    def beside_model(self, variant: Variant, reference: Reference) -> Beside | None:
+        """How far a graph with other numbers, which gives `reference`, is from the user's model. None for the model's
+        own numbers.
 
         Raises ParityError when the two cannot be compared.
         """
         if not is_own_original(variant):
             return None
-        reference = self.of(variant, settings)
         if reference not in self.compared:
             folder = self.folder / f"model-{len(self.compared)}"
             self.compared[reference] = _beside(variant.model, reference, folder)
@@ -230,9 +253,17 @@ def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Ref
     else:
         accepted = random_inputs(original, folder, count=settings.random_samples, seed=settings.seed)
         samples, outcomes = accepted.found.samples, accepted.outcomes
+    return _with_outcomes(original, samples, outcomes, folder, "[parity] samples")
+
+
+def _with_outcomes(
+    original: Variant, samples: SampleSet, outcomes: tuple[Outcome, ...], folder: Path, source: str
+) -> Reference:
+    """`source` is where the samples come from, as the user names it."""
+    model = original.model
     if refusal := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ConfigError(
-            f"[parity] samples: the original model '{model.name}' refuses them: {refusal}",
+            f"{source}: the original model '{model.name}' refuses them: {refusal}",
             hint="mobpack inspect shows the inputs it takes",
         )
     unstable = _unstable_outputs(original, samples, outcomes, folder / "again")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packager.parity.tolerance import Tolerance
+from packager.samples import Source
 
 ANY = Tolerance()
 
@@ -21,6 +22,8 @@ class ParitySettings:
     """None for what goes with the rtol"""
     distance: Tolerance = ANY
     """how far a variant may be from the user's model"""
+    typical: Source | None = None
+    """what that is measured on where `samples` are not given: random numbers lie where nothing was calibrated"""
     outputs: Mapping[str, Tolerance] = field(default_factory=dict)
     """outputs that are judged otherwise"""
 

@@ -3,11 +3,12 @@
 from packager.inputs import AudioSettings, ImageSettings, Settings
 from packager.samples.complaint import marked
 from packager.samples.given import files as sample_files
-from packager.samples.given import given
+from packager.samples.given import given, typical
 from packager.samples.inspection import Inspection, inspect
 from packager.samples.reading import describe
 from packager.samples.sample import Problem, Samples, SampleSet, write_arrays
 from packager.samples.search import Found, find
+from packager.samples.source import Source, source_of
 
 __all__ = [
     "AudioSettings",
@@ -18,11 +19,14 @@ __all__ = [
     "SampleSet",
     "Samples",
     "Settings",
+    "Source",
     "describe",
     "find",
     "given",
     "inspect",
     "marked",
     "sample_files",
+    "source_of",
+    "typical",
     "write_arrays",
 ]

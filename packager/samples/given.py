@@ -12,7 +12,7 @@ from packager.samples.folder import KINDS, size_of
 from packager.samples.raw import raw_input
 from packager.samples.reading import read
 from packager.samples.sample import SampleSet, write_arrays
-from packager.samples.source import source_of
+from packager.samples.source import Source, source_of
 from packager.values import Model
 
 
@@ -34,9 +34,20 @@ def given(model: Model, source: Path, folder: Path) -> SampleSet:
     return SampleSet(paths=paths, description=f"{len(paths)} given")
 
 
+def typical(source: Source, folder: Path) -> SampleSet:
+    """The samples of a quantizer's calibration, as .npz files in `folder`. Raises ConfigError for what cannot be
+    read."""
+    paths = tuple(_written(source, folder))
+    return SampleSet(paths=paths, description=f"{len(paths)} calibration samples")
+
+
 def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:
     """What the model takes of each picture or recording of `source`, written below `folder`."""
-    for number, sample in enumerate(read(source_of(str(source), model, Settings()))):
+    return _written(source_of(str(source), model, Settings()), folder)
+
+
+def _written(source: Source, folder: Path) -> Iterator[Path]:
+    for number, sample in enumerate(read(source)):
         for problem in sample.errors:
             raise ConfigError(problem.text, hint=problem.hint)
         path = folder / f"given-{number:05}.npz"
