@@ -8,8 +8,10 @@ itself never finds a file without.
 import hashlib
 import json
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from packager import parity, tools, vectors
@@ -83,13 +85,14 @@ def golden_vectors(
     found: dict[tuple[str, str], Vectors] = {}
     if table.golden == "none":
         return found
-    maker = Maker(table=table, settings_of=settings_of, store=store)
-    for plan in plans:
-        with console.step(f"write golden vectors of {plan.model.name} for {plan.target}"):
-            try:
-                found |= maker.of_plan(plan)
-            except NotGoldenError as reason:
-                console.warn(f"model '{plan.model.name}' has no self-test on {plan.target}: {reason}")
+    with store.scratch() as scratch:
+        maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch)
+        for plan in plans:
+            with console.step(f"write golden vectors of {plan.model.name} for {plan.target}"):
+                try:
+                    found |= maker.of_plan(plan)
+                except NotGoldenError as reason:
+                    console.warn(f"model '{plan.model.name}' has no self-test on {plan.target}: {reason}")
     return found
 
 
@@ -107,11 +110,22 @@ def families(plan: Plan) -> list[Family]:
 
 @dataclass(frozen=True, kw_only=True)
 class Maker:
-    """Makes vectors as `[parity]` asks, once for the same files."""
+    """Makes vectors as `[parity]` asks, once for the same files, from inputs that are found once for all targets."""
 
     table: ParityTable
     settings_of: SettingsOf
     store: Store
+    scratch: Path
+    """as long as vectors are made"""
+
+    @cached_property
+    def references(self) -> parity.References:
+        return parity.References(self.scratch)
+
+    @cached_property
+    def drawn(self) -> dict[tuple[object, ...], Inputs]:
+        """Original and seed -> the inputs that it runs on."""
+        return {}
 
     def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
         """Raises NotGoldenError when one of its files can have none."""
@@ -121,13 +135,11 @@ class Maker:
 
     def _of_family(self, family: Family, max_bytes: int) -> dict[tuple[str, str], Vectors]:
         def make(folder: Path) -> None:
-            with self.store.scratch() as scratch:
-                try:
-                    allowed = self._write(family, max_bytes, folder / NAME, scratch)
-                    text = json.dumps(allowed, default=asdict)
-                    (folder / ALLOWED).write_text(text, encoding="utf-8")
-                except NotGoldenError as reason:
-                    (folder / REASON).write_text(str(reason), encoding="utf-8")
+            try:
+                allowed = self._write(family, max_bytes, folder / NAME)
+                (folder / ALLOWED).write_text(json.dumps(allowed, default=asdict), encoding="utf-8")
+            except NotGoldenError as reason:
+                (folder / REASON).write_text(str(reason), encoding="utf-8")
 
         folder = self.store.results(GOLDEN, self._inputs(family, max_bytes), make)
         if (folder / REASON).exists():
@@ -159,18 +171,17 @@ class Maker:
             cpu.identity(),
         ]
 
-    def _write(self, family: Family, max_bytes: int, path: Path, scratch: Path) -> dict[str, Mapping[str, Allowed]]:
+    def _write(self, family: Family, max_bytes: int, path: Path) -> dict[str, Mapping[str, Allowed]]:
         """Writes the vectors to `path`; sha256 of every file -> output -> how far it may be off."""
-        references = parity.References(scratch)
         try:
-            inputs = self._inputs_of(family, references, scratch)
+            inputs = self._inputs_of(family)
             settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
-            reference = references.of(family.original, settings[0])
+            reference = self.references.of(family.original, settings[0])
         except ModelError as error:
             raise NotGoldenError(error.message) from error
         allowed: dict[str, Mapping[str, Allowed]] = {}
-        for number, (subject, each) in enumerate(zip(family.subjects, settings, strict=True)):
-            allowed[subject.sha256] = _proven(subject, each, inputs, references, scratch / f"proof-{number}")
+        for subject, each in zip(family.subjects, settings, strict=True):
+            allowed[subject.sha256] = _proven(subject, each, inputs, self.references, self._new_folder())
         computed = vectors.Computed(
             samples=reference.samples.paths,
             outputs=tuple(outcome.outputs for outcome in reference.outcomes if outcome.outputs),
@@ -182,21 +193,29 @@ class Maker:
             raise NotGoldenError(reason)
         return allowed
 
-    def _inputs_of(self, family: Family, references: parity.References, scratch: Path) -> Inputs:
+    def _inputs_of(self, family: Family) -> Inputs:
         """Those of the first draw that can tell something; samples of the user's are drawn once."""
         is_random = self.table.golden == "random" or self.table.samples is None
         reasons: list[str] = []
         for draw in range(1 + parity.REDRAWS if is_random else 1):
-            folder = scratch / f"draw-{draw}"
-            folder.mkdir()
-            seed = self.table.seed + draw * parity.SEEDS
-            inputs = accepted(family.original, seed, folder) if is_random else self._given(family, folder)
+            inputs = self._accepted(family, draw) if is_random else self._given(family, self._new_folder())
             settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
             try:
-                return well_conditioned(family, inputs, settings, references, folder / "conditioned")
+                return well_conditioned(family, inputs, settings, self.references, self._new_folder())
             except NotGoldenError as reason:
                 reasons.append(str(reason))
         raise NotGoldenError(reasons[0])
+
+    def _accepted(self, family: Family, draw: int) -> Inputs:
+        """Random inputs that the original runs on, others in each draw."""
+        original = family.original
+        key = (original.model.name, original.model.sha256, original.graph, original.weights, draw)
+        if key not in self.drawn:
+            self.drawn[key] = accepted(original, self.table.seed + draw * parity.SEEDS, self._new_folder())
+        return self.drawn[key]
+
+    def _new_folder(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.scratch))
 
     def _given(self, family: Family, scratch: Path) -> Inputs:
         """The first of the samples that the user has given."""
@@ -236,7 +255,6 @@ def well_conditioned(
     if not taken:
         worst = next(moves for moves in found if moves)
         raise NotGoldenError(f"on {inputs.description}, it is {worst.words}: a phone may differ as much")
-    folder.mkdir()
     for number in taken:
         shutil.copyfile(paths[number], folder / paths[number].name)
     recipes = tuple(inputs.recipes[number] for number in taken) if inputs.recipes else ()
@@ -267,7 +285,6 @@ def _proven(
 
     Raises NotGoldenError when it computes something else: then no phone will do better.
     """
-    folder.mkdir()
     (cpu,) = RUNNERS["cpu"]("")
     found = parity.check(subject, cpu, settings, folder, references).parity
     if found.refusal or found.over:

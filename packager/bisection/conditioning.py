@@ -34,7 +34,8 @@ def moved(
     names = [value.name for value in piece.graph.output]
     found: list[OutputError] = []
     try:
-        for outcome in model.movement(sample, folder / "moved").outcomes:
+        (movement,) = model.movements([sample], folder / "moved")
+        for outcome in movement.outcomes:
             errors = [
                 limits.compared(name, expected[name], array_of(outcome, index)) for index, name in enumerate(names)
             ]

@@ -1,6 +1,7 @@
 """Reads a serialized ModelProto as the Graph that the checks see."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value
@@ -11,8 +12,11 @@ if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto
 
 
+@lru_cache(maxsize=4)
 def read_graph(content: bytes) -> Graph:
-    """The graph of the serialized ModelProto `content`, types and shapes inferred; external weights are not read."""
+    """The graph of the serialized ModelProto `content`, types and shapes inferred; external weights are not read.
+
+    The last few are kept: a build asks for the same ones many times."""
     import onnx
 
     proto = shapes.infer_shapes(onnx.ModelProto.FromString(content))

@@ -2,7 +2,7 @@
 sample can tell nothing of what else computes the model."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,17 +45,16 @@ class Perturbed:
     least: float
     """as `Movement` has it"""
 
-    def movement(self, sample: Path, folder: Path) -> Movement:
-        """What it makes of `sample`, perturbed, as far as it runs on that; files go to `folder`, which is made."""
-        outcomes = tuple(each for each in self.outcomes(sample, folder) if not each.error)
-        return Movement(outcomes=outcomes, least=self.least)
-
-    def outcomes(self, sample: Path, folder: Path) -> Iterator[Outcome]:
-        """What it makes of `sample`, perturbed; files go to `folder`, which is made."""
+    def movements(self, samples: Sequence[Path], folder: Path) -> Iterator[Movement]:
+        """What it makes of each of `samples`, perturbed, as far as it runs on that; files go to `folder`, which is
+        made."""
         folder.mkdir(parents=True)
         with self.runner.open(self.model, folder) as session:
-            for number in range(TIMES):
-                yield self._outcome(session, sample, number, folder)
+            for index, sample in enumerate(samples):
+                own = folder / str(index)
+                own.mkdir()
+                outcomes = [self._outcome(session, sample, number, own) for number in range(TIMES)]
+                yield Movement(outcomes=tuple(each for each in outcomes if not each.error), least=self.least)
 
     def _outcome(self, session: Session, sample: Path, number: int, folder: Path) -> Outcome:
         import numpy

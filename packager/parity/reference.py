@@ -18,6 +18,8 @@ from packager.runners import RUNNERS, Outcome, Runnable, Session
 from packager.samples import Found, SampleSet, Source, find, given, marked, typical
 from packager.values import ElementType, Model, TensorSpec, Variant, own_numbers
 
+AT_ONCE = 2
+"""Samples that are perturbed together: a model that moves on one moves on others, and opening it takes a while."""
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 
 
@@ -91,12 +93,15 @@ class References:
     def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
         """What the original makes of the sample `number` when its last bits change; nothing where it has no floats."""
         reference = self.of(original, settings)
-        key = (original.graph, reference.samples.paths[number])
-        if key not in self.moved:
+        paths = reference.samples.paths
+        if (original.graph, paths[number]) not in self.moved:
             folder = self.folder / f"perturbed-{len(self.moved)}"
             folder.mkdir()
-            self.moved[key] = _perturbed(original, reference.samples.paths[number], folder)
-        return self.moved[key]
+            first = number - number % AT_ONCE
+            group = [path for path in paths[first : first + AT_ONCE] if (original.graph, path) not in self.moved]
+            found = _perturbed(original, group, folder)
+            self.moved |= {(original.graph, path): moved for path, moved in zip(group, found, strict=True)}
+        return self.moved[original.graph, paths[number]]
 
     def beside_model(self, variant: Variant, reference: Reference) -> Beside | None:
         """How far a graph with other numbers, which gives `reference`, is from the user's model. None for the model's
@@ -197,13 +202,13 @@ def _run(session: Session, sample: Path, number: int, folder: Path) -> Outcome:
     return session.run(sample, outputs)
 
 
-def _perturbed(original: Variant, sample: Path, folder: Path) -> Movement:
+def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequence[Movement]:
     from onnx import ModelProto
 
     (cpu,) = RUNNERS["cpu"]("")
     proto = ModelProto.FromString(original.graph)
     model = perturbed(proto, graph_of(original, folder), cpu, folder / "shaken")
-    return model.movement(sample, folder / "run") if model else Movement()
+    return list(model.movements(samples, folder / "run")) if model else [Movement()] * len(samples)
 
 
 def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
