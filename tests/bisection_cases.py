@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from packager import exact
 from packager.bisection import Bisection, Limits, Side, bisect
-from packager.environments.session_child import run_sample
 from packager.errors import ModelError
 from packager.parity import Tolerance
 from packager.runners import Outcome, Runnable, Session
 from packager.samples import write_arrays
+from packager.session_child import run_sample
 from tests.onnx_text import onnx_model, saved, weight
 from tests.rewriting_cases import inferred
 

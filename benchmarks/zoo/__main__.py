@@ -20,6 +20,8 @@ from benchmarks.zoo import building, models, packages
 from benchmarks.zoo.building import Result
 from benchmarks.zoo.models import Entry
 from benchmarks.zoo.page import page, verdict
+from packager.environments import ensure
+from packager.environments.android import Android
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "zoo.md"
@@ -56,6 +58,7 @@ def main() -> int:
         and (found := kept(entry, folder, any_code=arguments.keep_all or arguments.page_only))
     }
     wanted = arguments.only or [each.name for each in zoo.models if each.name not in results]
+    ensure(Android())  # asks XNNPACK, too
     absent = []
     for entry in (each for each in zoo.models if each.name in wanted and not arguments.page_only):
         try:
