@@ -19,7 +19,7 @@ from packager.errors import ModelError
 from packager.parity import Tolerance
 from packager.runners import Outcome, Runnable, Session
 from packager.samples import write_arrays
-from packager.session_child import run_sample
+from packager.session.session_child import run_sample
 from tests.onnx_text import onnx_model, saved, weight
 from tests.rewriting_cases import inferred
 

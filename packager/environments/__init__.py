@@ -21,7 +21,7 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
     OlderX86.NAME: OlderX86,
 }
 
-CHILD = Path(__file__).parents[1] / "session_child.py"
+CHILD = Path(__file__).parents[1] / "session" / "session_child.py"
 """the program that opens and runs models in any of them"""
 SIGNED = {"session.qdqisint8allowed": "1"}
 """Session configuration: S8S8 stays signed, as on ARM. On x86 ONNX Runtime otherwise turns it into U8S8 first."""

@@ -19,7 +19,7 @@ class Host:
     """Who runs the program of a session."""
 
     program: Path
-    """speaks the protocol of `session_child.py`"""
+    """speaks the protocol of `session/session_child.py`"""
     command: Sequence[str] = ()
     """runs it; empty for this Python"""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Runs a model with onnx's reference implementation: `python reference_child.py JOB.json`.
 
-It speaks the protocol of `serve` in session_child.py. Of the job it reads `model`, `data_folder` and
+It speaks the protocol of `serve` in session/session_child.py. Of the job it reads `model`, `data_folder` and
 `memory_bytes`, which it never exceeds where the system lets programs limit themselves.
 """
 

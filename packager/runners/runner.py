@@ -107,7 +107,7 @@ class Runner(Protocol):
 def job(
     model: Runnable, provider: str, entries: Mapping[str, str], options: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What `session_child.py` needs to open `model` with `provider`."""
+    """What `session/session_child.py` needs to open `model` with `provider`."""
     return {
         "task": "serve",
         "model": str(model.path.absolute()),
