@@ -14,7 +14,7 @@ from packager.bisection.figures import Limits
 from packager.bisection.scan import FIRST_ASKED
 from packager.config import ParityTable
 from packager.console import Console
-from packager.evidence.failures import Case, condemned_locally
+from packager.evidence.failures import Case, condemned_locally, in_words
 from packager.golden import golden_vectors
 from packager.parity import Checked, ParitySettings, References, Subject, Tolerance
 from packager.parity.conditioning import MOST_ULPS, TIMES, _shifted
@@ -126,6 +126,10 @@ def test_a_model_that_moves_by_itself_everywhere_is_judged_by_its_nodes(
 
 def test_a_fault_in_a_model_that_moves_by_itself_everywhere_is_found(nets: dict[str, Compiled], tmp_path: Path) -> None:
     _, checked = judged(nets["always"], nets["always wrong"], tmp_path)
+    subject = Subject(variant=nets["always"].variant, compiled=nets["always wrong"])
+    said = in_words(Case(subject=subject, runner=Cpu(), checked=checked, settings=SETTINGS))
+    assert checked.worst
+    assert f" on sample {checked.worst.number}, drawn anew after 2 random, seed 0: " in said
     (output,) = checked.parity.over
     assert output.failure.startswith(
         "the model is ill-conditioned, and cpu parts from the original at node 'l0' (MatMul)"

@@ -138,6 +138,8 @@ def in_words(case: Case) -> str:
         return f"{case.subject.words} on {found.label}: {found.refusal}"
     worst = found.over[0]
     where = f"sample {worst.worst_sample} of {found.samples}"
+    if worst.worst_sample >= found.sample_count:
+        where = f"sample {worst.worst_sample}, drawn anew after {found.samples}"
     if found.runner == RECORDED:
         return f"model '{found.model}': output '{worst.output}' is not what was recorded for {where}: {worst.failure}"
     return (
