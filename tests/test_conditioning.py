@@ -11,7 +11,9 @@ import pytest
 from packager import parity
 from packager.bisection import Kind, condemned
 from packager.bisection.figures import Limits
+from packager.bisection.matching import matched
 from packager.bisection.scan import FIRST_ASKED
+from packager.bisection.subject import opened
 from packager.config import ParityTable
 from packager.console import Console
 from packager.evidence.failures import Case, condemned_locally, in_words
@@ -256,6 +258,42 @@ def test_a_fault_far_behind_a_node_that_moves_by_itself_is_found(tmp_path: Path)
     assert f"'y{count}'" in words
 
 
+def steps(half: float) -> onnx.ModelProto:
+    """Whole steps times `half`, in whole steps: every other one lies between two."""
+    return onnx_model(
+        f"(float[8, 32] x) => (float[8, 32] y) <float s = {{0.0078125}}, int8 z = {{0}}, float h = {{{half:.10f}}}> {{"
+        "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) m = Mul (d, h) "
+        "p = QuantizeLinear (m, s, z) y = DequantizeLinear (p, s, z) }"
+    )
+
+
+def test_what_is_quantized_is_perturbed_there(tmp_path: Path) -> None:
+    """A change in the last bits of the input is gone behind the first QuantizeLinear; another kernel's is not."""
+    files = {}
+    for name, half in (("right", 0.5), ("other", 0.5 * (1 + 2**-22)), ("wrong", 0.6)):
+        (tmp_path / name).mkdir()
+        files[name] = compiled(tmp_path / name, steps(half))
+    by_numbers, checked = judged(files["right"], files["other"], tmp_path)
+    assert by_numbers.parity.outputs[0].max_abs_error == 0.0078125
+    assert checked.parity.over == ()
+    assert checked.parity.is_judged_locally
+    (tmp_path / "again").mkdir()
+    _, checked = judged(files["right"], files["wrong"], tmp_path / "again")
+    assert checked.parity.over
+
+
+def test_what_is_only_ever_quantized_is_not_compared(tmp_path: Path) -> None:
+    """A runtime may quantize it before it is moved, and call that by its name."""
+    text = (
+        "(float[2, 8] x) => (float[8, 2] y, float[2, 8] w) <float s = {0.1}, int8 z = {0}> { a = Relu (x) "
+        "b = Transpose (a) c = Identity (b) q = QuantizeLinear (c, s, z) y = DequantizeLinear (q, s, z) "
+        "e = Relu (x) f = QuantizeLinear (e, s, z) g = DequantizeLinear (f, s, z) w = Add (g, e) }"
+    )
+    subject = opened(side(tmp_path, onnx_model(text)), tmp_path)
+    assert subject.quantized == {"a", "b", "c"}
+    assert set(matched(subject, subject, {"x": (2, 8)}).values) == {"q", "y", "e", "f", "g", "w"}
+
+
 @pytest.mark.parametrize("element", ["float32", "float64", "float16"])
 def test_the_last_bits_alone_are_perturbed_and_always_in_the_same_way(element: str) -> None:
     numbers = numpy.array([*numpy.linspace(-3, 3, 500), 0, numpy.inf, -numpy.inf, numpy.nan], element)
@@ -281,7 +319,7 @@ TOKENS = (
 def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
     text = TOKENS.replace("GAIN", "{1.0}")
     model = onnx_model(text, weights={"table": weight(16, 8), "w": weight(8, 8, seed=1)})
-    moved = shaken(model)
+    moved = shaken(model, is_first=True)
     assert moved is not None
     ids = numpy.array([1, 5, 2, 7])
     still = run(moved, {"ids": ids, ULPS: numpy.array(0, numpy.float32)})["y"]
@@ -291,7 +329,7 @@ def test_the_first_floats_of_a_model_of_integers_are_perturbed() -> None:
 
 
 def test_a_model_without_floats_cannot_be_perturbed() -> None:
-    assert shaken(onnx_model("(int64[4] x) => (int64[4] y) { y = Neg (x) }")) is None
+    assert shaken(onnx_model("(int64[4] x) => (int64[4] y) { y = Neg (x) }"), is_first=True) is None
 
 
 def planned(folder: Path, proto: onnx.ModelProto) -> Plan:

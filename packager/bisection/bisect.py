@@ -18,6 +18,7 @@ from packager.bisection.result import Bisection, Kind, Side
 from packager.bisection.running import RefusedError, arrays_in, fresh, run_piece, shapes_in
 from packager.bisection.scan import Fault, Scan
 from packager.bisection.subject import Subject, opened
+from packager.findings import IllConditioned
 from packager.parity.outcomes import read_array
 
 MEMORY_BYTES = 256 << 20
@@ -148,9 +149,10 @@ class _Search:
         folder.mkdir()
         expected = {name: read_array(self.parting.a / f"{index}.npy") for index, name in enumerate(a.outputs)}
         found = moved(a, a.proto, self.scan.sample, folder, expected, self.scan.limits)
-        if not found:
+        if not found or not self.scan.limits.exceeds(found):
             return None
-        text = words.on_conditioning(*self.labels, found, self.where)
+        moves = IllConditioned(sample=0, output=found.output, moves_by=found.max_abs_error, scale=found.scale)
+        text = words.on_conditioning(*self.labels, moves, self.where)
         return Bisection(kind=Kind.CONDITIONING, words=text, value=found.output)
 
     def _small_fault(self) -> Bisection | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from packager.bisection.figures import Limits
 from packager.bisection.subject import Subject
 from packager.errors import ModelError
-from packager.findings import IllConditioned, OutputError
+from packager.findings import OutputError
 from packager.parity.conditioning import perturbed
 from packager.parity.outcomes import array_of
 
@@ -23,9 +23,9 @@ def moved(
     folder: Path,
     expected: "Mapping[str, NDArray[Any]]",
     limits: Limits,
-) -> IllConditioned | None:
-    """By how much a value of `expected` moves, where that is more than `limits` allow; None where none does, and where
-    `piece` cannot be perturbed. Files go below `folder`."""
+) -> OutputError | None:
+    """How far the value of `expected` moves that moves farthest, as a share of what `limits` allow; None where none
+    does, or only as what was perturbed, and where `piece` cannot be perturbed. Files go below `folder`."""
     path = folder / "unmoved.onnx"
     path.write_bytes(piece.SerializeToString(deterministic=True))
     model = perturbed(piece, subject.runnable(path), subject.side.runner, folder / "shaken")
@@ -39,10 +39,7 @@ def moved(
             errors = [
                 limits.compared(name, expected[name], array_of(outcome, index)) for index, name in enumerate(names)
             ]
-            found += [each for each in errors if limits.exceeds(each) and each.max_rel_error > model.least]
+            found += [each for each in errors if each.max_rel_error > model.least]
     except ModelError:
         return None  # it does not open, or crashes: then nothing is known of it
-    if not found:
-        return None
-    worst = max(found, key=limits.share)
-    return IllConditioned(sample=0, output=worst.output, moves_by=worst.max_abs_error, scale=worst.scale)
+    return max(found, key=limits.share, default=None)

@@ -48,7 +48,7 @@ def matched(a: Subject, b: Subject, shapes: Mapping[str, Sequence[int]]) -> Matc
     """What of `a` and `b` can be compared on inputs of these shapes."""
     known_a, known_b = a.types(shapes), b.types(shapes)
     values, notes, sizes = [], [], {}
-    compared = (a.varying & b.varying) | set(b.outputs)
+    compared = ((a.varying & b.varying) - a.quantized - b.quantized) | set(b.outputs)
     for name in b.makers:
         if name not in a.makers or name not in compared:
             continue

@@ -27,6 +27,10 @@ ASKED_FROM = 0.1
 """Share of what it may be from which on an error is traced: is it of this node, or of those before it?"""
 
 
+NOISE = 2
+"""Times that a side may be farther from the other than that is from itself: both err, each in its own way."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """The first value that is wrong though everything it is computed from is right."""
@@ -161,24 +165,28 @@ class Scan:
             errors = dict(self._local(suspects[start : start + size], known))
             found.update(errors)
             for name, error in errors.items():
-                if self.limits.exceeds(error) and not self._is_excused(name, known):
+                if self.limits.exceeds(error) and not self._is_excused(name, error, known):
                     return found, name
             start, size = start + size, min(2 * size, MOST_ASKED)
             self.progress(len(self.layers) + len(found), len(self.matched.values))
         return found, None
 
-    def _is_excused(self, name: str, known: Mapping[str, Path]) -> bool:
+    def _is_excused(self, name: str, error: OutputError, known: Mapping[str, Path]) -> bool:
+        """Whether the first side moves by more than is allowed there itself, or by half of `error`."""
         if not self.is_excusing:
             return False
         folder = fresh(self.folder / "excused")
         folder.mkdir()
         sample = folder / "inputs.npz"
-        region = self.a.region([name], self._usable)
+        region = self.a.region([name], self._needed([name]))  # from what the second side begins with, however far
         piece, names = forced(self.a, region, [name], given(region.borders, known, self.sample, {}, sample))
         found = moved(self.a, piece, sample, folder, {names[name]: read_array(known[name])}, self.limits)
-        if found:
+        is_excused = found is not None and (
+            self.limits.exceeds(found) or error.max_abs_error <= NOISE * found.max_abs_error
+        )
+        if is_excused:
             self.notes.append(f"'{name}' tells nothing: {self.a.side.label} itself moves as far there")
-        return found is not None
+        return is_excused
 
     def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:
         node = named(self.a, name, self._usable)

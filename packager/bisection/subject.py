@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
 
 
+MOVING = frozenset("Expand Flatten Gather Identity MaxPool Reshape Slice Split Squeeze Transpose Unsqueeze".split())
+"""Operators that move or choose numbers of their first input, and change none."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Region:
     """The nodes that compute one value from others."""
@@ -85,6 +89,21 @@ class Subject:
         for place, node in enumerate(self.nodes):
             if any(name in found for name in self.taken[place]):
                 found.update(name for name in node.output if name)
+        return frozenset(found)
+
+    @cached_property
+    def quantized(self) -> frozenset[str]:
+        """Computed values that nothing sees but QuantizeLinear, as they are or moved: a runtime may do that earlier,
+        and what it calls by that name is then another value."""
+        takers: dict[str, list[NodeProto]] = {}
+        for node, names in zip(self.nodes, self.taken, strict=True):
+            for name in names:
+                takers.setdefault(name, []).append(node)
+        found: set[str] = set()
+        for name in reversed(list(self.makers)):
+            behind = [] if name in self.outputs else takers.get(name, [])
+            if behind and all(_hides(node, name, found) for node in behind):
+                found.add(name)
         return frozenset(found)
 
     def region(self, values: Iterable[str], borders: Collection[str]) -> Region:
@@ -164,6 +183,14 @@ def _set_shape(value: "ValueInfoProto", sizes: Sequence[int]) -> dict[str, int]:
     for dimension, size in zip(dimensions, sizes, strict=True):
         dimension.dim_value = size
     return symbols
+
+
+def _hides(node: "NodeProto", name: str, quantized: Collection[str]) -> bool:
+    """Whether `node` takes `name` to quantize it, or moves it for what does."""
+    if node.input[0] != name or name in node.input[1:]:
+        return False
+    is_moved = node.op_type in MOVING and all(each in quantized for each in node.output if each)
+    return node.op_type == "QuantizeLinear" or is_moved
 
 
 def opened(side: Side, folder: Path) -> Subject:

@@ -36,12 +36,13 @@ class Movement:
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbed:
-    """A model as it is perturbed: its float inputs, or the first floats that it computes where it takes none."""
+    """A model as it is perturbed: its float inputs, or the first floats that it computes where it takes none, and what
+    it quantizes."""
 
     model: Runnable
     runner: Runner
     is_shaken: bool
-    """whether the perturbation is an input of its own"""
+    """whether what is perturbed within it has an input of its own"""
     least: float
     """as `Movement` has it"""
 
@@ -69,9 +70,9 @@ class Perturbed:
     def _moved(self, inputs: "Mapping[str, NDArray[Any]]", number: int) -> "dict[str, NDArray[Any]]":
         import numpy
 
-        if self.is_shaken:
-            return {**inputs, ULPS: numpy.asarray(_steps((), number, 0), numpy.float32)}
-        return {name: _shifted(array, number, index) for index, (name, array) in enumerate(inputs.items())}
+        moved = {name: _shifted(array, number, index) for index, (name, array) in enumerate(inputs.items())}
+        own = {ULPS: numpy.asarray(_steps((), number, 0), numpy.float32)} if self.is_shaken else {}
+        return {**moved, **own}
 
 
 def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: Path) -> Perturbed | None:
@@ -79,17 +80,18 @@ def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: P
     constants = {tensor.name for tensor in proto.graph.initializer}
     given = [value for value in proto.graph.input if value.name not in constants]
     kinds = {value.type.tensor_type.elem_type for value in given}
-    if kinds & {FLOAT, FLOAT16, DOUBLE}:
-        return Perturbed(model=runnable, runner=runner, is_shaken=False, least=_least(FLOAT16 in kinds))
-    other = shaken(proto)
+    takes_floats = bool(kinds & {FLOAT, FLOAT16, DOUBLE})
+    other = shaken(proto, is_first=not takes_floats)
     if other is None:
-        return None
+        if not takes_floats:
+            return None
+        return Perturbed(model=runnable, runner=runner, is_shaken=False, least=_least(FLOAT16 in kinds))
     folder.mkdir(parents=True)
     path = folder / "shaken.onnx"
     path.write_bytes(other.SerializeToString(deterministic=True))
     data_folder = runnable.data_folder or runnable.path.parent
     model = Runnable(path=path, data_folder=data_folder, is_optimized=runnable.is_optimized, settings=runnable.settings)
-    is_half = FLOAT16 in first_floats(proto).values()
+    is_half = FLOAT16 in (kinds if takes_floats else first_floats(proto).values())
     return Perturbed(model=model, runner=runner, is_shaken=True, least=_least(is_half))
 
 
