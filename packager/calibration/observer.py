@@ -75,7 +75,9 @@ class Observer:
                 if not is_refusal(error):
                     raise
                 raise ConfigError(
-                    f"ONNX Runtime refuses sample {number}: {error}", hint="mend the sample, or leave it out"
+                    f"ONNX Runtime refuses sample {number}: {error}",
+                    hint="mend the sample, or leave it out; in .npz and .npy files the first axis counts samples: "
+                    "save one alone as x[None]",
                 ) from error
             if values is None:
                 return
