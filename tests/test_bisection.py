@@ -25,6 +25,7 @@ from tests.bisection_cases import (
     WIDTH,
     Array,
     Inside,
+    Spoiling,
     bisected,
     branching,
     chain,
@@ -249,6 +250,14 @@ def test_a_fusion_of_the_first_side_is_found_too(tmp_path: Path) -> None:
     found = bisected(tmp_path, a, b, x(4, 32), tolerance=1e-9)
     assert (found.kind, found.node) == (Kind.FUSION, "g0")
     assert "a is right without graph optimizations" in found.words
+
+
+def test_what_a_runtime_makes_of_right_nodes_wherever_is_told_as_that(tmp_path: Path) -> None:
+    model = onnx_model(GELU, weights={"w": weight(32, 32)})
+    a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model, runner=Spoiling())
+    found = bisected(tmp_path, a, b, x(4, 32))
+    assert (found.kind, found.node, found.repro) == (Kind.FUSION, None, None)
+    assert found.words.startswith("the nodes of b are right when nothing is optimized: what its runtime makes of them ")
 
 
 def test_a_thousand_nodes_take_a_few_sessions(tmp_path: Path) -> None:
