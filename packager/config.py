@@ -173,7 +173,7 @@ class ParityTable(Strict):
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """rtol: the largest allowed error is atol + tolerance * scale. The scale is the output's largest value over all
     samples, and at least 1 where it comes from Sigmoid, Softmax or another operator of a known range. Default 1e-3,
-    1e-2 in 16 bits, 5e-2 with quantized activations"""
+    1e-2 in 16 bits, 4e-2 in files for processors that compute in 16 bits, 5e-2 with quantized activations"""
     atol: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     """what is allowed beside that; default a hundredth of the tolerance: 1e-5, 1e-4 in 16 bits, 5e-4 with quantized
     activations"""

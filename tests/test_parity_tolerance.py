@@ -9,7 +9,10 @@ import pytest
 
 from packager import parity
 from packager.bisection import Kind
+from packager.config import from_document
+from packager.evidence.numbers import settings_for
 from packager.findings import Parity
+from packager.ortformat.compile import FP16
 from packager.parity import ParitySettings, Subject, Tolerance
 from packager.quantizers.static_qdq import StaticQdq
 from packager.runners.cpu import Cpu
@@ -141,3 +144,20 @@ def test_a_small_fault_that_later_nodes_enlarge_is_found_at_its_node(tmp_path: P
     assert found.local_error is not None
     assert found.local_error.max_rel_error == pytest.approx(0.1, rel=1e-3)
     assert [row.value for row in found.layers] == ["a"]
+
+
+def test_a_file_whose_sums_are_in_16_bits_may_be_off_by_what_they_lose(tmp_path: Path) -> None:
+    weights = {"w": numpy.ones((8, 8), "f2")}
+    text = "(float16[1, 8] x) => (float16[1, 8] y) { y = MatMul (x, w) }"
+    file = compiled(tmp_path, onnx_model(text, weights=weights))
+    document = {
+        "package": {"name": "half"},
+        "model": {file.variant.model.name: {"path": "half.onnx"}},
+        "target": {"ios": {}},
+    }
+    config = from_document(document, tmp_path, targets=(), settings=())
+    found = {}
+    for processor in ("", FP16):
+        subject = Subject(variant=file.variant, compiled=replace(file, processor=processor))
+        found[processor] = settings_for(config, subject, Cpu()).tolerance
+    assert found == {"": 1e-2, FP16: pytest.approx(4e-2)}

@@ -107,12 +107,13 @@ def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySett
         if name not in outputs:
             where = f"model.{subject.variant.model.name}.tolerance.{name}"
             raise ConfigError(f"{where}: the model has no such output", hint=nearest(name, outputs))
+    default = parity.default_tolerance(subject.variant, has_sums_in_16_bits=subject.is_for_16_bits)
     return ParitySettings(
         is_recorded=runner.NAME == RECORDED,
         samples=table.samples,
         random_samples=table.random_samples,
         seed=table.seed,
-        tolerance=table.tolerance or parity.default_tolerance(subject.variant) + runner.ROUNDING,
+        tolerance=table.tolerance or default + runner.ROUNDING,
         atol=table.atol,
         distance=distance(table.from_original, subject),
         typical=typical(config, subject.variant),

@@ -19,6 +19,11 @@ class Subject:
         return self.compiled.style if self.compiled else Style.PLAIN
 
     @property
+    def is_for_16_bits(self) -> bool:
+        """Whether it is a file for processors that compute in 16 bits."""
+        return bool(self.compiled and self.compiled.processor)
+
+    @property
     def sha256(self) -> str:
         """Of the file, or of the graph without its weights."""
         return self.compiled.sha256 if self.compiled else hashlib.sha256(self.variant.graph).hexdigest()
@@ -43,8 +48,7 @@ class Subject:
     def runnable(self, folder: Path) -> Runnable:
         """What runners open; a graph is written to `folder`."""
         if self.compiled:
-            needs_fp16 = bool(self.compiled.processor)
-            return Runnable(path=self.compiled.path, needs_fp16=needs_fp16, settings=self.compiled.settings)
+            return Runnable(path=self.compiled.path, needs_fp16=self.is_for_16_bits, settings=self.compiled.settings)
         path = folder / "graph.onnx"
         path.write_bytes(self.variant.graph)
         return Runnable(path=path, data_folder=self.variant.data_folder)
