@@ -133,6 +133,7 @@ def parity(runner: str, file: Compiled, *outputs: OutputError, skipped: str = ""
         sha256=file.sha256,
         against="the quantized graph" if file.variant is INT8 else "the original",
         from_original=0.051 if file.variant is INT8 and ran else None,
+        distance_samples="8 calibration samples" if file.variant is INT8 and ran else "",
         unstable_outputs=("noise",) if ran else (),
         skipped=skipped,
         refusal=refusal,

@@ -181,7 +181,10 @@ def test_comparisons_that_failed_are_open_and_have_all_numbers() -> None:
     ]
     facts = {fact.label: fact.value for fact in model.comparisons[3].facts}
     assert facts["Nodes on it"] == "28 of 30; the CPU runs the rest"
-    assert facts["Compared with"] == "the quantized graph, which is 0.051 of the scale from the original"
+    assert (
+        facts["Compared with"]
+        == "the quantized graph, which is 0.051 of the scale from the original, on 8 calibration samples"
+    )
     assert facts["Not compared"] == "noise: the original itself gives something else every time"
     good, bad, exact = model.comparisons[3].outputs
     assert {fact.label: fact.value for fact in good.measures} == {

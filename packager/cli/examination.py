@@ -126,7 +126,11 @@ def _notes(compared: "list[Parity]") -> "list[str]":
     """What was allowed and on what, then why runners did not run, each once."""
     notes = [
         f"beside {each.against}, {each.samples}"
-        + ("" if each.from_original is None else f"; that is {each.from_original:.2g} from the original")
+        + (
+            ""
+            if each.from_original is None
+            else f"; that is {each.from_original:.2g} from the original on {each.distance_samples}"
+        )
         for each in compared
         if each.outputs
     ]

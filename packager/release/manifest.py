@@ -248,7 +248,11 @@ def parity_entry(parity: Parity) -> dict[str, object]:
         "runs-on": parity.runs_on,
         **({} if parity.placed is None else {"placed": parity.placed, "nodes": parity.node_count}),
         "against": parity.against,
-        **({} if parity.from_original is None else {"from-original": rounded(parity.from_original)}),
+        **(
+            {}
+            if parity.from_original is None
+            else {"from-original": rounded(parity.from_original), "from-original-samples": parity.distance_samples}
+        ),
         "samples": parity.samples,
         "tolerance": parity.tolerance,
         "atol": rounded(parity.atol),

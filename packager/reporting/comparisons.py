@@ -170,7 +170,8 @@ def _facts(parity: ParityEntry) -> Iterator[FactView]:
 def _against(parity: ParityEntry) -> str:
     if parity.from_original is None:
         return parity.against
-    return f"{parity.against}, which is {amount(parity.from_original)} of the scale from the original"
+    far = f"{amount(parity.from_original)} of the scale from the original"
+    return f"{parity.against}, which is {far}, on {parity.from_original_samples}"
 
 
 def _output(output: OutputEntry) -> OutputView:

@@ -152,6 +152,7 @@ def _parity(parity: Parity) -> ParityEntry:
         nodes=parity.node_count,
         against=parity.against,
         from_original=None if parity.from_original is None else number(parity.from_original),
+        from_original_samples=parity.distance_samples,
         samples=parity.samples,
         sample_count=parity.sample_count,
         tolerance=parity.tolerance,

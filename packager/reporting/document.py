@@ -125,6 +125,8 @@ class ParityEntry:
     """what it was compared with, in words"""
     from_original: Number | None
     """largest error beside the user's model, where that is not what it was compared with"""
+    from_original_samples: str
+    """where the samples of that came from, in words"""
     samples: str
     """where they came from, in words"""
     sample_count: int
