@@ -50,6 +50,7 @@ class Arm64:
             environment=self._environment.variables(),
             owner=self._environment.NAME,
             words="ONNX Runtime {version} on " + (f"an emulated {self.cpu}" if self.cpu else "arm64"),
+            is_disposable=True,
         )
         return ProcessSession(host, job(model, "cpu", {}), folder)
 

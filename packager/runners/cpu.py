@@ -39,7 +39,7 @@ class Cpu:
 def _host(model: Runnable) -> Host:
     """This Python, or one on an emulated processor that computes in 16 bits where the file needs that."""
     if not model.needs_fp16:
-        return Host(program=EXACT_CHILD)
+        return Host(program=EXACT_CHILD, is_disposable=True)
     core = Arm64()
     ensure(core)
     return Host(
@@ -48,4 +48,5 @@ def _host(model: Runnable) -> Host:
         environment=core.variables(),
         owner=core.NAME,
         words="ONNX Runtime {version} on an emulated " + core.cpu,
+        is_disposable=True,
     )
