@@ -4,6 +4,7 @@
 whole commands of mobpack are.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,9 @@ from pathlib import Path
 
 from packager.environments.environment import ensure
 from packager.environments.x86_64 import OlderX86
+
+EMULATED = "MOBPACK_TESTS_EMULATED"
+"""Environment variable that says that this Python is emulated: /proc/cpuinfo is the machine's all the same."""
 
 
 def interpreter(folder: Path) -> Path:
@@ -34,7 +38,7 @@ def interpreter(folder: Path) -> Path:
 def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         command: list[str | Path] = [interpreter(Path(scratch)), "-m", "pytest", *sys.argv[1:]]
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, check=False, env={**os.environ, EMULATED: "1"}).returncode
 
 
 if __name__ == "__main__":
