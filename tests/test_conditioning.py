@@ -16,9 +16,10 @@ from packager.bisection.scan import FIRST_ASKED
 from packager.bisection.subject import opened
 from packager.config import ParityTable
 from packager.console import Console
+from packager.errors import ModelError
 from packager.evidence.failures import Case, condemned_locally, in_words
 from packager.golden import golden_vectors
-from packager.parity import Checked, ParitySettings, References, Subject, Tolerance
+from packager.parity import Checked, ParitySettings, References, Subject, Tolerance, reference
 from packager.parity.conditioning import MOST_ULPS, TIMES, _shifted
 from packager.parity.frontier import ULPS, shaken
 from packager.plan import make
@@ -357,3 +358,16 @@ def test_no_golden_vector_ships_that_tells_nothing(tmp_path: Path) -> None:
     tables = {"table": weight(16, 8), "w": weight(8, 8, seed=1)}
     count, warnings = golden(tmp_path / "tokens", onnx_model(TOKENS.replace("GAIN", f"{{{GAIN}}}"), weights=tables))
     assert (count, len(warnings)) == (0, 1)
+
+
+def test_a_model_that_crashes_when_perturbed_says_so_each_time(
+    nets: dict[str, Compiled], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*given: object) -> None:
+        raise ModelError("it crashed", hint="")
+
+    monkeypatch.setattr(reference, "_perturbed", crash)
+    references = References(tmp_path)
+    for _ in range(2):
+        with pytest.raises(ModelError, match="it crashed"):
+            references.perturbed(nets["never"].variant, SETTINGS, 0)

@@ -213,8 +213,8 @@ def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, referenc
     """What the result depends on."""
     variant = subject.variant
     samples = [[path.name, tools.sha256_of(path)] for path in parity.sample_files(settings.samples)]
-    typical = settings.typical if not settings.samples else None
-    distant = references.typical_samples(typical).paths if typical else ()
+    source = settings.distance_source
+    distant = references.typical_samples(source).paths if source else ()
     return [
         variant.model.sha256,
         variant.model.name,

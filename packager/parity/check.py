@@ -74,8 +74,9 @@ def check(
     references = references or References(folder)
     reference = references.of(subject.original, settings)
     ran = _ran(subject, runner, settings, references, folder, progress)
-    typical = references.for_distance(subject.variant, settings) if is_own_original(subject.variant) else reference
-    distances = tuple(_distances(subject, settings, references, typical)) if ran.outputs else ()
+    has_distance = bool(ran.outputs) and is_own_original(subject.variant)
+    typical = references.for_distance(subject.variant, settings) if has_distance else reference
+    distances = tuple(_distances(subject, settings, references, typical)) if has_distance else ()
     others = _distances(subject, settings, references, reference) if distances and typical is not reference else ()
     specs = subject.variant.model.signature.outputs
     parity = Parity(

@@ -1,5 +1,6 @@
 """What original models compute: they run node by node as they are written, so that no rewrite is on both sides."""
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -67,39 +68,34 @@ class References:
 
     def for_distance(self, variant: Variant, settings: ParitySettings) -> Reference:
         """As `of`, on the samples on which a variant is compared with the user's model."""
-        if settings.samples or not settings.typical:
+        source = settings.distance_source
+        if not source:
             return self.of(variant, settings)
-        key = (variant.model.name, variant.graph, variant.weights, settings.typical)
+        key = (variant.model.name, variant.graph, variant.weights, source)
         if key not in self.known:
             folder = self._new_folder()
-            samples = self.typical_samples(settings.typical)
+            samples = self.typical_samples(source)
             outcomes = run_original(variant, samples, folder / "original")
-            self.known[key] = _with_outcomes(variant, samples, outcomes, folder, settings.typical.text)
+            self.known[key] = _with_outcomes(variant, samples, outcomes, folder, source.text)
         return self.known[key]
 
     def typical_samples(self, source: Source) -> SampleSet:
         """Those of `source`, each read once."""
         if source not in self.typical:
-            folder = self.folder / f"typical-{len(self.typical)}"
-            folder.mkdir()
-            self.typical[source] = typical(source, folder)
+            self.typical[source] = typical(source, self._new_folder())
         return self.typical[source]
 
     def _new_folder(self) -> Path:
-        folder = self.folder / f"reference-{len(self.known)}"
-        folder.mkdir(exist_ok=True)
-        return folder
+        return Path(tempfile.mkdtemp(dir=self.folder))
 
     def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
         """What the original makes of the sample `number` when its last bits change; nothing where it has no floats."""
         reference = self.of(original, settings)
         paths = reference.samples.paths
         if (original.graph, paths[number]) not in self.moved:
-            folder = self.folder / f"perturbed-{len(self.moved)}"
-            folder.mkdir()
             first = number - number % AT_ONCE
             group = [path for path in paths[first : first + AT_ONCE] if (original.graph, path) not in self.moved]
-            found = _perturbed(original, group, folder)
+            found = _perturbed(original, group, self._new_folder())
             self.moved |= {(original.graph, path): moved for path, moved in zip(group, found, strict=True)}
         return self.moved[original.graph, paths[number]]
 
@@ -112,8 +108,7 @@ class References:
         if not is_own_original(variant):
             return None
         if reference not in self.compared:
-            folder = self.folder / f"model-{len(self.compared)}"
-            self.compared[reference] = _beside(variant.model, reference, folder)
+            self.compared[reference] = _beside(variant.model, reference, self._new_folder())
         return self.compared[reference]
 
 

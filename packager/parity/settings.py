@@ -34,6 +34,11 @@ class ParitySettings:
         return self.outputs.get(output, self.general)
 
     @property
+    def distance_source(self) -> Source | None:
+        """Where the samples for `distance` come from; None where they are those of the comparison."""
+        return None if self.samples else self.typical
+
+    @property
     def general(self) -> Tolerance:
         """What outputs are judged by that have nothing of their own."""
         return Tolerance(max_rel_error=self.tolerance, atol=self.atol)
