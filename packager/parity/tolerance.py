@@ -6,13 +6,10 @@ from dataclasses import dataclass, replace
 from packager.findings import OutputError
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
+from packager.runners.runner import SUMS_IN_16_BITS
 from packager.values import Numbers, Variant
 
 FLOAT32, FLOAT16, QUANTIZED = 1e-3, 1e-2, 5e-2
-SUMS_IN_16_BITS = 3e-2
-"""More, where sums are in 16 bits, too, as with providers that compute so. In Silero VAD, made float16, on an emulated
-Cortex-A76 one convolution of 387 products is off by 0.0095 of its largest value, the state behind four of them and an
-LSTM by 0.023."""
 ATOL_OF_RTOL = 1e-2
 """The absolute part where nobody has said one, as a share of the relative one: 1e-5 beside 1e-3. Kernels that round
 more do so with small numbers, too."""

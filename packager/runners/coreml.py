@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from packager.environments import CHILD, SIGNED
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Runnable, Session, job
+from packager.runners.runner import SUMS_IN_16_BITS, Runnable, Session, job
 
 PROVIDER = "CoreMLExecutionProvider"
 OPTIONS = {"ModelFormat": "MLProgram"}
@@ -19,7 +19,7 @@ OPTIONS = {"ModelFormat": "MLProgram"}
 class Coreml:
     NAME: ClassVar[str] = "coreml"
     OPENS: ClassVar[str] = "coreml"
-    ROUNDING: ClassVar[float] = 3e-2
+    ROUNDING: ClassVar[float] = SUMS_IN_16_BITS
     about: ClassVar[str] = "CoreML on this Mac"
 
     def label(self) -> str:

@@ -9,7 +9,7 @@ from packager.environments import CHILD, SIGNED
 from packager.environments.qnn import OPTIONS, WORDS
 from packager.environments.qnn import Qnn as Environment
 from packager.runners.process import Host, ProcessSession
-from packager.runners.runner import Runnable, Session, job
+from packager.runners.runner import SUMS_IN_16_BITS, Runnable, Session, job
 
 CONTEXT = b"EPContext"
 """Operator of the nodes that hold a program for one chip."""
@@ -19,7 +19,7 @@ CONTEXT = b"EPContext"
 class Qnn:
     NAME: ClassVar[str] = "qnn"
     OPENS: ClassVar[str] = "qnn"
-    ROUNDING: ClassVar[float] = 3e-2
+    ROUNDING: ClassVar[float] = SUMS_IN_16_BITS
     about: ClassVar[str] = "QNN on Qualcomm's simulator of its neural processor"
 
     def label(self) -> str:

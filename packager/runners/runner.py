@@ -8,6 +8,9 @@ from typing import Any, ClassVar, Protocol, Self
 
 ANY, GRAPH, ORIGINAL = "any", "graph", "original"
 """Values of `Runner.OPENS` beside the names of providers."""
+SUMS_IN_16_BITS = 3e-2
+"""What sums in 16 bits add to an error. In Silero VAD, made float16, on an emulated Cortex-A76 one convolution of 387
+products is off by 0.0095 of its largest value, the state behind four of them and an LSTM by 0.023."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +78,7 @@ class Runner(Protocol):
     `original` for the user's model"""
     ROUNDING: ClassVar[float]
     """error that its own arithmetic adds where the model says 32 bits, as a share of the output's largest value: 0
-    where it computes as the model says, 3e-2 where it computes in 16 bits"""
+    where it computes as the model says, `SUMS_IN_16_BITS` where it computes in 16 bits"""
     about: ClassVar[str]
     """what it is, in one line"""
 
