@@ -58,7 +58,8 @@ def main() -> int:
         and (found := kept(entry, folder, any_code=arguments.keep_all or arguments.page_only))
     }
     wanted = arguments.only or [each.name for each in zoo.models if each.name not in results]
-    ensure(Android())  # asks XNNPACK, too
+    if wanted and not arguments.page_only:
+        ensure(Android())  # asks XNNPACK, too
     absent = []
     for entry in (each for each in zoo.models if each.name in wanted and not arguments.page_only):
         try:
