@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -117,15 +117,12 @@ class Maker:
     store: Store
     scratch: Path
     """as long as vectors are made"""
+    drawn: dict[tuple[object, ...], Inputs] = field(default_factory=dict)
+    """original and number of the draw -> the inputs that it runs on"""
 
     @cached_property
     def references(self) -> parity.References:
         return parity.References(self.scratch)
-
-    @cached_property
-    def drawn(self) -> dict[tuple[object, ...], Inputs]:
-        """Original and seed -> the inputs that it runs on."""
-        return {}
 
     def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
         """Raises NotGoldenError when one of its files can have none."""

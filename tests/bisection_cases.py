@@ -17,7 +17,7 @@ from packager import exact
 from packager.bisection import Bisection, Limits, Side, bisect
 from packager.errors import ModelError
 from packager.parity import Tolerance
-from packager.runners import Outcome, Runnable, Session
+from packager.runners import Outcome, Runnable
 from packager.samples import write_arrays
 from packager.session.session_child import run_sample
 from tests.onnx_text import onnx_model, saved, weight
@@ -58,7 +58,7 @@ class Inside:
     def cannot_open(self, model: Runnable) -> str:
         return ""
 
-    def open(self, model: Runnable, folder: Path) -> Session:
+    def open(self, model: Runnable, folder: Path) -> "_Open":
         self.opened.append(model.path)
 
         def options() -> onnxruntime.SessionOptions:
@@ -106,13 +106,13 @@ class Spoiling(Inside):
 
     nodes: int = 3
 
-    def open(self, model: Runnable, folder: Path) -> Session:
+    def open(self, model: Runnable, folder: Path) -> "_Open":
         session = super().open(model, folder)
         graph = onnx.load(model.path, load_external_data=False).graph
         outputs = [value.name for value in graph.output]
         if not model.is_optimized or len(graph.node) <= self.nodes or "y" not in outputs:
             return session
-        return _Spoilt(session.session, self, place=outputs.index("y"))  # type: ignore[attr-defined]
+        return _Spoilt(session.session, self, place=outputs.index("y"))
 
 
 @dataclass(frozen=True)
