@@ -60,8 +60,7 @@ class Result:
 def run(request: Request, store: Store, console: Console) -> Result:
     """Quantizes, measures, and writes: all of it, or nothing and a MobpackError."""
     refuse_output(request)
-    made = quantization.variant(request.model, request.recipe.NAME, request.recipe, store, console)
-    measured = measure(request, made, store, console) if request.wants_report else Measured()
+    made, measured = made_and_measured(request, store, console)
     sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
     timed = measured.latencies[0] if measured.latencies else None
     for warning in gate(sizes, timed, is_forced=request.is_forced):
@@ -73,6 +72,18 @@ def run(request: Request, store: Store, console: Console) -> Result:
     if page:
         write_report(page, report)
     return Result(files=files, page=page, report=report)
+
+
+def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[Made, Measured]":
+    """The variant, and what it is worth where a report is wanted; what calibration runs is not run again for that."""
+    recipe = request.recipe
+    if not request.wants_report:
+        return quantization.variant(request.model, recipe.NAME, recipe, store, console), Measured()
+    with store.scratch() as scratch:
+        outputs = scratch / "outputs"
+        outputs.mkdir()
+        made = quantization.variant(request.model, recipe.NAME, recipe, store, console, outputs=outputs)
+        return made, measure(request, made, outputs, store, console)
 
 
 def refuse_output(request: Request) -> None:
@@ -100,8 +111,8 @@ class Measured:
     """what it was measured on, in words"""
 
 
-def measure(request: Request, made: Made, store: Store, console: Console) -> Measured:
-    """Speed, the metric, and the error of every layer."""
+def measure(request: Request, made: Made, outputs: Path, store: Store, console: Console) -> Measured:
+    """Speed, the metric, and the error of every layer; `outputs` holds what calibration recorded, if anything."""
     original, quantized = subjects(made)
     given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
     with store.scratch() as scratch:
@@ -109,7 +120,7 @@ def measure(request: Request, made: Made, store: Store, console: Console) -> Mea
         with console.step("measure latency"):
             latencies = tuple(_latencies(original, quantized, used, scratch))
         with console.step(f"measure {request.metric}"):
-            score = _score(original, quantized, used, request.metric, scratch)
+            score = _score(original, quantized, used, request.metric, outputs, scratch)
         with console.progress("compare layers") as advance:
             layers = layer_errors(original, quantized, used, scratch, advance)
     return Measured(latencies=latencies, score=score, layers=layers, samples=words)
@@ -120,13 +131,13 @@ def _latencies(original: Subject, quantized: Subject, used: Samples, scratch: Pa
     yield emulated_latency(original, quantized, used, scratch)
 
 
-def _score(original: Subject, quantized: Subject, used: Samples, metric: str, scratch: Path) -> Score:
+def _score(original: Subject, quantized: Subject, used: Samples, metric: str, outputs: Path, scratch: Path) -> Score:
     from packager.measurement.hosts import as_measured
 
     folder = scratch / "metric"
     folder.mkdir()
     graph = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
-    with Evaluator(original, metric, folder, samples=used) as evaluator:
+    with Evaluator(original, metric, folder, samples=used, outputs=outputs) as evaluator:
         return evaluator.score(graph.written(folder / "quantized.onnx"), quantized.data_folder)
 
 

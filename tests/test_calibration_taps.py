@@ -61,3 +61,11 @@ def test_weights_and_values_inside_branches_are_refused_by_name() -> None:
     with pytest.raises(ModelError, match="'inside' is inside a branch"):
         tap(onnx_model(BRANCHES).SerializeToString(), ["inside"])
     assert tap(onnx_model(BRANCHES).SerializeToString(), ["y"]).fetched == ("y",)
+
+
+def test_outputs_are_those_of_the_graph_where_two_runs_give_the_same() -> None:
+    assert tap(block(), ["c"]).outputs == ("y",)
+    drawn = "(float[2] x) => (float[2] y) { r = RandomNormalLike (x) y = Add (x, r) }"
+    assert tap(onnx_model(drawn).SerializeToString(), ["r"]).outputs == ()
+    passed_on = "(float[2] x) => (float[2] y, float[2] x) { y = Neg (x) }"
+    assert tap(onnx_model(passed_on).SerializeToString(), ["y"]).outputs == ()

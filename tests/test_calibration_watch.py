@@ -17,6 +17,7 @@ from packager.calibration.statistics import Statistics, load
 from packager.calibration.taps import tap
 from packager.errors import ConfigError, MobpackError, ModelError
 from packager.programs import Channel
+from packager.samples.recorded import OUTPUTS, recorded
 from tests.calibration_cases import BLOCK, job, normal, written
 from tests.onnx_text import onnx_model, weight
 
@@ -75,6 +76,19 @@ def test_groups_change_nothing(folder: Path) -> None:
         Path(told.unfinished).unlink(missing_ok=True)
         found, _ = watched(told)
         assert_same(whole, found)
+
+
+@pytest.mark.parametrize("tensors", [["x", "r"], ["m"], ["x"]])  # "y" is "m" in another shape
+def test_outputs_are_recorded_on_the_way(tmp_path: Path, folder: Path, tensors: list[str]) -> None:
+    without, _ = watched(job(BLOCK_MODEL, tensors, folder))
+    Path(job(BLOCK_MODEL, tensors, folder).unfinished).unlink(missing_ok=True)
+    told = replace(job(BLOCK_MODEL, tensors, folder), outputs=str(tmp_path), given=["y"])
+    found, _ = watched(told)
+    assert_same(without, found)
+    session = onnxruntime.InferenceSession(BLOCK_MODEL.SerializeToString())
+    for number, path in enumerate(sorted(folder.glob("*.npz"))):
+        expected = session.run(["y"], {"x": numpy.load(path)["x"]})
+        numpy.testing.assert_allclose(recorded(tmp_path, number, OUTPUTS, 1), expected, rtol=1e-4, atol=1e-5)
 
 
 def assert_same(one: Statistics, other: Statistics) -> None:

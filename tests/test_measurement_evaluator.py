@@ -15,6 +15,7 @@ from packager.exact import opening
 from packager.measurement import Evaluator, Samples, Subject, as_measured
 from packager.measurement.child import Job, prepared, serve
 from packager.programs import Channel
+from packager.samples.recorded import OUTPUTS, record, recorded
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 
@@ -43,6 +44,7 @@ def job(original: Subject, metric: str, folder: Path, told: Samples | None = Non
         description=dict(told.description),
         count=told.count,
         folder=str(folder),
+        reference=str(folder / "reference"),
         threads=threads,
     )
 
@@ -121,6 +123,25 @@ def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(tmp_path: Path, p
     assert again == first[-2:]  # without a word on samples done
     assert (tmp_path / "read.log").read_text() == "read\n"
     assert len(list((tmp_path / "files" / "reference").glob("*-out-0.npy"))) == 4
+
+
+def test_recorded_outputs_are_not_computed_again_and_missing_ones_are(
+    tmp_path: Path, pair: tuple[Subject, Subject]
+) -> None:
+    original, found = pair
+    whole = answers(job(original, "sqnr", tmp_path / "whole"), found)[-1]
+    told = job(original, "sqnr", tmp_path / "half")
+    half, ready = Path(told.reference), tmp_path / "whole" / "reference"
+    half.mkdir()
+    for number in (1, 3):
+        record(half, number, OUTPUTS, recorded(ready, number, OUTPUTS, 1))
+    assert answers(told, found)[-1] == whole
+    false = job(original, "sqnr", tmp_path / "false")
+    Path(false.reference).mkdir()
+    record(Path(false.reference), 2, OUTPUTS, [9 * each for each in recorded(ready, 2, OUTPUTS, 1)])
+    judged = answers(false, found)[-1]
+    assert judged["score"] < whole["score"]
+    assert judged["worst"]["worst_sample"] == 2
 
 
 def test_what_is_wrong_with_one_graph_leaves_the_next_alone(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:

@@ -139,6 +139,8 @@ def _run(
         threads=request.threads,
         unfinished=str(unfinished),
         output=str(output),
+        outputs=str(request.outputs or ""),
+        given=list(taps.outputs) if request.outputs else [],
     )
     run_with_progress(
         "packager.calibration.child",

@@ -55,6 +55,10 @@ class Job:
     """file with the statistics so far: read first if it is there, written every few seconds"""
     output: str
     """file for the statistics of all samples"""
+    outputs: str = ""
+    """folder that records the `given` values of every sample; empty where nobody wants them"""
+    given: list[str] = field(default_factory=list)
+    """outputs of the graph"""
     save_every_s: float = SAVE_EVERY_S
     group_bytes: int = 2 * GROUP_BYTES
     """of the values that are held at once, of all threads; ranges do not depend on it"""
@@ -95,11 +99,13 @@ def watch(job: Job, channel: Channel) -> None:
     samples = enumerate(islice(_samples(job), done, None), done)
     first = list(islice(samples, 1))
     observer = Observer(
-        stretched=_stretched(job, first[0][1]) if job.fetched and first else None,
+        stretched=_stretched(job, first[0][1]) if (job.fetched or job.given) and first else None,
         inputs=tuple(job.inputs),
         fetched=tuple(job.fetched),
         has_histograms=job.has_histograms,
         collection=collection,
+        outputs=Path(job.outputs),
+        given=tuple(job.given),
     )
     run = Run(job, collection, channel)
     with ThreadPoolExecutor(job.threads) as pool:
@@ -137,6 +143,8 @@ def _stretched(job: Job, sample: "Mapping[str, NDArray[Any]]") -> Stretched:
     proto = onnx.ModelProto.FromString(Path(job.graph).read_bytes())
     sizes = sizes_of(proto, job.fetched, {name: array.shape for name, array in sample.items()})
     groups = grouped(job.fetched, sizes, job.group_bytes // job.threads)
+    unseen = [name for name in job.given if name not in job.fetched]
+    groups += [unseen] if unseen else []
     found = Stretched(proto, groups, lambda graph, entries: _session(graph, job.data_folder, entries))
     _give_memory_back()
     for name in job.fetched:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.calibration.histogram import count
@@ -10,6 +11,7 @@ from packager.calibration.statistics import NOTHING, Collection
 from packager.errors import ConfigError, ModelError
 from packager.ortformat.refusals import is_refusal
 from packager.rewriting.stretched import Stretched, values_of
+from packager.samples.recorded import OUTPUTS, record
 
 if TYPE_CHECKING:
     from numpy import float32, generic
@@ -28,6 +30,10 @@ class Observer:
     has_histograms: bool
     collection: Collection
     """where `observe` counts, in whatever order samples come; their least and greatest values are for the caller"""
+    outputs: Path
+    """folder for the values of `given`"""
+    given: tuple[str, ...]
+    """values to record"""
 
     def observe(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> "NDArray[float32]":
         """Runs sample `number`, counts its values and returns the least and the greatest of every tensor.
@@ -37,11 +43,17 @@ class Observer:
         import numpy
 
         seen = {name: self._look(number, name, self._fed(number, name, sample)) for name in self.inputs}
+        kept: dict[str, NDArray[Any]] = {}
         for values in self._run(number, sample):
             while values:
                 name = next(iter(values))
                 value = values.pop(name)  # its memory serves what comes next
-                seen[name] = self._look(number, name, values_of(value).reshape(-1))
+                if name in self.given:
+                    kept[name] = value.numpy()
+                if name in self.fetched:
+                    seen[name] = self._look(number, name, values_of(value).reshape(-1))
+        if kept:
+            record(self.outputs, number, OUTPUTS, [kept[name] for name in self.given])
         return numpy.array([seen[name] for name in (*self.inputs, *self.fetched)], numpy.float32)
 
     def _fed(self, number: int, name: str, sample: "Mapping[str, NDArray[generic]]") -> "NDArray[generic]":

@@ -71,3 +71,6 @@ class Request:
     method: Method
     threads: int = 2
     """samples that are run at once; the ranges do not depend on it"""
+    outputs: Path | None = None
+    """folder that records what the graph gives of the samples that are run, so that nobody runs it for that again;
+    graphs that draw random numbers record nothing"""

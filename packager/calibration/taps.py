@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from packager import walk
 from packager.errors import ModelError, nearest
+from packager.rewriting.stretches import DRAWN
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -26,6 +27,8 @@ class Taps:
     """in the order of the graph, so that the first bad one is where the trouble starts"""
     sources: Mapping[str, str]
     """tensor asked for -> the input or fetched value with the same elements"""
+    outputs: tuple[str, ...]
+    """of the graph; none where random numbers are drawn, or where one is an input or a constant"""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,6 +50,7 @@ def tap(graph: bytes, tensors: Iterable[str]) -> Taps:
     sources = {name: origins.get(name, name) for name in asked}
     needed = set(sources.values())
     fetched = tuple(name for name in values[len(inputs) :] if name in needed)
+    outputs = _outputs(proto)
     if fetched:
         del proto.graph.output[:]
         proto.graph.output.extend(onnx.ValueInfoProto(name=name) for name in fetched)
@@ -55,7 +59,16 @@ def tap(graph: bytes, tensors: Iterable[str]) -> Taps:
         inputs=tuple(name for name in inputs if name in needed),
         fetched=fetched,
         sources=sources,
+        outputs=outputs,
     )
+
+
+def _outputs(proto: "ModelProto") -> tuple[str, ...]:
+    """Those of the graph, where a second run gives the same ones and nodes make them all."""
+    names = tuple(value.name for value in proto.graph.output)
+    made = {name for node in proto.graph.node for name in node.output}
+    is_random = any(node.op_type in DRAWN for node in walk.all_nodes(proto))
+    return () if is_random or not made.issuperset(names) else names
 
 
 def _origins(graph: "GraphProto", values: set[str]) -> dict[str, str]:

@@ -40,7 +40,9 @@ class Job:
     count: int
     """of samples; a metric of the user's has its own"""
     folder: str
-    """for what the float model makes of the samples"""
+    """for the score of the float model by a metric of the user's"""
+    reference: str
+    """folder for what the float model makes of the samples; some of it may be there"""
     threads: int
     """samples that are run at once"""
 
@@ -55,7 +57,7 @@ def prepared(job: Job, channel: Channel) -> tuple[Measure, float]:
         )
     samples = {"reader": job.reader, "description": job.description, "count": job.count}
     known = reference(
-        Path(job.folder) / "reference",
+        Path(job.reference),
         Path(job.original),
         job.data_folder,
         samples,

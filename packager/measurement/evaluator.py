@@ -36,8 +36,10 @@ class Evaluator:
         code_folder: Path | None = None,
         threads: int = THREADS,
         progress: Callable[[int, int], None] = _silent,
+        outputs: Path | None = None,
     ) -> None:
-        """`folder` is scratch space. `progress` gets samples of the float model done and in all. Raises ConfigError
+        """`folder` is scratch space, `outputs` a folder with what calibration recorded of the float model; more is
+        written to it. `progress` gets samples of the float model done and in all. Raises ConfigError
         for a metric that does not exist, or that needs samples."""
         if samples is None and not has_own_data(metric):
             raise ConfigError(
@@ -59,6 +61,7 @@ class Evaluator:
             description=dict(self._samples.description),
             count=self._samples.count,
             folder=str(folder),
+            reference=str(outputs or folder / "reference"),
             threads=threads,
         )
 

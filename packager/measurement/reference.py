@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from packager.errors import MobpackError, ModelError
 from packager.measurement.metrics import Outputs
 from packager.measurement.running import opened, read, run
+from packager.samples.recorded import INPUTS, OUTPUTS, is_recorded, record, recorded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WHOLE = "whole.json"
 """Is written last: what an earlier process left half-made is made anew."""
-SMALL_BYTES = 1 << 16
-"""Smaller arrays are read instead of mapped, which costs less; nothing at all cannot be mapped."""
 
 
 @dataclass(frozen=True)
@@ -30,17 +29,21 @@ class Reference:
         return range(self.count)
 
     def sample(self, number: int) -> "dict[str, NDArray[Any]]":
-        return {name: _load(self.folder / f"{number}-in-{index}.npy") for index, name in enumerate(self.inputs)}
+        arrays = recorded(self.folder, number, INPUTS, len(self.inputs))
+        return dict(zip(self.inputs, arrays, strict=True))
 
     def original(self, number: int) -> Outputs:
         """What the float model makes of sample `number`."""
-        return [_load(self.folder / f"{number}-out-{index}.npy") for index in range(len(self.outputs))]
+        return recorded(self.folder, number, OUTPUTS, len(self.outputs))
 
 
 def reference(
     folder: Path, graph: Path, data_folder: str, samples: Mapping[str, Any], progress: Callable[[int], None]
 ) -> Reference:
     """What is in `folder`, made now if it is not there; `progress` gets the number of samples done.
+
+    Outputs that calibration has recorded in `folder` are not computed again. It looks at every value, so that fewer
+    nodes are fused: they may differ from those of a run without it by roundings.
 
     Raises ModelError when the float model cannot run a sample, ConfigError when samples cannot be read.
     """
@@ -53,9 +56,10 @@ def reference(
     folder.mkdir(exist_ok=True)
     count = 0
     for count, sample in enumerate(read(**samples), 1):
-        results = _results(session, outputs, sample, count - 1)
-        _save(folder, f"{count - 1}-in", [sample[name] for name in inputs])
-        _save(folder, f"{count - 1}-out", results)
+        number = count - 1
+        record(folder, number, INPUTS, [sample[name] for name in inputs])
+        if not is_recorded(folder, number, OUTPUTS, len(outputs)):
+            record(folder, number, OUTPUTS, _results(session, outputs, sample, number))
         progress(count)
     known = {"inputs": inputs, "outputs": outputs, "count": count}
     (folder / WHOLE).write_text(json.dumps(known), encoding="utf-8")
@@ -67,18 +71,3 @@ def _results(session: Any, names: tuple[str, ...], sample: Mapping[str, Any], nu
         return run(session, names, sample)
     except MobpackError as error:
         raise ModelError(f"sample {number}: {error.message}", hint="mend the sample, or leave it out") from error
-
-
-def _save(folder: Path, prefix: str, arrays: Outputs) -> None:
-    import numpy
-
-    for index, array in enumerate(arrays):
-        plain = numpy.asarray(array)
-        numpy.save(folder / f"{prefix}-{index}.npy", plain.astype(str) if plain.dtype.kind == "O" else plain)
-
-
-def _load(path: Path) -> "NDArray[Any]":
-    import numpy
-
-    array: NDArray[Any] = numpy.load(path, mmap_mode="r" if path.stat().st_size > SMALL_BYTES else None)
-    return array

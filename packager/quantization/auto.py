@@ -14,10 +14,9 @@ from packager.measurement.hosts import as_measured
 from packager.measurement.metrics import SQNR, Score
 from packager.measurement.subject import Subject
 from packager.quantization.making import draft_of
-from packager.quantization.ranges import ranges_for
+from packager.quantization.ranges import Basis, ranges_for
 from packager.quantization.search import Assignment, Found, Search
 from packager.quantizers import Auto, StaticQdq
-from packager.rewriting.draft import Draft
 from packager.rewriting.layers import fit_layers, names_of
 from packager.samples import Samples
 from packager.store import Step, Store, key_of
@@ -29,19 +28,6 @@ SCORE = Step(
     caller=__name__,
     computed_by=("packager.measurement.evaluator", "packager.measurement.hosts", "packager.samples.reading"),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Basis:
-    """What ranges are measured on."""
-
-    model: Model
-    graph: bytes
-    """prepared, in float"""
-    samples: Samples
-
-    def draft(self) -> Draft:
-        return draft_of(self.graph, self.model.data_folder)
 
 
 def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[StaticQdq, Found]:
@@ -156,7 +142,5 @@ class _Trial:
             basis = self.basis
             settings = replace(self.recipe.calibration, method=method)  # type: ignore[arg-type]
             values = quantizer.measures(basis.draft())
-            self.ranges[method] = ranges_for(
-                basis.model, basis.graph, values, basis.samples, settings, self.store, self.console
-            )
+            self.ranges[method] = ranges_for(basis, values, settings, self.store, self.console)
         return self.ranges[method]

@@ -1,37 +1,52 @@
 """Between which numbers the values of a graph lie, by the samples of a quantizer's calibration."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from packager import calibration
 from packager import samples as samples_of
 from packager.console import Console
 from packager.errors import ConfigError
+from packager.quantization.making import draft_of
 from packager.quantizers import Calibration
+from packager.rewriting.draft import Draft
 from packager.samples.reading import READER
 from packager.store import Store
 from packager.values import Model, Range
 
 
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What ranges are measured on."""
+
+    model: Model
+    graph: bytes
+    """prepared, in float"""
+    samples: calibration.Samples
+    outputs: Path | None = None
+    """folder that records what `graph` gives of the samples, where they have to be run"""
+
+    def draft(self) -> Draft:
+        return draft_of(self.graph, self.model.data_folder)
+
+
 def ranges_for(
-    model: Model,
-    graph: bytes,
-    values: Sequence[str],
-    samples: calibration.Samples,
-    settings: Calibration,
-    store: Store,
-    console: Console,
+    basis: Basis, values: Sequence[str], settings: Calibration, store: Store, console: Console
 ) -> Mapping[str, Range]:
-    """The ranges of `values` of `graph`, the prepared one of `model`; one calibration serves all methods.
+    """The ranges of `values`; one calibration serves all methods.
 
     Raises ModelError for values that have no range. What is odd about them is a warning.
     """
+    model = basis.model
     request = calibration.Request(
-        graph=graph,
+        graph=basis.graph,
         weights_sha256=model.sha256,
         data_folder=model.data_folder,
         tensors=tuple(values),
-        samples=samples,
+        samples=basis.samples,
         method=calibration.Method(name=settings.method, percentile=settings.percentile),
+        outputs=basis.outputs,
     )
     with console.progress(f"calibrate {model.name} ({settings.method})") as advance:
         found = calibration.calibrate(request, store, advance)

@@ -24,7 +24,7 @@ QUANTIZE = Step(name="quantize", caller=__name__, computed_by=("packager.quantiz
 
 if TYPE_CHECKING:
     from packager import calibration
-    from packager.quantization.auto import Basis
+    from packager.quantization.ranges import Basis
     from packager.quantization.search import Found
 
 
@@ -41,9 +41,12 @@ class Made:
     """the search, where there was one"""
 
 
-def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Console) -> Made:
+def variant(
+    model: Model, name: str, recipe: Recipe, store: Store, console: Console, *, outputs: Path | None = None
+) -> Made:
     """The variant `name` of `model`, made by `recipe` or found in the store; `model` must be hashed.
 
+    Where samples have to be run to calibrate it, the folder `outputs` records what the float graph gives of them.
     Raises ConfigError for samples that do not fit the model, ModelError for a model that cannot be quantized.
     """
     if isinstance(recipe, NoQuantizer):
@@ -51,13 +54,13 @@ def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Cons
     if isinstance(recipe, Auto):
         from packager.quantization.auto import search
 
-        basis = _basis(model, recipe.calibration, store, console)
+        basis = _basis(model, recipe.calibration, outputs, store, console)
         quantizer, found = search(basis, recipe, store, console)
         made = _calibrated(basis, name, quantizer, store, console)
         explained = replace(made, quantizer=recipe.NAME, left=_explained(made.left, found.reasons))
         return Made(variant=explained, graph=basis.graph, samples=basis.samples, found=found)
     if isinstance(recipe, StaticQdq):
-        basis = _basis(model, recipe.calibration, store, console)
+        basis = _basis(model, recipe.calibration, outputs, store, console)
         made = _calibrated(basis, name, recipe, store, console)
         return Made(variant=made, graph=basis.graph, samples=basis.samples)
     graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
@@ -67,23 +70,22 @@ def variant(model: Model, name: str, recipe: Recipe, store: Store, console: Cons
     return Made(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
 
 
-def _basis(model: Model, settings: Calibration, store: Store, console: Console) -> "Basis":
+def _basis(model: Model, settings: Calibration, outputs: Path | None, store: Store, console: Console) -> "Basis":
     """The graph that ranges are measured on, and the samples."""
-    from packager.quantization.auto import Basis
-    from packager.quantization.ranges import read_samples
+    from packager.quantization.ranges import Basis, read_samples
 
     refuse_quantized(model)
     samples = read_samples(model, settings, console)
     with console.step(f"prepare {model.name}"):
         graph = prepared(model, store)
-    return Basis(model=model, graph=graph, samples=samples)
+    return Basis(model=model, graph=graph, samples=samples, outputs=outputs)
 
 
 def _calibrated(basis: "Basis", name: str, quantizer: StaticQdq, store: Store, console: Console) -> Variant:
     from packager.quantization.ranges import ranges_for
 
     values = quantizer.measures(basis.draft())
-    ranges = ranges_for(basis.model, basis.graph, values, basis.samples, quantizer.calibration, store, console)
+    ranges = ranges_for(basis, values, quantizer.calibration, store, console)
     return _made(basis.model, basis.graph, name, quantizer, ranges, store, console)
 
 
