@@ -39,7 +39,7 @@ def pages() -> Mapping[str, str]:
     kotlin = _declared_in(PACKAGE.glob("android/**/*.kt"), KOTLIN)
     swift = _declared_in(PACKAGE.glob("ios/Sources/**/*.swift"), SWIFT)
     found = {KOTLIN: kotlin, SWIFT: swift, TYPESCRIPT: _exported()}
-    return {f"api/{language.name}.md": _page(language, declared) for language, declared in found.items()}
+    return {f"api/{language.name}.md": page(language, declared) for language, declared in found.items()}
 
 
 def _declared_in(paths: Iterable[Path], language: Language) -> list[Declaration]:
@@ -59,7 +59,8 @@ def _exported() -> list[Declaration]:
     return found
 
 
-def _page(language: Language, declared: Iterable[Declaration]) -> str:
+def page(language: Language, declared: Iterable[Declaration]) -> str:
+    """The Markdown of one language."""
     sections: dict[str, list[Declaration]] = defaultdict(list)
     for each in sorted(declared, key=lambda each: (each.name != MODEL, each.name.lower(), each.is_extension)):
         sections[each.name].append(each)

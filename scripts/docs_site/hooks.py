@@ -1,5 +1,6 @@
 """What mkdocs is told beyond mkdocs.yml: pages that are not in docs/, and links as they are in the repository."""
 
+import re
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -8,6 +9,8 @@ from mkdocs.structure.pages import Page
 
 from scripts.docs_site import api, links
 
+AFTER_CODE = re.compile(r"^( +```)\n(?=- )", re.MULTILINE)
+"""Where Python-Markdown sees a new item of a list only behind a blank line."""
 ROOT = Path(__file__).parents[2]
 OUTSIDE = {
     "README.md": "index.md",
@@ -37,4 +40,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     uris = {uri: path for path, uri in OUTSIDE.items()}
     pages = {uris.get(file.src_uri, f"docs/{file.src_uri}"): file.src_uri for file in files}
+    markdown = AFTER_CODE.sub("\\1\n\n", markdown)
     return links.for_site(markdown, uris.get(page.file.src_uri, f"docs/{page.file.src_uri}"), pages, ROOT)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from posixpath import dirname, normpath, relpath
+from posixpath import dirname, join, normpath, relpath
 
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -17,7 +17,7 @@ def for_site(markdown: str, source: str, pages: Mapping[str, str], root: Path) -
 
     def link(found: re.Match[str]) -> str:
         text, target, anchor = found["text"], found["target"], found["anchor"] or ""
-        path = normpath(f"{dirname(source)}/{target}".lstrip("/"))
+        path = normpath(join(dirname(source), target))
         page = pages.get(path) or pages.get(f"{path}/README.md")
         if page:
             return f"[{text}]({relpath(page, dirname(pages[source]) or '.')}{anchor})"
@@ -29,4 +29,4 @@ def for_site(markdown: str, source: str, pages: Mapping[str, str], root: Path) -
 
 
 def is_in_repository(root: Path, path: str) -> bool:
-    return not path.startswith("..") and ":" not in path and (root / path).exists()
+    return not path.startswith(("/", "..")) and ":" not in path and (root / path).exists()

