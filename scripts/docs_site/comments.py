@@ -27,7 +27,6 @@ def item(found: re.Match[str]) -> str:
 
 def spread(text: str) -> str:
     """Lists that are indented by two blanks, as Markdown's four."""
-    if not ITEM.search(text):
-        return text
-    start = ITEM.search(text).start()  # type: ignore[union-attr]
+    first = ITEM.search(text)
+    start = first.start() if first else len(text)
     return text[:start] + re.sub(r"^ +", lambda blanks: blanks[0] * 2, text[start:], flags=re.MULTILINE)

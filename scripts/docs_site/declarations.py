@@ -16,6 +16,7 @@ TYPE = re.compile(
 )
 GOES_ON = re.compile(r" |[)}\]]|$")
 """A line that belongs to what began before it."""
+
 ATTRIBUTE = re.compile(r"@\w+(\(.*\))?")
 ATTRIBUTES = re.compile(rf"^(?:{ATTRIBUTE.pattern}\n)+")
 NAMED = re.compile(r"(?:const|function|type) (\w+)")
@@ -78,11 +79,11 @@ def _within(lines: Sequence[str], language: Language, begins: re.Pattern[str]) -
     while place < len(lines):
         end = _end(lines, place)
         block, place = lines[place:end], end
-        attributes = sum(1 for line in block if ATTRIBUTE.fullmatch(line))
+        first = next((line for line in block if not ATTRIBUTE.fullmatch(line)), "")
         if block[0].startswith(("///", "/**")):
             comment = "\n".join(block)
         elif block[0]:
-            if found := begins.match(block[min(attributes, len(block) - 1)]):
+            if found := begins.match(first):
                 entry = found.groupdict().get("entry")
                 yield Declaration(code=entry, text=markdown(comment)) if entry else _declared(block, comment, language)
             comment = ""

@@ -12,11 +12,13 @@ from scripts.docs_site import api, links
 AFTER_CODE = re.compile(r"^( +```)\n(?=- )", re.MULTILINE)
 """Where Python-Markdown sees a new item of a list only behind a blank line."""
 ROOT = Path(__file__).parents[2]
+SAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("sample_apps/*/README.md"))
 OUTSIDE = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-} | {path: path for path in sorted(each.relative_to(ROOT).as_posix() for each in ROOT.glob("sample_apps/**/README.md"))}
+    **{path: path for path in ("sample_apps/README.md", *SAMPLES)},
+}
 """Pages that are not in docs/: path in the repository -> in the site."""
 
 
@@ -38,6 +40,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation"]  # there is nothing beside it
     uris = {uri: path for path, uri in OUTSIDE.items()}
     pages = {uris.get(file.src_uri, f"docs/{file.src_uri}"): file.src_uri for file in files}
     markdown = AFTER_CODE.sub("\\1\n\n", markdown)
