@@ -18,17 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import models as made
-from packager import models, plan, quantization, tools
+from packager import models, plan
+from packager.compile.compile import compile_variant
+from packager.core.findings import Partition
+from packager.core.values import Choice, Compiled, Format, Plan, own_numbers
 from packager.environments.runtime import shipped_version
-from packager.findings import Partition
-from packager.ortformat.compile import compile_variant
-from packager.partition import report
-from packager.partition.measured import ready, run_child
-from packager.store import Store
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.values import Choice, Compiled, Format, Plan
+from packager.verification.partition import report
+from packager.verification.partition.measured import ready, run_child
 from tests.toolchain import models as real
 
 PAGE = Path(__file__).parents[1] / "docs" / "providers.md"
@@ -89,7 +90,7 @@ def main() -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help="print the rows of these models, write nothing")
     names = parser.parse_args().models
     subjects = [each for each in SUBJECTS if not names or each.name in names]
-    with tempfile.TemporaryDirectory(dir=tools.cache_folder()) as scratch:
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
         page = examined(subjects, Path(scratch))
     if names:
         print("\n".join(line(each) for each in page.rows))
@@ -123,7 +124,7 @@ def plans(subject: Subject, folder: Path) -> Iterator[Plan]:
     store = Store(folder / "store")
     model = models.hashed(models.load(subject.file(folder), subject.name, fixed=subject.shapes))
     for target in TARGETS:
-        yield plan.make(quantization.own_numbers(model, "fp32"), target, store, lambda text: None)
+        yield plan.make(own_numbers(model, "fp32"), target, store, lambda text: None)
 
 
 def answers(each: Plan, folder: Path) -> list[Row]:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from packager import config
-from packager.errors import ConfigError
-from packager.xcode import Layout, find_package, input_files, integration, write
-from packager.xcode.files import INPUTS, OUTPUTS, SCRIPT
+from packager.core.errors import ConfigError
+from packager.workflows.xcode import Layout, find_package, input_files, integration, write
+from packager.workflows.xcode.files import INPUTS, OUTPUTS, SCRIPT
 from tests.onnx_text import linear, saved
 from tests.xcode_cases import release
 

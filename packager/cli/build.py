@@ -26,8 +26,8 @@ from packager.cli.options import (
 
 if TYPE_CHECKING:
     from packager.config import Config
-    from packager.console import Console
-    from packager.pipeline import Release
+    from packager.core.console import Console
+    from packager.workflows.build import Release
 
 
 @click.command(short_help="Build packages from a model or a project.")
@@ -83,23 +83,23 @@ def build(
     as_json: bool,
 ) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
-    from packager import pipeline
-    from packager.confinement import refuse_outside
-    from packager.console import Console
-    from packager.verdict import Rules
+    from packager.core.console import Console
+    from packager.workflows import build as workflow
+    from packager.workflows.confinement import refuse_outside
+    from packager.workflows.gates import Rules
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
-    request = pipeline.Request(
-        targets=pipeline.requested_targets(config, targets),
+    request = workflow.Request(
+        targets=workflow.requested_targets(config, targets),
         out=out,
         emit_project=emit_project,
         emit_ort_package="ort-package" in emits,
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
-    made = pipeline.build(config, request, console)
+    made = workflow.build(config, request, console)
     if as_json:
         print_json(document(made))
     else:
@@ -117,7 +117,7 @@ def configured(
 ) -> "Config":
     """The Config of a command that takes a MODEL or a project file; one that runs code only where it `has_code`."""
     from packager import config as configuration
-    from packager import trust
+    from packager.workflows import trust
 
     if model is None:
         config = configuration.load(config_path, targets=targets, settings=settings)
@@ -154,7 +154,7 @@ def document(made: "Release") -> dict[str, object]:
 
 
 def summary(made: "Release", console: "Console") -> None:
-    from packager.console import size
+    from packager.core.console import size
 
     compared = [parity for parity in made.report.parities if parity.has_run]
     worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
