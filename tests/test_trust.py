@@ -89,6 +89,6 @@ def test_functions_of_users_are_called_for_samples_metrics_and_exports_alone() -
         "quantizers.quantizer",
         "samples.function",
         "samples.source",
+        "workflows.inputs",
         "workflows.trust",
-        "workflows.xcode.inputs",
     }

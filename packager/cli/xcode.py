@@ -40,10 +40,10 @@ def xcode(
     """
     from packager import config as configuration
     from packager.core.console import Console
+    from packager.workflows.inputs import inputs_of
     from packager.workflows.xcode import (
         Layout,
         find_package,
-        input_files,
         integration,
         write,
         write_plugin,
@@ -62,7 +62,7 @@ def xcode(
         source_root=source_root or (project.parent if project else out),
     )
     package = find_package(layout.dist, config.package.name, config_path)
-    inputs = input_files(config, config_path)
+    inputs = inputs_of(config, ("ios",), config_path).files
     edited = wired(project, app_target, layout, package) if project else None  # refused before anything is written
     if plugin:
         write_plugin(plugin, package, config_path, inputs)

@@ -89,6 +89,10 @@ class Planned(Protocol):
         """The runtime that its packages depend on, as its users name it."""
         ...
 
+    def outside(self) -> str:
+        """Tools of the machine that its packages depend on, in words; empty where mobpack's own make them."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Built:

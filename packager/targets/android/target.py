@@ -109,6 +109,10 @@ class Android:
         pinned = downloads.pins()["android"]
         return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
 
+    def outside(self) -> str:
+        """Gradle downloads what it needs by itself."""
+        return "Gradle" if self.assembler == "gradle" else ""
+
     def view(
         self,
         package: Package,

@@ -83,6 +83,10 @@ class Ios:
         """The ONNX Runtime that the package depends on, as CocoaPods names it."""
         return str(downloads.pins()["ios"]["onnxruntime"])
 
+    def outside(self) -> str:
+        """Packages are laid out here."""
+        return ""
+
     def view(
         self,
         package: Package,

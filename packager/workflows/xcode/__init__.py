@@ -1,7 +1,6 @@
 """Xcode: a script that builds the Swift package when its models change, and the project that runs it."""
 
 from packager.workflows.xcode.files import Layout, integration, write
-from packager.workflows.xcode.inputs import input_files
 from packager.workflows.xcode.package import SwiftPackage, find_package
 from packager.workflows.xcode.plugin import write_plugin
 from packager.workflows.xcode.project import app_target, read_project, write_project
@@ -13,7 +12,6 @@ __all__ = [
     "Wiring",
     "app_target",
     "find_package",
-    "input_files",
     "integration",
     "read_project",
     "wire",
