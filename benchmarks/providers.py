@@ -204,7 +204,7 @@ def _lines(page: Page) -> Iterator[str]:
     known = ", ".join(f"{name} {number}" for name, number in page.versions.items())
     yield f"{page.date}; `{COMMAND}`; {page.machine};"
     yield f"{known}."
-    yield from ("", "## Who says so", "")
+    yield from ("", "## Sources", "")
     yield from dict.fromkeys(_source(each) for each in page.rows if each.by)
     yield from ("", "## The models", "", "| model | what it is |", "|---|---|")
     yield from (f"| {name} | {about} |" for name, about in page.models.items())
@@ -255,19 +255,24 @@ def size(size_bytes: int) -> str:
 HEAD = """\
 # What providers take of real models
 
-Which nodes each provider runs of the file that the plan gives it, in how many pieces, and what it leaves to the CPU.
-`mobpack check` says the same of your own model. The command below writes this page; it needs x86_64 Linux and the
-environments that `mobpack doctor --install all` makes."""
-TAKEN_HEAD = """\
-`adds` is what the file brings into a package beside the weights that it shares with the CPU's file; CoreML's holds the
-weights itself, and the CPU's file shares those, unless the model is quantized or has 16 bits. `multiply-adds` is
-the share of them that the provider runs, estimated from shapes. `measured` is what the provider itself took when it
-opened the file, `predicted` what its rules say, read from ONNX Runtime's source."""
-FUSED_HEAD = """\
-## Had they the CPU's file
+Shows which nodes of real models each provider runs, in how many partitions, and what stays on the CPU.
 
-What the same providers take of their own file, on the left, and of the file that is fused for the CPU, on the right:
-what a package with a single Fixed-style `.ort` gives them."""
+    python -m benchmarks.providers
+
+The result is this page; `mobpack check` shows the same for your own model.
+
+Each provider gets the file that the plan assigns to it. The command needs x86_64 Linux and the environments that
+`mobpack doctor --install all` makes."""
+TAKEN_HEAD = """\
+`adds` is the size that the file adds to a package beside the weights that it shares with the CPU's file. CoreML's file
+contains the weights, and the CPU's file shares them, unless the model is quantized or has 16 bits. `multiply-adds` is
+the share of MACs that the provider runs, estimated from shapes. `measured` is what the provider itself took when it
+opened the file, `predicted` what follows from its rules in ONNX Runtime's source."""
+FUSED_HEAD = """\
+## With the CPU's file instead
+
+What the same providers take of their own file (left) and of the file that is fused for the CPU (right), which is all
+that a package with a single Fixed-style `.ort` would give them."""
 
 # The models
 
