@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.models import default_folder
 from benchmarks.tasks import TASKS
-from packager.store import Step
+from packager.files.store import Step
 
 QUANTIZED = Step(name="quantized", caller=__name__, computed_by=("packager.cli.quantize",))
 ROOT = Path(__file__).parents[1]

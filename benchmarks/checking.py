@@ -21,15 +21,15 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from packager import models as onnx_models
-from packager import tools
-from packager.findings import Report
-from packager.ortformat.compile import compile_variant
+from packager.compile.compile import compile_variant
+from packager.core.findings import Report
+from packager.core.values import Choice, Compiled, Model, Package, Plan, Variant
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.render import environment
-from packager.store import Store
 from packager.targets.android import Android
 from packager.targets.ends import ends_sha256
 from packager.targets.ios import Ios
-from packager.values import Choice, Compiled, Model, Package, Plan, Variant
 from tests.toolchain import device, jsc, swift_packages
 from tests.toolchain.swift import swift
 
@@ -227,7 +227,7 @@ def main() -> int:
     asked = parser.parse_args()
     print("| file | code | first load ms | later load ms | ALWAYS ms |\n|---|---|---|---|---|")
     for megabytes in asked.megabytes:
-        with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR") or tools.cache_folder()) as scratch:
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR") or cache_folder()) as scratch:
             folder = Path(scratch)
             store = Store(folder / "store")
             model = onnx_models.hashed(onnx_models.load(table(folder / "table.onnx", megabytes), NAME))

@@ -120,13 +120,15 @@ def theirs(model: Path, scratch: Path, styles: Sequence[str]) -> Cost:
 
 def make(file: Path, step: str) -> None:
     """What a build does for `step`, in this process and those that it starts."""
-    from packager import models, plan, quantization, tools
-    from packager.ortformat.compile import compile_variant
-    from packager.store import Store
+    from packager import models, plan
+    from packager.compile.compile import compile_variant
+    from packager.core.values import own_numbers
+    from packager.files.store import Store
+    from packager.files.user_cache import cache_folder
     from packager.targets.android import Android
 
-    store = Store(tools.cache_folder() / "store")
-    variant = quantization.own_numbers(models.hashed(models.load(file, "model")), "fp32")
+    store = Store(cache_folder() / "store")
+    variant = own_numbers(models.hashed(models.load(file, "model")), "fp32")
     if step == "fixed":
         compile_variant(variant, store)
     else:

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager import models
-from packager.errors import MobpackError
-from packager.ortformat import converter
-from packager.ortformat.compile import REPLAY, SHARED
-from packager.ortformat.refusals import explain
+from packager.compile import converter
+from packager.compile.compile import REPLAY, SHARED
+from packager.core.errors import MobpackError
+from packager.core.values import own_numbers
 from packager.plan import NO_PACKING
-from packager.values import own_numbers
+from packager.session.refusals import explain
 
 if TYPE_CHECKING:
-    from packager.values import Variant
+    from packager.core.values import Variant
 
 LIMIT_S = 60
 """A case that takes longer ends its process."""
@@ -33,7 +33,7 @@ FORMS = (FIXED_ORT, UNFUSED_ORT, UNFUSED, FUSED)
 
 @dataclass(frozen=True)
 class Step:
-    """A conversion as `packager.ortformat.compile` asks for it."""
+    """A conversion as `packager.compile.compile` asks for it."""
 
     form: str
     output: str

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from benchmarks.conformance_make import FORMS
 from benchmarks.conformance_verdicts import Judged, Verdict
 from packager.environments.runtime import shipped_version
-from packager.ortformat.refusals import explain
+from packager.session.refusals import explain
 
 HEAD = """# Conformance
 

@@ -15,14 +15,14 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from packager.store import Step, closure
-from packager.store.closure import Code
+from packager.files.store import Step, closure
+from packager.files.store.closure import Code
 
 ROOT = Path(__file__).parents[1]
 KEYS_OF_ALL = """
 import importlib, sys, time
 modules = [importlib.import_module(name) for name in sys.argv[1:]]
-from packager.store import Step
+from packager.files.store import Step
 steps = {value.name: value for module in modules for value in vars(module).values() if isinstance(value, Step)}
 started = time.perf_counter()
 for step in steps.values():

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy
 import onnx
 
-from packager import tools
+from packager.compile import session
 from packager.environments.android import Android, ProbeJob
-from packager.ortformat import session
+from packager.files.user_cache import cache_folder
+from packager.processes import commands
 
 MAPPED_ORT = {
     "session.load_model_format": "ORT",
@@ -88,7 +89,7 @@ def to_ort(model: Path, output: Path, folder: Path) -> None:
         "disabled_optimizers": ["NchwcTransformer"],
         "provider": "CPUExecutionProvider",
     }
-    answer = tools.run_job([Path(session.__file__)], job, folder, crash="ONNX Runtime crashed", hint="")
+    answer = commands.run_job([Path(session.__file__)], job, folder, crash="ONNX Runtime crashed", hint="")
     if "error" in answer:
         raise RuntimeError(answer["error"])
 
@@ -136,7 +137,7 @@ def main() -> int:
         print(f"{model.name}, {model.stat().st_size / 2**20:.0f} MiB")
         print("| form | load ms | peak MiB | resident | private | first run ms | warm ms | private after runs |")
         print("|---|---|---|---|---|---|---|---|")
-        with tempfile.TemporaryDirectory(dir=tools.cache_folder()) as folder:
+        with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
             for each in measured(model, Path(folder)):
                 numbers = (
                     each.load_ms,

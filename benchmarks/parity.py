@@ -57,10 +57,10 @@ def row(model: Path, scratch: Path, count: int, repetitions: int) -> str:
 def prepared(path: Path, folder: Path, count: int) -> Path:
     """Converts the model and makes samples: no part of what is measured."""
     from packager import models as ours
-    from packager.ortformat.compile import compile_variant
-    from packager.parity import random_inputs
-    from packager.store import Store
-    from packager.values import own_numbers
+    from packager.compile.compile import compile_variant
+    from packager.core.values import own_numbers
+    from packager.files.store import Store
+    from packager.verification.parity import random_inputs
 
     folder.mkdir(parents=True)
     model = ours.hashed(ours.load(path, "model"))

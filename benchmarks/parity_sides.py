@@ -1,7 +1,7 @@
 """One side of `benchmarks.parity` in a process of its own: `python -m benchmarks.parity_sides gate|bare|run FOLDER`.
 
-`gate` compares the file with its original by `packager.parity`. `bare` runs the original and the file by onnxruntime
-alone, each in a process of its own (`run`), and throws the outputs away.
+`gate` compares the file with its original by `packager.verification.parity`. `bare` runs the original and the file by
+onnxruntime alone, each in a process of its own (`run`), and throws the outputs away.
 """
 
 import json
@@ -15,8 +15,8 @@ ENTRIES = {"session.qdqisint8allowed": "1", "session.x64quantprecision": "1"}
 
 
 def gate(folder: Path) -> None:
-    from packager.parity import ParitySettings, Subject, check
     from packager.runners.cpu import Cpu
+    from packager.verification.parity import ParitySettings, Subject, check
 
     compiled = pickle.loads((folder / "compiled.pickle").read_bytes())
     settings = ParitySettings(samples=folder / "samples")

@@ -18,17 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import models as made
-from packager import models, plan, quantization, tools
+from packager import models, plan
+from packager.compile.compile import compile_variant
+from packager.core.findings import Partition
+from packager.core.values import Choice, Compiled, Format, Plan, own_numbers
 from packager.environments.runtime import shipped_version
-from packager.findings import Partition
-from packager.ortformat.compile import compile_variant
-from packager.partition import report
-from packager.partition.measured import ready, run_child
-from packager.store import Store
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
 from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.values import Choice, Compiled, Format, Plan
+from packager.verification.partition import report
+from packager.verification.partition.measured import ready, run_child
 from tests.toolchain import models as real
 
 PAGE = Path(__file__).parents[1] / "docs" / "providers.md"
@@ -89,7 +90,7 @@ def main() -> None:
     parser.add_argument("models", nargs="*", metavar="MODEL", help="print the rows of these models, write nothing")
     names = parser.parse_args().models
     subjects = [each for each in SUBJECTS if not names or each.name in names]
-    with tempfile.TemporaryDirectory(dir=tools.cache_folder()) as scratch:
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
         page = examined(subjects, Path(scratch))
     if names:
         print("\n".join(line(each) for each in page.rows))
@@ -123,7 +124,7 @@ def plans(subject: Subject, folder: Path) -> Iterator[Plan]:
     store = Store(folder / "store")
     model = models.hashed(models.load(subject.file(folder), subject.name, fixed=subject.shapes))
     for target in TARGETS:
-        yield plan.make(quantization.own_numbers(model, "fp32"), target, store, lambda text: None)
+        yield plan.make(own_numbers(model, "fp32"), target, store, lambda text: None)
 
 
 def answers(each: Plan, folder: Path) -> list[Row]:
@@ -203,7 +204,7 @@ def _lines(page: Page) -> Iterator[str]:
     known = ", ".join(f"{name} {number}" for name, number in page.versions.items())
     yield f"{page.date}; `{COMMAND}`; {page.machine};"
     yield f"{known}."
-    yield from ("", "## Who says so", "")
+    yield from ("", "## Sources", "")
     yield from dict.fromkeys(_source(each) for each in page.rows if each.by)
     yield from ("", "## The models", "", "| model | what it is |", "|---|---|")
     yield from (f"| {name} | {about} |" for name, about in page.models.items())
@@ -254,19 +255,24 @@ def size(size_bytes: int) -> str:
 HEAD = """\
 # What providers take of real models
 
-Which nodes each provider runs of the file that the plan gives it, in how many pieces, and what it leaves to the CPU.
-`mobpack check` says the same of your own model. The command below writes this page; it needs x86_64 Linux and the
-environments that `mobpack doctor --install all` makes."""
-TAKEN_HEAD = """\
-`adds` is what the file brings into a package beside the weights that it shares with the CPU's file; CoreML's holds the
-weights itself, and the CPU's file shares those, unless the model is quantized or has 16 bits. `multiply-adds` is
-the share of them that the provider runs, estimated from shapes. `measured` is what the provider itself took when it
-opened the file, `predicted` what its rules say, read from ONNX Runtime's source."""
-FUSED_HEAD = """\
-## Had they the CPU's file
+Shows which nodes of real models each provider runs, in how many partitions, and what stays on the CPU.
 
-What the same providers take of their own file, on the left, and of the file that is fused for the CPU, on the right:
-what a package with a single Fixed-style `.ort` gives them."""
+    python -m benchmarks.providers
+
+The result is this page; `mobpack check` shows the same for your own model.
+
+Each provider gets the file that the plan assigns to it. The command needs x86_64 Linux and the environments that
+`mobpack doctor --install all` makes."""
+TAKEN_HEAD = """\
+`adds` is the size that the file adds to a package beside the weights that it shares with the CPU's file. CoreML's file
+contains the weights, and the CPU's file shares them, unless the model is quantized or has 16 bits. `multiply-adds` is
+the share of MACs that the provider runs, estimated from shapes. `measured` is what the provider itself took when it
+opened the file, `predicted` what follows from its rules in ONNX Runtime's source."""
+FUSED_HEAD = """\
+## With the CPU's file instead
+
+What the same providers take of their own file (left) and of the file that is fused for the CPU (right), which is all
+that a package with a single Fixed-style `.ort` would give them."""
 
 # The models
 

@@ -16,11 +16,11 @@ from benchmarks.quantize_theirs import RESULT, read
 if TYPE_CHECKING:
     import numpy
 
+    from packager.core.values import Model
+    from packager.files.store import Store
     from packager.quantizers import Quantizer
     from packager.quantizers.dynamic import Operator
     from packager.quantizers.static_qdq import StaticQdq
-    from packager.store import Store
-    from packager.values import Model
 
 SEEN = {"mobilenetv2": 64, "resnet50": 64, "bert-base": 16, "u2netp": 32, "tiny": 16}
 """Samples that a model is calibrated on."""
@@ -33,11 +33,12 @@ CELL = 16
 
 def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, samples: Path) -> None:
     """What a build does for a variant, from the model's file on."""
-    from packager import models, quantization
-    from packager.console import Console
+    from packager import models
+    from packager.core.console import Console
+    from packager.quantization.variants import build_variant
 
     loaded = models.hashed(models.load(model, "model"))
-    made = quantization.variant(loaded, "measured", quantizer(samples), store(), Console(quiet=True)).variant
+    made = build_variant(loaded, "measured", quantizer(samples), store(), Console(quiet=True)).variant
     (out / RESULT).write_bytes(made.graph)
     if made.weights:
         os.link(made.weights, out / made.weights.name)
@@ -46,8 +47,8 @@ def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, sampl
 def command(model: Path, out: Path, samples: Path, *, has_report: bool = True) -> None:
     """What `mobpack quantize -q static-qdq` does, which measures what it has made and writes a page of it."""
     from packager import models
-    from packager.console import Console
-    from packager.quantize import Request, run
+    from packager.core.console import Console
+    from packager.workflows.quantize import Request, run
 
     request = Request(
         model=models.hashed(models.load(model, "model")),
@@ -78,9 +79,9 @@ def prepare(model: Path, out: Path, samples: Path) -> None:
 
 def calibrate(method: str, model: Path, out: Path, samples: Path) -> None:
     """From the prepared graph and the samples to the ranges of all values that a static quantizer asks for."""
-    from packager import calibration
-    from packager.console import Console
-    from packager.quantization import draft_of
+    from packager.core.console import Console
+    from packager.quantization import calibration
+    from packager.quantization.making import draft_of
     from packager.quantization.prepare import prepared
     from packager.quantization.ranges import read_samples
 
@@ -98,10 +99,10 @@ def calibrate(method: str, model: Path, out: Path, samples: Path) -> None:
 
 
 def store() -> "Store":
-    from packager import tools
-    from packager.store import Store
+    from packager.files.store import Store
+    from packager.files.user_cache import cache_folder
 
-    return Store(tools.cache_folder() / "store")
+    return Store(cache_folder() / "store")
 
 
 def unhashed(path: Path) -> "Model":

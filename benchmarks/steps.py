@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def our_config(file: Path) -> None:
-    from packager.ortformat.operators import operator_config, required_operators
+    from packager.compile.operators import operator_config, required_operators
 
     operator_config([required_operators(file)])
 
@@ -29,7 +29,7 @@ def their_config(file: Path) -> None:
 def our_conversion(file: Path) -> None:
     """What `mobpack convert` does, in one process."""
     from packager import models
-    from packager.ortformat.converter import Job, convert
+    from packager.compile.converter import Job, convert
 
     with tempfile.TemporaryDirectory() as folder:
         model = models.hashed(models.load(file, "model"))
@@ -77,7 +77,7 @@ def compare_configs(file: Path) -> None:
     """Raises SystemExit when our operator config and ONNX Runtime's differ in more than comments."""
     from onnxruntime.tools.ort_format_model import create_config_from_models
 
-    from packager.ortformat.operators import operator_config, required_operators
+    from packager.compile.operators import operator_config, required_operators
 
     with tempfile.TemporaryDirectory() as folder:
         create_config_from_models([file], Path(folder) / "config", True)

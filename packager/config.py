@@ -18,9 +18,9 @@ from pydantic import (
     model_validator,
 )
 
-from packager import names, toml
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
-from packager.errors import ConfigError, nearest
+from packager.core import names, toml
+from packager.core.errors import ConfigError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.runners import INTERPRETED, RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target, Wrapper

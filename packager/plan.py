@@ -4,12 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from packager import models, quantization
-from packager.environments.arm64 import Arm64
-from packager.models.graphs import read_graph
-from packager.models.traits import traits
-from packager.ortformat.cache_key import with_room
-from packager.ortformat.compile import (
+from packager import models
+from packager.compile.cache_key import with_room
+from packager.compile.compile import (
     FP16,
     OrtFormatError,
     compile_for_chip,
@@ -18,14 +15,17 @@ from packager.ortformat.compile import (
     compile_unfused,
     compile_variant,
 )
-from packager.ortformat.external import Inside
+from packager.compile.external import Inside
+from packager.core.contract import TensorInput
+from packager.core.values import Choice, Compiled, Numbers, Plan, Style, Traits, Variant, Wish, own_numbers
+from packager.environments.arm64 import Arm64
+from packager.files.store import Store
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
 from packager.providers import CPU, PROVIDERS
 from packager.quantization.making import draft_of
 from packager.quantizers import REWRITES
-from packager.store import Store
 from packager.targets import Planned
-from packager.typed import TensorInput
-from packager.values import Choice, Compiled, Numbers, Plan, Style, Traits, Variant, Wish
 
 Announce = Callable[[str], None]
 """Called with a few words before each file is made."""
@@ -113,7 +113,7 @@ class Planner:
     def _fitted(self, wish: Wish) -> tuple[Variant, str]:
         """The variant with the numbers that a provider computes with, and why."""
         if wish.wants_float and self.variant.weights:
-            return quantization.own_numbers(self.variant.model), f"{wish.reason}; the float model it was made of"
+            return own_numbers(self.variant.model), f"{wish.reason}; the float model it was made of"
         if wish.wants_float and self.traits.numbers in TAKEN_OUT:
             variant = self._rewritten("dequantized", "float")
             return variant, f"{wish.reason}; the quantization is taken out of the model for it"

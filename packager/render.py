@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from packager.characters import in_markup, in_one_line
-from packager.values import Sources
+from packager.core.characters import in_markup, in_one_line
+from packager.core.values import Sources
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

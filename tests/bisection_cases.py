@@ -13,13 +13,13 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
-from packager import exact
-from packager.bisection import Bisection, Limits, Side, bisect
-from packager.errors import ModelError
-from packager.parity import Tolerance
+from packager.core.errors import ModelError
 from packager.runners import Outcome, Runnable
 from packager.samples import write_arrays
+from packager.session import exact
 from packager.session.session_child import run_sample
+from packager.verification.bisection import Bisection, Limits, Side, bisect
+from packager.verification.parity import Tolerance
 from tests.onnx_text import onnx_model, saved, weight
 from tests.rewriting_cases import inferred
 

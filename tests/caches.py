@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from packager import tools
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
+from packager.files.user_cache import cache_folder
 
-OWN = tools.cache_folder()
+OWN = cache_folder()
 """of the user, before any test points elsewhere"""
 
 ensure(Runtime())  # every build needs it; on a new machine this fetches it once

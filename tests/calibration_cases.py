@@ -9,10 +9,10 @@ from typing import Any
 import numpy
 import onnx
 
-from packager.calibration import Method, Request, Samples
-from packager.calibration.child import Job
-from packager.calibration.taps import tap
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.quantization.calibration import Method, Request, Samples
+from packager.quantization.calibration.child import Job
+from packager.quantization.calibration.taps import tap
 
 READER = "tests.calibration_cases:open_described"
 BLOCK = """(float[1, 4, 8, 8] x) => (float[1, 256] y) {

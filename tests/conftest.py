@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.processes import downloads
 from tests.toolchain import jvm, models
 from tests.toolchain.require import require
 
@@ -149,7 +149,7 @@ def built_aar(kotlin_compiler: None, project: Path) -> Path:
 def fetched(pin: str) -> Path:
     """The pinned file, or the end of the test where it cannot be had."""
     try:
-        return tools.fetch(pin)
+        return downloads.fetch(pin)
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise

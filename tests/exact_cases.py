@@ -1,6 +1,6 @@
 """Every operator that multiplies 8-bit numbers, and those of floats: `python -m tests.exact_cases exact|plain OUT.npz`.
 
-Writes what they give on the processor at hand, opened by `packager.exact` or as ONNX Runtime does by itself.
+Writes what they give on the processor at hand, opened by `packager.session.exact` or as ONNX Runtime does by itself.
 """
 
 import sys
@@ -13,7 +13,7 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from packager import exact
+from packager.session import exact
 
 Array = NDArray[Any]
 SCALE = numpy.float32(0.01)

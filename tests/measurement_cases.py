@@ -9,10 +9,10 @@ from typing import Any
 import numpy
 import onnx
 
-from packager.measurement import Samples, Subject
+from packager.core.values import Range
+from packager.quantization.measurement import Samples, Subject
 from packager.quantizers import Calibration, Quantizer, StaticQdq
 from packager.rewriting.draft import Draft
-from packager.values import Range
 from tests.onnx_text import onnx_model, weight
 
 READER = "tests.measurement_cases:open_described"

@@ -11,8 +11,8 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from packager.graph.weights.places import size_of
 from packager.models.opsets import max_ir_version, max_opset
-from packager.tensors.places import size_of
 from tests.onnx_text import onnx_model, weight
 
 Wanted = Literal["auto", "ort", "onnx"]

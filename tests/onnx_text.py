@@ -10,11 +10,11 @@ import onnx.numpy_helper
 import onnx.parser
 
 from packager import models
-from packager.ortformat.compile import compile_variant
+from packager.compile.compile import compile_variant
+from packager.core.values import Compiled, Model, Variant
+from packager.files.store import Store
 from packager.quantization.making import draft_of
 from packager.quantizers import Quantizer
-from packager.store import Store
-from packager.values import Compiled, Model, Variant
 
 STANDARD = {"": 17}
 

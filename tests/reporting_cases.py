@@ -4,10 +4,8 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from packager.findings import Failure, KernelProof, Left, OutputError, Parity, Partition, Report
-from packager.measurement import Latency, LayerError
-from packager.reporting import Extras, MeasuredLatency
-from packager.values import (
+from packager.core.findings import Failure, KernelProof, Left, OutputError, Parity, Partition, Report
+from packager.core.values import (
     Choice,
     Compiled,
     ElementType,
@@ -19,6 +17,8 @@ from packager.values import (
     TensorSpec,
     Variant,
 )
+from packager.quantization.measurement import Latency, LayerError
+from packager.reporting import Extras, MeasuredLatency
 
 ODD = 'out<script>alert("1")</script>&amp;\'é'
 SPEC = TensorSpec(name="x", identifier="x", element=ElementType.FLOAT, shape=(1, 3))

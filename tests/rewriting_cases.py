@@ -11,12 +11,12 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from packager import exact
-from packager.quantization import draft_of
+from packager.core.values import FloatLayer, Range
+from packager.graph.weights.writing import WeightFile
+from packager.quantization.making import draft_of
 from packager.quantizers import Calibration, Quantizer, StaticQdq
 from packager.rewriting.draft import Draft
-from packager.tensors.writing import WeightFile
-from packager.values import FloatLayer, Range
+from packager.session import exact
 from tests import onnx_text
 
 Array = NDArray[Any]

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from packager.archives import read_zip, write_zip
+from packager.files.zips import read_zip, write_zip
 from packager.targets.android.aar import consumer_rules, manifest, write_aar
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"

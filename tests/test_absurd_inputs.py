@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from packager import models
-from packager.errors import ConfigError, ModelError
+from packager.core.errors import ConfigError, ModelError
 from packager.runtimes.operators import parse_config
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_cli import Mobpack, mobpack

@@ -10,11 +10,11 @@ import numpy
 import onnx
 import pytest
 
-from packager import tools
+from packager.core.errors import ModelError, ToolError
 from packager.environments import android_probe
 from packager.environments.android import Android, ProbeJob
 from packager.environments.android_probe import places
-from packager.errors import ModelError, ToolError
+from packager.processes import downloads
 from tests.onnx_text import onnx_model
 from tests.toolchain.environments import have
 
@@ -70,7 +70,7 @@ struct OrtApi {
 def test_the_library_is_the_version_that_packages_depend_on(android: Android, convolution: Path) -> None:
     answer = android.probe(convolution, ProbeJob())
 
-    assert tools.pins()["android"]["onnxruntime"].endswith(f":{answer['version']}")
+    assert downloads.pins()["android"]["onnxruntime"].endswith(f":{answer['version']}")
     assert taken(answer) == {"CPUExecutionProvider": Counter(Conv=1, Relu=1)}
     assert answer["all_on"] == "CPUExecutionProvider"
 

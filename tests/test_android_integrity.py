@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from packager import models as onnx_models
-from packager.findings import Report
-from packager.ortformat.compile import compile_plain, compile_variant
-from packager.store import Store
+from packager.compile.compile import compile_plain, compile_variant
+from packager.core.findings import Report
+from packager.core.values import Choice, Package, Plan, Variant
+from packager.files.store import Store
 from packager.targets.android import Android
 from packager.targets.ends import BLOCK_BYTES
-from packager.values import Choice, Package, Plan, Variant
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
 

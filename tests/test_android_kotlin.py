@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from packager.archives import read_zip
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.files.zips import read_zip
 from packager.targets.android import kotlin
-from packager.tools import sha256_of
 from tests.golden.cases import CASES, GOLDEN
 
 ROOT = Path("src/main/kotlin")

@@ -15,20 +15,12 @@ import pytest
 from numpy.typing import NDArray
 
 from packager import models as onnx_models
-from packager import tools
-from packager.findings import Report
-from packager.ortformat.compile import compile_plain, compile_unfused, compile_variant
-from packager.store import Store
+from packager.compile.compile import compile_plain, compile_unfused, compile_variant
+from packager.core.findings import Report
+from packager.core.values import Choice, Compiled, Format, Package, Plan, Style, Variant
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from packager.targets.android import Android
-from packager.values import (
-    Choice,
-    Compiled,
-    Format,
-    Package,
-    Plan,
-    Style,
-    Variant,
-)
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
 
@@ -90,7 +82,7 @@ def broken_file(variant: Variant, path: Path) -> Compiled:
     return Compiled(
         variant=variant,
         path=path,
-        sha256=tools.sha256_of(path),
+        sha256=sha256_of(path),
         size_bytes=path.stat().st_size,
         operators={},
         style=Style.CONTEXT,

@@ -18,7 +18,7 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from packager import tools
+from packager.files.hashes import sha256_of
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
 
@@ -184,7 +184,7 @@ def test_info_says_which_model_and_which_runtime_this_is(phone: Device) -> None:
     with zipfile.ZipFile(phone.library.aar) as archive:
         asset = archive.read(ORIENTATION_ASSET)
     (phone.folder / "asset.ort").write_bytes(asset)
-    assert facts["info.sha256"] == tools.sha256_of(phone.folder / "asset.ort")
+    assert facts["info.sha256"] == sha256_of(phone.folder / "asset.ort")
     assert facts["info.sizeBytes"] == str(len(asset))
     assert (facts["info.name"], facts["info.version"]) == ("orientation", "1.0.0")
     assert facts["info.onnxRuntimeVersion"] == "1.29.0"

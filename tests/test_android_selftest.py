@@ -19,17 +19,19 @@ import pytest
 from numpy.typing import NDArray
 
 from packager import models as onnx_models
-from packager import parity, plan, quantization, tools, vectors
-from packager.archives import read_zip, write_zip
+from packager import plan, vectors
 from packager.config import ParityTable
-from packager.console import Console
-from packager.findings import Report
-from packager.golden import golden_vectors
-from packager.parity import ParitySettings, Subject
-from packager.store import Store
+from packager.core.console import Console
+from packager.core.findings import Report
+from packager.core.values import Model, Package, Plan, own_numbers
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.files.zips import read_zip, write_zip
 from packager.targets.android import Android
-from packager.values import Model, Package, Plan
 from packager.vectors import Golden
+from packager.verification import parity
+from packager.verification.golden import golden_vectors
+from packager.verification.parity import ParitySettings, Subject
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device
@@ -62,7 +64,7 @@ def built(
 ) -> Library:
     """The library, and the app that has its models test themselves."""
     folder = tmp_path_factory.mktemp("selftest")
-    store = Store(tools.cache_folder() / "store")
+    store = Store(cache_folder() / "store")
     real = [
         described(models.orientation(), "orientation"),
         described(models.silero_vad(), "silero-vad", batch=1, sequence=576),
@@ -92,7 +94,7 @@ def described(path: Path, name: str, **sizes: int) -> Model:
 
 
 def planned(model: Model, store: Store) -> Plan:
-    return plan.make(quantization.own_numbers(model, "source"), ANDROID, store, lambda text: None)
+    return plan.make(own_numbers(model, "source"), ANDROID, store, lambda text: None)
 
 
 def settings_of(subject: Subject) -> ParitySettings:

@@ -5,12 +5,12 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from packager.errors import ModelError
-from packager.findings import Report
+from packager.core.contract import Contract, TensorInput, TensorOutput
+from packager.core.errors import ModelError
+from packager.core.findings import Report
+from packager.core.values import ElementType, Plan, Signature, TensorSpec
 from packager.targets.android import Android, results, typed
 from packager.targets.android.view import ModelView, TypedView
-from packager.typed import Contract, TensorInput, TensorOutput
-from packager.values import ElementType, Plan, Signature, TensorSpec
 from tests.golden.cases import (
     AUDIO,
     BOXES,

@@ -8,15 +8,15 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.errors import ModelError
-from packager.findings import Report
-from packager.ortformat.compile import REPLAY
+from packager.compile.compile import REPLAY
+from packager.core.errors import ModelError
+from packager.core.findings import Report
+from packager.core.values import Choice, ElementType, Package, Signature, Style
+from packager.files.hashes import sha256_of
 from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string, templates_folder
 from packager.targets.android import Android, tensors, typed
 from packager.targets.android.view import FileView
-from packager.tools import sha256_of
-from packager.values import Choice, ElementType, Package, Signature, Style
 from tests.golden.cases import CASES, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")

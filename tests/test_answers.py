@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.answers import Box, Classification, Detection, Mask, Reading, Share, answer
+from packager.contract.results import Box, Classification, Detection, Mask, Reading, Share, answer
 from tests.golden.cases import BOXES, CLASSES, EMBEDDING, MASK, RAW_OUTPUT, TEXT
 
 

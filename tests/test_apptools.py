@@ -10,10 +10,10 @@ import numpy
 import onnxruntime
 import pytest
 
-from packager import tools
-from packager.archives import read_zip, write_zip
+from packager.core.errors import ToolError
 from packager.environments import bionic
-from packager.errors import ToolError
+from packager.files.zips import read_zip, write_zip
+from packager.processes import downloads
 from packager.targets.android import kotlin
 from tests.toolchain import apptools, jvm, models
 from tests.toolchain.device import write_apk
@@ -74,7 +74,7 @@ def fetched() -> None:
     """Every tool, or the reason why the tests here cannot run."""
     try:
         for pin in (*apptools.PINS, "onnxruntime-binaries", "model-orientation"):
-            tools.fetch(pin)
+            downloads.fetch(pin)
     except ToolError as error:
         require(False, f"{error}; {error.hint}")
 

@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.archives import Link, is_link, read_zip, write_zip
-from packager.atomic import atomic_file
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.atomic import atomic_file
+from packager.files.zips import Link, is_link, read_zip, write_zip
 
 ENTRIES = {PurePosixPath("b/two.txt"): b"two\n", PurePosixPath("a.bin"): bytes(1000), PurePosixPath("é.txt"): b"e"}
 
@@ -37,7 +37,7 @@ def test_time_zone_hash_seed_date_and_permissions_of_the_source_do_not_matter(tm
     source.chmod(0o600)
     os.utime(source, (time.time() + 1e6, time.time() + 1e6))
     code = (
-        "from pathlib import Path, PurePosixPath; from packager.archives import write_zip;"
+        "from pathlib import Path, PurePosixPath; from packager.files.zips import write_zip;"
         f"write_zip(Path({str(tmp_path / 'there.zip')!r}), "
         f"{{PurePosixPath('assets/weights.ort'): Path({str(source)!r})}})"
     )

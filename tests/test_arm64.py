@@ -10,12 +10,13 @@ import numpy
 import onnx
 import pytest
 
-from packager import tools
+from packager.compile import session
+from packager.compile.canonical import canonicalize, flatbuffer_classes
+from packager.core.errors import ModelError, ToolError
 from packager.environments import arm64, ensure
 from packager.environments.arm64 import Arm64
-from packager.errors import ModelError, ToolError
-from packager.ortformat import session
-from packager.ortformat.canonical import canonicalize, flatbuffer_classes
+from packager.files.hashes import sha256_of
+from packager.processes import commands, downloads
 from tests.onnx_text import onnx_model
 from tests.toolchain.require import require
 
@@ -52,7 +53,7 @@ def convert(model: Path, output: Path, environment: Arm64 | None, **changes: obj
         "provider": "CPUExecutionProvider",
         **changes,
     }
-    return tools.run_job(
+    return commands.run_job(
         [Path(session.__file__)],
         job,
         output.parent,
@@ -76,15 +77,15 @@ def content(path: Path) -> tuple[Counter[str], set[int]]:
 def test_each_runtime_is_the_pinned_one_for_arm64(emulated: None, runtime: Any, pin: str) -> None:
     environment = Arm64(runtime=runtime)
 
-    done = tools.run([*environment.command(), "-c", VERSION], what="asking", environment=environment.variables())
+    done = commands.run([*environment.command(), "-c", VERSION], what="asking", environment=environment.variables())
 
-    version = tools.pin(f"arm64-onnxruntime-{pin}").package.split("==")[1]
+    version = downloads.pin(f"arm64-onnxruntime-{pin}").package.split("==")[1]
     assert json.loads(done) == [version, "aarch64"]
 
 
 def test_the_runtimes_are_the_converters_and_the_one_that_packages_depend_on() -> None:
-    assert tools.pins()["files"]["arm64-onnxruntime-converter"]["package"] == _locked_converter()
-    assert tools.pin("arm64-onnxruntime-shipped").package.split("==")[1] == _android_version()
+    assert downloads.pins()["files"]["arm64-onnxruntime-converter"]["package"] == _locked_converter()
+    assert downloads.pin("arm64-onnxruntime-shipped").package.split("==")[1] == _android_version()
 
 
 def _locked_converter() -> str:
@@ -93,7 +94,7 @@ def _locked_converter() -> str:
 
 
 def _android_version() -> str:
-    return str(tools.pins()["android"]["onnxruntime"]).rsplit(":", 1)[1]
+    return str(downloads.pins()["android"]["onnxruntime"]).rsplit(":", 1)[1]
 
 
 @pytest.mark.environments
@@ -123,7 +124,7 @@ def test_conversions_of_one_model_have_the_same_bytes(emulated: None, tmp_path: 
         raw, canonical = tmp_path / f"{index}.raw", tmp_path / f"{index}.ort"
         convert(model, raw, Arm64())
         canonicalize(raw, canonical)
-        hashes.add(tools.sha256_of(canonical))
+        hashes.add(sha256_of(canonical))
 
     assert len(hashes) == 1
 
@@ -172,7 +173,7 @@ def test_a_crash_on_the_emulated_processor_is_a_model_error(emulated: None, tmp_
     environment = Arm64()
 
     with pytest.raises(ModelError, match=r"it crashed \(SIGSEGV\)$"):
-        tools.run_job(
+        commands.run_job(
             [program],
             {},
             tmp_path,
@@ -190,7 +191,7 @@ def test_the_arrangement_for_arm64_machines_starts_too(emulated: None, monkeypat
     root = Path(python).parents[2]
     libraries = ":".join(str(root / part) for part in arm64.LIBRARY_FOLDERS)
 
-    done = tools.run(
+    done = commands.run(
         [qemu, str(root / arm64.LOADER), "--library-path", libraries, python, "-c", VERSION],
         what="asking",
         environment=Arm64().variables(),

@@ -11,10 +11,10 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import tools
+from packager.core.errors import ModelError, ToolError
 from packager.environments import CHILD, ENVIRONMENTS
-from packager.errors import ModelError, ToolError
-from packager.partition.measured import Assignment, measure
+from packager.processes import commands, downloads
+from packager.verification.partition.measured import Assignment, measure
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.environments import have
 from tests.toolchain.require import require
@@ -84,7 +84,7 @@ def accounted_for(assignment: Assignment) -> bool:
 def run(job: Mapping[str, object], folder: Path, *, name: str = "runtime") -> dict[str, object]:
     environment = ENVIRONMENTS[name]()
     full = {"provider_options": {}, "entries": {}, "data_folder": None, "optimize": True, **job}
-    return tools.run_job(
+    return commands.run_job(
         [CHILD], full, folder, crash="", hint="", environment=environment.variables(), command=environment.command()
     )
 
@@ -101,9 +101,9 @@ def test_a_missing_environment_is_a_tool_error_that_says_how_to_get_it(
 def test_a_job_runs_under_the_command_it_is_given(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import json, sys\nprint(json.dumps({'flags': [sys.flags.no_site, sys.flags.safe_path]}))\n")
-    assert tools.run_job([program], {}, tmp_path, crash="", hint="") == {"flags": [0, True]}
+    assert commands.run_job([program], {}, tmp_path, crash="", hint="") == {"flags": [0, True]}
     command = [sys.executable, "-S"]
-    assert tools.run_job([program], {}, tmp_path, crash="", hint="", command=command) == {"flags": [1, False]}
+    assert commands.run_job([program], {}, tmp_path, crash="", hint="", command=command) == {"flags": [1, False]}
 
 
 def test_the_child_answers_in_words_when_onnxruntime_refuses(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ class TestCpu:
         assert found.names == NODES
         assert found.taken(NAMES["cpu"]) == set(NODES)
         assert (found.gone, found.refusal) == ((), "")
-        assert found.by == "ONNX Runtime " + str(tools.pins()["android"]["onnxruntime"]).rpartition(":")[2]
+        assert found.by == "ONNX Runtime " + str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]
 
     def test_nodes_that_are_merged_before_any_provider_is_asked_are_gone(self, tmp_path: Path) -> None:
         graph = "(float[2] x) => (float[2] y) { [same] i = Identity (x) [kept] y = Relu (i) }"

@@ -7,12 +7,11 @@ import numpy
 import onnx
 import pytest
 
-from packager import attachment
-from packager.attachment import Attached, Tables
-from packager.contract import INPUT_KINDS, OUTPUT_KINDS
-from packager.errors import ConfigError, ModelError
-from packager.typed import ADDED, ClassesOutput, ImageInput, StateInput, TensorInput, TensorOutput
-from packager.values import Model
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS, attachment
+from packager.contract.attachment import Attached, Tables
+from packager.core.contract import ADDED, ClassesOutput, ImageInput, StateInput, TensorInput, TensorOutput
+from packager.core.errors import ConfigError, ModelError
+from packager.core.values import Model
 from tests.contract_graphs import Ran
 from tests.onnx_text import loaded, onnx_model
 

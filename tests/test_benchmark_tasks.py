@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, sounds, source_code, speech, wordpieces
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 from tests.conftest import fetched
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain.require import require

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments import bionic
-from packager.errors import ToolError
+from packager.processes import commands
 from tests.toolchain import jvm
 
 PROBE = Path(__file__).with_name("toolchain") / "bionic_probe.c"
@@ -103,12 +103,12 @@ def android_library(
         "-fno-stack-protector",
         "-w",
     ]
-    tools.run(
+    commands.run(
         [*compiler, stub, f"-Wl,-soname,{library}", f"-Wl,--version-script={versions}", "-o", folder / library],
         what="building a library of names",
     )
     binary = folder / "libprobe.so"
-    tools.run([*compiler, "-O1", source, folder / library, "-o", binary], what=f"compiling {source.name}")
+    commands.run([*compiler, "-O1", source, folder / library, "-o", binary], what=f"compiling {source.name}")
     return binary
 
 

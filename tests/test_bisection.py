@@ -13,12 +13,12 @@ import onnxruntime
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from packager.bisection import Kind
-from packager.bisection.repro import Case, leave
-from packager.bisection.subject import opened
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.graph.weights.places import refer
 from packager.quantizers.float16 import Float16
-from packager.tensors.places import refer
+from packager.verification.bisection import Kind
+from packager.verification.bisection.repro import Case, leave
+from packager.verification.bisection.subject import opened
 from tests.bisection_cases import (
     GELU,
     LAYERS,
@@ -536,7 +536,7 @@ def test_progress_is_told_up_to_the_end(tmp_path: Path) -> None:
 
 
 def externalize(model: onnx.ModelProto, path: Path) -> None:
-    from packager.tensors.places import Place
+    from packager.graph.weights.places import Place
 
     with path.open("wb") as file:
         for tensor in model.graph.initializer:

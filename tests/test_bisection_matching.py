@@ -7,11 +7,11 @@ import numpy
 import onnx
 import pytest
 
-from packager.bisection.fusion import _fewest
-from packager.bisection.matching import COPIES, FEW, Planner, matched
-from packager.bisection.naming import named
-from packager.bisection.reproduce import difference
-from packager.bisection.subject import Subject, opened
+from packager.verification.bisection.fusion import _fewest
+from packager.verification.bisection.matching import COPIES, FEW, Planner, matched
+from packager.verification.bisection.naming import named
+from packager.verification.bisection.reproduce import difference
+from packager.verification.bisection.subject import Subject, opened
 from tests.bisection_cases import chain, side
 from tests.onnx_text import onnx_model, weight
 

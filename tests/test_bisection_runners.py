@@ -11,15 +11,15 @@ import onnx
 import onnx.numpy_helper
 import pytest
 
-from packager.bisection import Kind, Side
-from packager.bisection.subject import opened
-from packager.ortformat.compile import FP16, compile_variant
+from packager.compile.compile import FP16, compile_variant
+from packager.core.values import Style, Variant
+from packager.files.store import Store
 from packager.quantizers.float16 import Float16
 from packager.runners.arm64 import Arm64
 from packager.runners.cpu import Cpu
 from packager.runners.x86_64 import X8664
-from packager.store import Store
-from packager.values import Style, Variant
+from packager.verification.bisection import Kind, Side
+from packager.verification.bisection.subject import opened
 from tests.bisection_cases import Array, bisected, branching, chain, overflowing, reproduced, side, x
 from tests.onnx_text import compiled, loaded, onnx_model, quantized_by, weight
 from tests.toolchain import models

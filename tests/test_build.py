@@ -13,7 +13,7 @@ import numpy
 import onnx
 import pytest
 
-from packager.errors import ConfigError, ModelError, ParityError, ToolError
+from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 

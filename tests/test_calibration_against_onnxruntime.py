@@ -12,13 +12,13 @@ import onnx.shape_inference
 import pytest
 from onnxruntime.quantization.calibrate import CalibrationDataReader, CalibrationMethod, create_calibrator
 
-from packager.calibration import Method
-from packager.calibration.calibrate import ranges_of
-from packager.calibration.child import watch
-from packager.calibration.statistics import load
-from packager.calibration.taps import tap
-from packager.programs import Channel
-from packager.values import Range
+from packager.core.values import Range
+from packager.processes.channel import Channel
+from packager.quantization.calibration import Method
+from packager.quantization.calibration.calibrate import ranges_of
+from packager.quantization.calibration.child import watch
+from packager.quantization.calibration.statistics import load
+from packager.quantization.calibration.taps import tap
 from tests.calibration_cases import BLOCK, job, normal, written
 from tests.onnx_text import linear, onnx_model, saved, weight
 

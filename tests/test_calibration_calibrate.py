@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager.calibration import Method, Range, Request, calibrate, warnings
-from packager.calibration.calibrate import _inputs, unfinished_file
-from packager.errors import ConfigError, ModelError
-from packager.store import Store
+from packager.core.errors import ConfigError, ModelError
+from packager.files.store import Store
+from packager.quantization.calibration import Method, Range, Request, calibrate, warnings
+from packager.quantization.calibration.calibrate import _inputs, unfinished_file
 from tests.calibration_cases import BLOCK, normal, request, written
 from tests.onnx_text import onnx_model, weight
 

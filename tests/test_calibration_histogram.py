@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from packager.calibration.histogram import CHUNK, Histogram, add, coarser, count
-from packager.calibration.statistics import DAMAGED, Collection, load
-from packager.calibration.thresholds import folded, rebinned
+from packager.quantization.calibration.histogram import CHUNK, Histogram, add, coarser, count
+from packager.quantization.calibration.statistics import DAMAGED, Collection, load
+from packager.quantization.calibration.thresholds import folded, rebinned
 
 Values = NDArray[numpy.float32]
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)

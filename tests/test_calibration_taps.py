@@ -3,8 +3,8 @@
 import onnx
 import pytest
 
-from packager.calibration.taps import tap
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.quantization.calibration.taps import tap
 from tests.calibration_cases import BLOCK
 from tests.onnx_text import onnx_model, weight
 

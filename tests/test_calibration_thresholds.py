@@ -7,12 +7,18 @@ import numpy
 import pytest
 from numpy.typing import NDArray
 
-from packager.calibration import METHODS, Method, Range
-from packager.calibration.calibrate import ranges_of
-from packager.calibration.histogram import count
-from packager.calibration.statistics import Statistics
-from packager.calibration.thresholds import BY_HISTOGRAM, LEVELS, divergences_of, moving_average, square_errors
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.quantization.calibration import METHODS, Method, Range
+from packager.quantization.calibration.calibrate import ranges_of
+from packager.quantization.calibration.histogram import count
+from packager.quantization.calibration.statistics import Statistics
+from packager.quantization.calibration.thresholds import (
+    BY_HISTOGRAM,
+    LEVELS,
+    divergences_of,
+    moving_average,
+    square_errors,
+)
 
 Values = NDArray[numpy.float32]
 

@@ -12,11 +12,11 @@ import numpy
 import onnxruntime
 import pytest
 
-from packager.calibration.child import Job, watch
-from packager.calibration.statistics import Statistics, load
-from packager.calibration.taps import tap
-from packager.errors import ConfigError, MobpackError, ModelError
-from packager.programs import Channel
+from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.processes.channel import Channel
+from packager.quantization.calibration.child import Job, watch
+from packager.quantization.calibration.statistics import Statistics, load
+from packager.quantization.calibration.taps import tap
 from packager.samples.recorded import OUTPUTS, recorded
 from tests.calibration_cases import BLOCK, job, normal, written
 from tests.onnx_text import onnx_model, weight
@@ -106,7 +106,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_alike(folder: Path, monkeypatch:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     told = job(BLOCK_MODEL, ALL, folder, description={"at": 4, "does": "SIGKILL"})
     (folder / "job.json").write_text(json.dumps(asdict(told)))
-    command = [sys.executable, "-P", "-m", "packager.calibration.child", str(folder / "job.json")]
+    command = [sys.executable, "-P", "-m", "packager.quantization.calibration.child", str(folder / "job.json")]
     assert subprocess.run(command, capture_output=True, check=False).returncode == -9
     done_before = len(load(Path(told.unfinished)).extremes)
     assert 1 <= done_before < 5

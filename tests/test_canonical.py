@@ -12,9 +12,9 @@ import numpy
 import onnxruntime
 import pytest
 
-from packager import tools
-from packager.errors import ToolError
-from packager.ortformat.canonical import ALIGNMENT, canonicalize, flatbuffer_classes
+from packager.compile.canonical import ALIGNMENT, canonicalize, flatbuffer_classes
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
 from tests.onnx_text import onnx_model, saved, weight
 
 pytestmark = pytest.mark.processes
@@ -38,7 +38,7 @@ CONVERT = """
 import sys
 from pathlib import Path
 import onnxruntime
-from packager.ortformat.converter import SESSION_ENTRIES, Job, convert, session_options
+from packager.compile.converter import SESSION_ENTRIES, Job, convert, session_options
 graph, folder = Path(sys.argv[1]), Path(sys.argv[2])
 options = session_options(SESSION_ENTRIES)
 options.optimized_model_filepath = str(folder / "onnxruntime.ort")
@@ -69,12 +69,12 @@ def conversions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_conversions_in_different_processes_and_folders_give_the_same_bytes(conversions: list[Path]) -> None:
-    assert len({tools.sha256_of(folder / "model.ort") for folder in conversions}) == 1
+    assert len({sha256_of(folder / "model.ort") for folder in conversions}) == 1
 
 
 def test_what_onnx_runtime_itself_writes_is_not_the_same_twice(conversions: list[Path]) -> None:
     """The reason for canonical.py. When this fails, ONNX Runtime has mended it and canonical.py can go."""
-    assert len({tools.sha256_of(folder / "onnxruntime.ort") for folder in conversions}) > 1
+    assert len({sha256_of(folder / "onnxruntime.ort") for folder in conversions}) > 1
 
 
 def test_canonical_bytes_stay_as_they_are(conversions: list[Path], tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packager import characters
-from packager.characters import in_markup, in_one_line, shown, to_json, toml_string, unseen
 from packager.config import from_document
-from packager.confinement import refuse_outside
-from packager.console import Console
 from packager.contract.labels import labels_for
-from packager.errors import ConfigError
-from packager.toml import DEEPEST
+from packager.core import characters
+from packager.core.characters import in_markup, in_one_line, shown, to_json, toml_string, unseen
+from packager.core.console import Console
+from packager.core.errors import ConfigError
+from packager.core.toml import DEEPEST
+from packager.workflows.confinement import refuse_outside
 from tests.test_cli import Mobpack, mobpack
 
 __all__ = ["mobpack"]

@@ -16,15 +16,15 @@ from packager.cli import main
 from packager.cli.examination import show
 from packager.cli.options import parse_gates
 from packager.config import CheckTable
-from packager.console import Console
+from packager.core.console import Console
+from packager.core.errors import ConfigError
+from packager.core.findings import Left, OutputError, Parity, Partition, Report
+from packager.core.values import Choice, Compiled, Plan, Style
 from packager.environments.runtime import shipped_version
-from packager.errors import ConfigError
-from packager.findings import Left, OutputError, Parity, Partition, Report
-from packager.partition.report import Gates
-from packager.pipeline import Examination
+from packager.files.hashes import sha256_of
 from packager.targets.ios import Ios
-from packager.tools import sha256_of
-from packager.values import Choice, Compiled, Plan, Style
+from packager.verification.partition.report import Gates
+from packager.workflows.build import Examination
 from tests.caches import empty_cache
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from packager import children
 from packager.environments import ENVIRONMENTS
+from packager.processes import children
 
 ROOT = Path(__file__).parents[1]
 STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
 CALLS = re.compile(r"(system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
-EXECUTABLE = {"tools.py": "npm lies beside it", "environments/cuda_probe.py": "says which Python answers"}
+EXECUTABLE = {"processes/downloads.py": "npm lies beside it", "environments/cuda_probe.py": "says which Python answers"}
 """Modules that name this Python without starting it, and why."""
 WAIT_S = 20
 """How long a process may take to be gone: it is killed at once, and looked for again and again."""
@@ -27,17 +27,17 @@ WAIT_S = 20
 def sources() -> Iterator[tuple[str, ast.AST]]:
     for path in sorted((ROOT / "packager").rglob("*.py")):
         name = path.relative_to(ROOT / "packager").as_posix()
-        if name != "children.py":
+        if name != "processes/children.py":
             tree = ast.parse(path.read_text(encoding="utf-8"))
             yield from ((name, node) for node in ast.walk(tree))
 
 
 def test_no_other_module_starts_programs() -> None:
-    """programs.py knows the module's constants and exceptions."""
+    """processes/channel.py knows the module's constants and exceptions."""
     wrong = []
     for name, node in sources():
         if isinstance(node, ast.Import) and any(STARTS.fullmatch(each.name) for each in node.names):
-            wrong += [f"{name} imports it"] if name != "programs.py" else []
+            wrong += [f"{name} imports it"] if name != "processes/channel.py" else []
         if isinstance(node, ast.ImportFrom) and STARTS.fullmatch(node.module or ""):
             wrong.append(f"{name} imports from {node.module}")
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -98,7 +98,7 @@ def test_what_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
 PARENT = """
 import sys, time
 from pathlib import Path
-from packager import children
+from packager.processes import children
 first = children.start(["sh", "-c", "sleep 600 & echo $!; wait"], Path("/"))
 second = children.start(["sleep", "600"], Path("/"))
 ended = children.start(["sleep", "600"], Path("/"))

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import onnxruntime
 import pytest
 
-from packager import __version__, config, models, tools
+from packager import __version__, config, models
 from packager.cli import main
 from packager.cli.options import parse_shapes
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.files.hashes import sha256_of
 from packager.targets.android.target import KNOWN
 from packager.targets.ios.target import KNOWN as KNOWN_ON_IOS
 from tests.caches import empty_cache
@@ -249,7 +250,7 @@ def test_an_interrupt_while_a_compiled_module_is_loaded_is_one_and_not_its_impor
         def __getattr__(self, name: str) -> object:
             raise ImportError("initialization failed") from cause
 
-    monkeypatch.setitem(sys.modules, "packager.setup", Loading("packager.setup"))
+    monkeypatch.setitem(sys.modules, "packager.workflows.doctor", Loading("packager.workflows.doctor"))
     if cause:
         assert mobpack("doctor") == (130, "", "mobpack: interrupted; the output folder is as it was\n")
     else:
@@ -336,7 +337,7 @@ def test_convert_writes_the_model_and_its_operators_beside_it(mobpack: Mobpack, 
     answer = mobpack("convert", "größe x.onnx", "--out", "out é.ort", "--json")
     assert answer.code == 0
     found = json.loads(answer.out)
-    assert found["sha256"] == tools.sha256_of(tmp_path / "out é.ort")
+    assert found["sha256"] == sha256_of(tmp_path / "out é.ort")
     assert found["size-bytes"] == (tmp_path / "out é.ort").stat().st_size
     assert "ai.onnx;13;Gemm" in Path(found["operators"]).read_text(encoding="utf-8")
     onnxruntime.InferenceSession(str(tmp_path / "out é.ort"), providers=["CPUExecutionProvider"])

@@ -12,7 +12,7 @@ import pytest
 
 from packager import models, release
 from packager.cli import crash
-from packager.errors import InternalError, ToolError
+from packager.core.errors import InternalError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack

@@ -10,8 +10,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import tools
-from packager.ortformat.compile import (
+from packager.compile.compile import (
     REPLAY,
     RESULT,
     SHARED,
@@ -21,9 +20,10 @@ from packager.ortformat.compile import (
     compile_variant,
     converter_environment,
 )
-from packager.ortformat.reader import read_graph
-from packager.store import Store
-from packager.values import Compiled, Format, Style, Variant
+from packager.compile.reader import read_graph
+from packager.core.values import Compiled, Format, Style, Variant
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from tests.onnx_text import linear, loaded, onnx_model, weight
 
 pytestmark = pytest.mark.processes
@@ -173,7 +173,7 @@ def test_the_store_says_what_its_files_are_the_model_first(name: str, files: Fil
     compiled: Compiled = getattr(files, name)
     described = json.loads(compiled.path.with_name(RESULT).read_text(encoding="utf-8"))
     assert list(described["files"]) == [compiled.path.name, *(file.name for file in compiled.data_files)]
-    assert all(tools.sha256_of(compiled.path.with_name(file)) == sha for file, sha in described["files"].items())
+    assert all(sha256_of(compiled.path.with_name(file)) == sha for file, sha in described["files"].items())
     assert described["files"][compiled.path.name] == compiled.sha256
     held = {path.name for path in compiled.path.parent.iterdir()}
     assert held == {RESULT, *described["files"]}

@@ -8,26 +8,25 @@ import numpy
 import onnx
 import pytest
 
-from packager import parity
-from packager.bisection import Kind, condemned
-from packager.bisection.figures import Limits
-from packager.bisection.matching import matched
-from packager.bisection.scan import FIRST_ASKED
-from packager.bisection.subject import opened
 from packager.config import ParityTable
-from packager.console import Console
-from packager.errors import ModelError
-from packager.evidence.failures import Case, condemned_locally, in_words
-from packager.golden import golden_vectors
-from packager.parity import Checked, ParitySettings, References, Subject, Tolerance, reference
-from packager.parity.conditioning import MOST_ULPS, TIMES, _shifted
-from packager.parity.frontier import ULPS, shaken
+from packager.core.console import Console
+from packager.core.errors import ModelError
+from packager.core.values import Compiled, Plan, own_numbers
+from packager.files.store import Store
 from packager.plan import make
-from packager.quantization import own_numbers
 from packager.runners.cpu import Cpu
-from packager.store import Store
 from packager.targets.android import Android
-from packager.values import Compiled, Plan
+from packager.verification import parity
+from packager.verification.bisection import Kind, condemned
+from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.matching import matched
+from packager.verification.bisection.scan import FIRST_ASKED
+from packager.verification.bisection.subject import opened
+from packager.verification.failures import Case, condemned_locally, in_words
+from packager.verification.golden import golden_vectors
+from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance, reference
+from packager.verification.parity.conditioning import MOST_ULPS, TIMES, _shifted
+from packager.verification.parity.frontier import ULPS, shaken
 from tests.bisection_cases import Array, bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model, weight
 from tests.rewriting_cases import run

@@ -6,8 +6,8 @@ import pytest
 
 from packager import config
 from packager.config import Config
-from packager.errors import ConfigError
-from packager.names import model_name, package_name
+from packager.core.errors import ConfigError
+from packager.core.names import model_name, package_name
 from packager.quantizers import Auto, StaticQdq
 from packager.runners import RUNNERS
 from packager.targets.android import Android

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from packager import config as configuration
-from packager.confinement import refuse_outside
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.workflows.confinement import refuse_outside
 
 PROJECT = """
 [package]

@@ -17,10 +17,10 @@ from benchmarks.conformance_make import FORMS, FUSED, STEPS, UNFUSED, made
 from benchmarks.conformance_reasons import reason_of
 from benchmarks.conformance_verdicts import Found, Judged, Verdict
 from packager import models
-from packager.ortformat.compile import compile_fused, compile_unfused, compile_variant
-from packager.store import Store
-from packager.tools import sha256_of
-from packager.values import Style, own_numbers
+from packager.compile.compile import compile_fused, compile_unfused, compile_variant
+from packager.core.values import Style, own_numbers
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from tests.onnx_text import onnx_model
 
 COUNT, SEED = 150, 8

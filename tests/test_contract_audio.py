@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.attachment import Tables, attach
+from packager.contract.attachment import Tables, attach
 from packager.contract.audio import SoundInput
 from packager.contract.audio.mel import MelTable, mel_of
 from packager.contract.kind import AttachedInput
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
+from packager.core.contract import ADDED, AudioInput
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType, TensorSpec
 from packager.models.graphs import read_graph
-from packager.partition.coreml import predict
-from packager.specs import ElementType, TensorSpec
-from packager.typed import ADDED, AudioInput
+from packager.verification.partition.coreml import predict
 from tests.contract_graphs import Array, Ran, graph_of, spec_of
 from tests.onnx_text import loaded, onnx_model
 

@@ -12,9 +12,9 @@ import pytest
 from packager import config
 from packager.contract import Core, Placement, Writer
 from packager.contract.boxes import Boxes
-from packager.errors import ConfigError
-from packager.specs import Dimension, ElementType, TensorSpec
-from packager.typed import ADDED, BoxesOutput
+from packager.core.contract import ADDED, BoxesOutput
+from packager.core.errors import ConfigError
+from packager.core.signature import Dimension, ElementType, TensorSpec
 from tests.contract_graphs import Ran, graph_of, spec_of
 
 Numbers = numpy.typing.NDArray[Any]

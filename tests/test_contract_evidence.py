@@ -10,13 +10,15 @@ import onnx
 import pytest
 from PIL import Image
 
-from packager import attachment, evidence, pipeline
-from packager.attachment import Attached, Tables
 from packager.config import Config, from_document
-from packager.console import Console
-from packager.errors import ModelError
-from packager.pipeline import Request
-from packager.store import Store
+from packager.contract import attachment
+from packager.contract.attachment import Attached, Tables
+from packager.core.console import Console
+from packager.core.errors import ModelError
+from packager.files.store import Store
+from packager.verification import evidence
+from packager.workflows import build
+from packager.workflows.build import Request
 from tests.caches import empty_cache
 from tests.onnx_text import loaded, onnx_model, saved
 from tests.test_attachment import tables
@@ -82,7 +84,7 @@ def project(folder: Path, outputs: dict[str, Any], **parity: Any) -> Config:
 
 def warnings(config: Config, folder: Path) -> list[str]:
     request = Request(targets=("android",), out=folder / "dist")
-    return list(pipeline.check(config, request, Console(quiet=True)).warnings)
+    return list(build.check(config, request, Console(quiet=True)).warnings)
 
 
 def test_boxes_that_are_never_there_are_no_evidence(tmp_path: Path) -> None:
@@ -104,7 +106,7 @@ def test_boxes_that_are_in_given_pictures_are(tmp_path: Path) -> None:
 def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("thing\n", encoding="utf-8")
     config = project(tmp_path, {"d": {"kind": "boxes", "format": "yolo", "labels": "labels.txt"}})
-    found = json.loads(json.dumps(pipeline.contracts_of(config)))["contract"]["finder"]
+    found = json.loads(json.dumps(build.contracts_of(config)))["contract"]["finder"]
     assert found["inputs"]["x"]["kind"] == "image"
     assert (found["outputs"]["d"]["labels"], found["outputs"]["d"]["format"]) == ("labels.txt", "yolo")
 
@@ -112,5 +114,5 @@ def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None
 def test_without_tables_the_manifest_says_nothing_of_contracts(tmp_path: Path) -> None:
     config = project(tmp_path, {})
     plain = config.model["finder"].model_copy(update={"inputs": {}})
-    assert pipeline.contracts_of(config.model_copy(update={"model": {"finder": plain}})) == {}
+    assert build.contracts_of(config.model_copy(update={"model": {"finder": plain}})) == {}
     assert Tables(inputs={}, outputs={}).are_empty

@@ -9,9 +9,9 @@ import pytest
 from packager.contract import INPUT_KINDS
 from packager.contract.image import PictureInput
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import Dimension, ElementType
-from packager.typed import ImageInput
+from packager.core.contract import ImageInput
+from packager.core.errors import ConfigError
+from packager.core.signature import Dimension, ElementType
 from tests.contract_graphs import spec_of
 from tests.contract_pictures import RGB, Pixels, attached, noise
 

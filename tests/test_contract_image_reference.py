@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 from tests.contract_pictures import RGB, Attached, Pixels, attached, noise
 
 FILTERS = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}

@@ -11,9 +11,9 @@ import pytest
 from packager import config
 from packager.contract import Core, Writer
 from packager.contract.text import Text
-from packager.errors import ConfigError
-from packager.specs import Dimension, ElementType
-from packager.typed import ADDED, TextOutput
+from packager.core.contract import ADDED, TextOutput
+from packager.core.errors import ConfigError
+from packager.core.signature import Dimension, ElementType
 from tests.contract_graphs import Ran, graph_of, spec_of
 
 Numbers = numpy.typing.NDArray[Any]

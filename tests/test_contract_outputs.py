@@ -16,9 +16,9 @@ from packager.contract.embedding import Embedding
 from packager.contract.labels import LIMIT, LIMIT_BYTES
 from packager.contract.mask import Mask
 from packager.contract.writer import onnx_type
-from packager.errors import ConfigError
-from packager.specs import Dimension, ElementType
-from packager.typed import ADDED, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput
+from packager.core.contract import ADDED, ClassesOutput, EmbeddingOutput, MaskOutput, TypedOutput
+from packager.core.errors import ConfigError
+from packager.core.signature import Dimension, ElementType
 from tests.contract_graphs import Ran, graph_of, spec_of
 
 Numbers = numpy.typing.NDArray[Any]

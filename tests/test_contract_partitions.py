@@ -7,15 +7,16 @@ import numpy
 import pytest
 from onnx import ModelProto
 
-from packager import attachment, models, plan
-from packager.attachment import Tables
-from packager.findings import Partition
-from packager.partition.report import partitions
-from packager.store import Store
+from packager import models, plan
+from packager.contract import attachment
+from packager.contract.attachment import Tables
+from packager.core.findings import Partition
+from packager.core.values import own_numbers
+from packager.files.store import Store
 from packager.targets import Target
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.values import own_numbers
+from packager.verification.partition.report import partitions
 from tests.onnx_text import onnx_model, saved
 from tests.test_attachment import tables
 from tests.toolchain.environments import have

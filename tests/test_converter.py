@@ -10,12 +10,12 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import tools
-from packager.errors import ModelError
-from packager.ortformat.compile import compile_variant
-from packager.ortformat.converter import has_grown
-from packager.store import Store
-from packager.values import Compiled, Variant
+from packager.compile.compile import compile_variant
+from packager.compile.converter import has_grown
+from packager.core.errors import ModelError
+from packager.core.values import Compiled, Variant
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
 pytestmark = pytest.mark.processes
@@ -48,7 +48,7 @@ def test_the_compiled_file_computes_what_the_original_does(converted: Compiled) 
 
 
 def test_hash_and_size_are_those_of_the_file(converted: Compiled) -> None:
-    assert converted.sha256 == tools.sha256_of(converted.path)
+    assert converted.sha256 == sha256_of(converted.path)
     assert converted.size_bytes == converted.path.stat().st_size
     assert converted.disabled_optimizers == ()
     assert converted.operators == {"ai.onnx;13;Gemm": '{"inputs": {"0": ["float"]}}'}

@@ -7,14 +7,14 @@ import numpy
 import onnx
 import pytest
 
-from packager.errors import ToolError
-from packager.graph import Graph
+from packager.core.errors import ToolError
+from packager.core.values import Numbers, Traits
+from packager.graph.view import Graph
 from packager.models.graphs import read_graph
-from packager.partition.coreml import predict
-from packager.partition.coreml.operators import OPERATORS
-from packager.partition.rules import Prediction
 from packager.providers.coreml import Coreml
-from packager.values import Numbers, Traits
+from packager.verification.partition.coreml import predict
+from packager.verification.partition.coreml.operators import OPERATORS
+from packager.verification.partition.rules import Prediction
 from tests.coreml_cases import ALL_CASES, IMAGE, ROWS, Case, resize
 from tests.onnx_text import onnx_model
 from tests.toolchain import models

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from packager.core.values import Numbers
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.quantizers.dequantized import Dequantized
-from packager.values import Numbers
 from tests.onnx_text import onnx_model, quantized_by, weight
 
 Array = NDArray[Any]

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from packager import plan, quantization
-from packager.errors import GateError
-from packager.findings import Partition
-from packager.partition.report import Gates, partitions, refuse_poor
-from packager.store import Store
+from packager import plan
+from packager.core.errors import GateError
+from packager.core.findings import Partition
+from packager.core.values import own_numbers
+from packager.files.store import Store
 from packager.targets.android import Android
+from packager.verification.partition.report import Gates, partitions, refuse_poor
 from tests.onnx_text import loaded, onnx_model
 from tests.toolchain.environments import have
 
@@ -61,7 +62,7 @@ def quantized_softmax(scale: float) -> ModelProto:
 
 def split(model: ModelProto, provider: str, folder: Path, *, form: Literal["auto", "onnx"] = "auto") -> Partition:
     have("android")
-    variant = quantization.own_numbers(loaded(folder, model), "source")
+    variant = own_numbers(loaded(folder, model), "source")
     made = plan.make(variant, Android(providers=(provider,), format=form), Store(folder / "store"), lambda text: None)
     scratch = folder / "scratch"
     scratch.mkdir()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from packager.core.errors import ToolError
 from packager.environments.environment import folder_for, install_locked, isolated_command, make_once
-from packager.errors import ToolError
 from scripts.docs_site import api
 from scripts.docs_site.comments import markdown
 from scripts.docs_site.declarations import KOTLIN, SWIFT, TYPESCRIPT, Language, declarations
@@ -63,8 +63,8 @@ SEARCH = """new Promise((resolve) => {
         ("docs/guides/gradle.md", "[a](release.yml)", "[a](release.yml)"),
         ("docs/guides/gradle.md", "[a](../../README.md)", "[a](../index.md)"),
         ("docs/android.md", "[an app](../sample_apps/ios)", "[an app](sample_apps/ios/README.md)"),
-        ("docs/android.md", "[the pins](../packager/pins.toml)", "the pins (`packager/pins.toml` in the repository)"),
-        ("README.md", "[`packager/pins.toml`](packager/pins.toml)", "`packager/pins.toml`"),
+        ("docs/android.md", "[the tests](../scripts/test)", "the tests (`scripts/test` in the repository)"),
+        ("README.md", "[`scripts/test`](scripts/test)", "`scripts/test`"),
         ("README.md", "[a](packager/none.py) and [b](#c)", "[a](packager/none.py) and [b](#c)"),
         ("README.md", "[a](https://example.com/packager) ![b](docs/c.png)", None),
         ("README.md", "[a](../README.md) [b](/docs/android.md)", None),

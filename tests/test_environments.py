@@ -13,19 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
 from packager.cli import main
+from packager.core.errors import ConfigError, ToolError
 from packager.environments import ENVIRONMENTS, cuda, ensure, qnn, runtime, webgpu
-from packager.environments.environment import (
-    INSTALL_ATTEMPTS,
-    folder_for,
-    install_locked,
-    isolated_command,
-    make_once,
-)
-from packager.errors import ConfigError, ToolError
-from packager.setup import environments_to_install, examine_environments
-from packager.store import ABANDONED_AFTER_S
+from packager.environments.environment import INSTALL_ATTEMPTS, folder_for, install_locked, isolated_command, make_once
+from packager.files.store import ABANDONED_AFTER_S
+from packager.processes import commands
+from packager.workflows.doctor import environments_to_install, examine_environments
 from tests.toolchain.environments import have
 from tests.toolchain.require import require
 
@@ -262,7 +256,7 @@ def test_plug_ins_are_asked_in_the_converters_version() -> None:
 
 def python(name: str, program: str) -> str:
     environment = ENVIRONMENTS[name]()
-    return tools.run([*environment.command(), "-c", program], what=name, environment=environment.variables()).strip()
+    return commands.run([*environment.command(), "-c", program], what=name, environment=environment.variables()).strip()
 
 
 @pytest.mark.environments

@@ -8,10 +8,11 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import tools
+from packager.compile.ep_context import SOC_MODELS, compile_context
+from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.environments import ENVIRONMENTS
-from packager.errors import ConfigError, ModelError, ToolError
-from packager.ortformat.ep_context import SOC_MODELS, compile_context
+from packager.files.hashes import sha256_of
+from packager.processes import commands
 from tests.onnx_text import onnx_model, saved
 from tests.test_assign import convolutions, quantized
 from tests.toolchain.environments import have
@@ -73,7 +74,7 @@ class TestCompiled:
         assert len(attributes["ep_cache_context"]) > 10_000
         assert info.compatibility.split(":")[5] == "57"
         assert info.sdk_version.startswith("2.51.0.")
-        assert info.sha256 == tools.sha256_of(info.path)
+        assert info.sha256 == sha256_of(info.path)
         assert (info.context_count, dict(info.left)) == (1, {"DequantizeLinear": 1, "QuantizeLinear": 1})
         assert {each.domain for each in proto.opset_import} == {"", "com.microsoft"}
         assert not any(each.external_data for each in proto.graph.initializer)
@@ -107,7 +108,7 @@ class TestCompiled:
         (tmp_path / "run.py").write_text(RUN)
         environment = ENVIRONMENTS["qnn"]()
         job = {"model": str(info.path), "soc": "57", "input": str(tmp_path / "x.npy"), "output": f"{tmp_path}/y.npy"}
-        answer = tools.run_job(
+        answer = commands.run_job(
             [tmp_path / "run.py"],
             job,
             tmp_path,

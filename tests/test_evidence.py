@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager.errors import ConfigError, ParityError
+from packager.core.errors import ConfigError, ParityError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 

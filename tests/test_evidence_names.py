@@ -3,15 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from packager import parity
-from packager.evidence.failures import Case, explained, file_name, new_folder
-from packager.findings import Parity
-from packager.ortformat.compile import compile_unfused, compile_variant
-from packager.parity import Checked, ParitySettings, Subject
-from packager.parity.drawing import Drawn, draw
+from packager.compile.compile import compile_unfused, compile_variant
+from packager.core.findings import Parity
+from packager.core.values import Compiled, Style, own_numbers
+from packager.files.store import Store
 from packager.runners import RUNNERS
-from packager.store import Store
-from packager.values import Compiled, Style, own_numbers
+from packager.verification import parity
+from packager.verification.failures import Case, explained, file_name, new_folder
+from packager.verification.parity import Checked, ParitySettings, Subject
+from packager.verification.parity.drawing import Drawn, draw
 from tests.onnx_text import linear, loaded
 
 SETTINGS = ParitySettings(random_samples=1)

@@ -11,13 +11,13 @@ import onnx
 import onnx.external_data_helper
 import pytest
 
-from packager.console import Console
-from packager.errors import ConfigError, ModelError, ParityError, ToolError
-from packager.export import Axis, Request, gate, graph, steps
-from packager.export.failures import users_module
-from packager.export.gate import Recorded
-from packager.export.request import Job, parse_dynamic
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from packager.samples.sample import write_arrays
+from packager.workflows.export import Axis, Request, gate, graph, steps
+from packager.workflows.export.failures import users_module
+from packager.workflows.export.gate import Recorded
+from packager.workflows.export.request import Job, parse_dynamic
 from tests.onnx_text import onnx_model, saved, weight
 
 DOUBLED = "(float[n, 3] x) => (float[n, 3] twice, float[n, 3] more) { twice = Add (x, x) more = Add (x, one) }"

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from packager.parity import allclose
-from packager.parity.allclose import over
+from packager.verification.parity import allclose
+from packager.verification.parity.allclose import over
 
 NUMBERS = st.floats(width=32, allow_nan=True, allow_infinity=True)
 SHAPES = st.sampled_from([(7,), (2, 3), (), (0, 4)])

@@ -10,11 +10,11 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments import bionic
-from packager.errors import ToolError
-from packager.export import graph
-from packager.export.graph import ports
+from packager.processes import commands
+from packager.workflows.export import graph
+from packager.workflows.export.graph import ports
 from tests.toolchain.torch import Case, Exported, build_stand_in, exported, stand_in_for_cuda
 
 pytestmark = pytest.mark.torch
@@ -266,11 +266,11 @@ def test_a_library_that_needs_cuda_finds_stand_ins_without_a_gpu(tmp_path: Path)
     source.write_text(CUDA_USER, encoding="utf-8")
     options = ["-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-nostdlib", "-Wl,-rpath,$ORIGIN"]
     options += [str(source), str(cuda), "-o", str(folder / "libuser.so")]
-    tools.run([bionic.compiler(), "cc", *options], what="compiling what needs CUDA")
+    commands.run([bionic.compiler(), "cc", *options], what="compiling what needs CUDA")
     cuda.unlink()  # the linker has noted its folder
     program = f"{ASK}; print(it.gpus(), it.nccl(), it.error().decode())"
     ask = [sys.executable, "-c", program, str(folder / "libuser.so")]
     with pytest.raises(ToolError, match=r"libcudart\.so\.99: cannot open shared object file"):
-        tools.run(ask, what="loading it")
+        commands.run(ask, what="loading it")
     stand_in_for_cuda(folder)
-    assert tools.run(ask, what="loading it") == "100 100 a stand-in for CUDA\n"
+    assert commands.run(ask, what="loading it") == "100 100 a stand-in for CUDA\n"

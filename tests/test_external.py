@@ -12,14 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from packager import models
-from packager.errors import ModelError, ToolError
+from packager.compile import external
+from packager.compile.compile import PLAIN
+from packager.compile.external import Inside, write_external
+from packager.core.errors import ModelError, ToolError
+from packager.files.store import Store
+from packager.graph.weights.places import ALIGNMENT_BYTES
 from packager.models import data_folder
 from packager.models.skeleton import read_skeleton
-from packager.ortformat import external
-from packager.ortformat.compile import PLAIN
-from packager.ortformat.external import Inside, write_external
-from packager.store import Store
-from packager.tensors.places import ALIGNMENT_BYTES
 from tests.disks import tiny_disk
 from tests.onnx_text import linear, loaded, onnx_model, saved, weight
 
@@ -180,7 +180,7 @@ def test_memory_does_not_grow_with_the_weights(tmp_path: Path) -> None:
         "import resource, sys\n"
         "from pathlib import Path\n"
         "from packager.models.skeleton import read_skeleton\n"
-        "from packager.ortformat.external import write_external\n"
+        "from packager.compile.external import write_external\n"
         "path = Path(sys.argv[1])\n"
         "import onnx\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

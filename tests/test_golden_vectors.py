@@ -13,17 +13,18 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from packager import golden as step
-from packager import parity, plan, quantization, vectors
+from packager import plan, vectors
 from packager.config import ParityTable
-from packager.console import Console
-from packager.findings import Report
-from packager.golden import golden_vectors
-from packager.parity import ParitySettings, Subject, Tolerance
-from packager.store import Store
+from packager.core.console import Console
+from packager.core.findings import Report
+from packager.core.values import ElementType, Package, Plan, Signature, own_numbers
+from packager.files.store import Store
 from packager.targets.android import Android
-from packager.values import ElementType, Package, Plan, Signature
 from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
+from packager.verification import golden as step
+from packager.verification import parity
+from packager.verification.golden import golden_vectors
+from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.golden.cases import specs
 from tests.onnx_text import linear, loaded, onnx_model, weight
 
@@ -288,7 +289,7 @@ def one(folder: Path) -> Plan:
 def planned(folder: Path, proto: onnx.ModelProto, *providers: str, name: str = "m") -> Plan:
     model = loaded(folder, proto, name)
     target = Android(providers=providers)
-    return plan.make(quantization.own_numbers(model, "source"), target, Store(folder / "store"), lambda text: None)
+    return plan.make(own_numbers(model, "source"), target, Store(folder / "store"), lambda text: None)
 
 
 def on_cpu(plan: Plan) -> Plan:

@@ -13,10 +13,10 @@ import numpy
 import onnx
 import pytest
 
+from packager.core.errors import ToolError
 from packager.environments import nvidia
 from packager.environments.cuda import Cuda
 from packager.environments.environment import folder_for, install_locked, make_once
-from packager.errors import ToolError
 from packager.runners import cuda, tensorrt
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Runnable

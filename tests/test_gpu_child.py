@@ -10,7 +10,7 @@ import numpy
 import onnx
 import pytest
 
-from packager.errors import ModelError, ToolError
+from packager.core.errors import ModelError, ToolError
 from packager.runners import tensorrt_child as child
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Outcome, Runnable

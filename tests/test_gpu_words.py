@@ -13,11 +13,11 @@ import onnx
 import pytest
 from onnxruntime import InferenceSession
 
+from packager.core.errors import ToolError
 from packager.environments import ENVIRONMENTS, nvidia
 from packager.environments.cuda import Cuda as Environment
 from packager.environments.cuda import locked_version
 from packager.environments.nvidia import Facts, Gpu, Module, Place
-from packager.errors import ToolError
 from packager.runners.cuda import Cuda
 from packager.runners.runner import Runnable, Runner
 from packager.runners.tensorrt import Tensorrt, is_quantized, provider_options

@@ -6,16 +6,11 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.core.values import Sources
+from packager.processes.downloads import pins
 from packager.targets.android import kotlin
-from packager.targets.android.gradle import (
-    GradleDependency,
-    build_with_gradle,
-    gradle_project,
-    has_android_sdk,
-)
-from packager.tools import pins
-from packager.values import Sources
+from packager.targets.android.gradle import GradleDependency, build_with_gradle, gradle_project, has_android_sdk
 
 KOTLIN = PurePosixPath("src/main/kotlin/com/example/vision/Classifier.kt")
 ASSET = PurePosixPath("src/main/assets/mobpack/vision/classifier.ort")

@@ -6,7 +6,7 @@ import numpy
 import pytest
 from onnx import TensorProto, helper
 
-from packager.graph import SMALL_BYTES, Graph, Node, Value, running_order
+from packager.graph.view import SMALL_BYTES, Graph, Node, Value, running_order
 from packager.models.graphs import read_graph
 from tests.onnx_text import onnx_model, weight
 

@@ -5,7 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from packager import tools
+from packager.processes import downloads
 from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +75,7 @@ def test_no_line_ends_with_blanks() -> None:
 
 def test_versions_that_packages_are_built_with_are_in_pins_alone() -> None:
     """Dotted triples only: shorter versions are found in too many other numbers."""
-    pinned = set(re.findall(r"\b\d+\.\d+\.\d+\b", " ".join(strings(tools.pins()["android"]))))
+    pinned = set(re.findall(r"\b\d+\.\d+\.\d+\b", " ".join(strings(downloads.pins()["android"]))))
     assert pinned
     pattern = re.compile(r"(?<![\d.])(?:" + "|".join(map(re.escape, sorted(pinned))) + r")(?![\d.])")
     code = ("templates/", "packager/", "scripts/", "sample_apps/")

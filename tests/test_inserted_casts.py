@@ -8,9 +8,9 @@ import onnx
 import onnx.printer
 import onnxruntime
 
-from packager.ortformat import inserted_casts
-from packager.ortformat.converter import Job, convert
-from packager.ortformat.shared import share
+from packager.compile import inserted_casts
+from packager.compile.converter import Job, convert
+from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved
 
 AROUND_A_NODE = """(float16[2] x) => (float16[2] y) {

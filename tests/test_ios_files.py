@@ -4,10 +4,10 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from packager.ortformat.compile import FP16, REPLAY
+from packager.compile.compile import FP16, REPLAY
+from packager.core.values import Choice, Compiled, Format, Numbers, Plan, Signature, Style
+from packager.files.hashes import sha256_of
 from packager.targets.ios.files import Files, lay_out
-from packager.tools import sha256_of
-from packager.values import Choice, Compiled, Format, Numbers, Plan, Signature, Style
 from tests.golden.cases import VARIANT, model
 
 NOTHING = Signature(inputs=(), outputs=())

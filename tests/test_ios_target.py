@@ -13,17 +13,21 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import evidence, pipeline, release, tools
+from packager import release
 from packager.config import Config, from_document
-from packager.console import Console
-from packager.errors import ConfigError, ToolError
-from packager.findings import Report
-from packager.names import pascal_case
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ToolError
+from packager.core.findings import Report
+from packager.core.names import pascal_case
+from packager.core.values import Artifact, Package, Plan, Sources
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.processes import downloads
 from packager.render import templates_folder, write_sources
-from packager.store import Store
 from packager.targets.ios import Ios, podspec, texts
 from packager.targets.ios.view import IosView
-from packager.values import Artifact, Package, Plan, Sources
+from packager.verification import evidence
+from packager.workflows import build
 from packager.xcframework.packaged import PackagedFramework
 from tests.disks import tiny_disk
 from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios
@@ -116,7 +120,7 @@ def test_newer_systems_than_the_runtimes_are_allowed() -> None:
 
 
 def test_the_archive_that_the_package_depends_on_is_the_pinned_one() -> None:
-    manifest, pinned = KIT.texts()[PurePosixPath("Package.swift")], tools.pins()["ios"]
+    manifest, pinned = KIT.texts()[PurePosixPath("Package.swift")], downloads.pins()["ios"]
     assert manifest.startswith(f"// swift-tools-version: {pinned['swift-tools']}\n")
     assert f'url: "{pinned["archive"]}"' in manifest
     assert f'checksum: "{pinned["checksum"]}"' in manifest
@@ -161,7 +165,7 @@ def test_a_runtime_in_the_package_takes_the_place_of_the_published_one(own: Pack
 
 
 def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothing(own: PackagedFramework) -> None:
-    assert view_with(replace(own, minimum_os="13.0")).min_ios == tools.pins()["ios"]["min-ios"]
+    assert view_with(replace(own, minimum_os="13.0")).min_ios == downloads.pins()["ios"]["min-ios"]
 
 
 def test_the_runtime_keeps_its_links_in_the_archive_and_in_the_folder(
@@ -201,19 +205,19 @@ def test_every_resource_is_where_swift_looks_for_it(kit: Case) -> None:
 
 def test_the_c_headers_are_those_of_the_pinned_runtime() -> None:
     folder = templates_folder() / "ios/onnxruntime/include"
-    assert {path.name: tools.sha256_of(path) for path in folder.iterdir()} == tools.pins()["ios"]["headers"]
+    assert {path.name: sha256_of(path) for path in folder.iterdir()} == downloads.pins()["ios"]["headers"]
     files = KIT.sources().files
     assert {name.name for name in files if name.is_relative_to("Sources/CVisionModels/include")} == set(
-        tools.pins()["ios"]["headers"]
+        downloads.pins()["ios"]["headers"]
     )
     assert PurePosixPath("LICENSE-onnxruntime.txt") in files
 
 
 @pytest.mark.install
 def test_the_c_headers_are_those_of_the_runtimes_own_archive(tmp_path: Path) -> None:
-    archive = tools.fetch("onnxruntime-binaries")
+    archive = downloads.fetch("onnxruntime-binaries")
     place = "package/Plugins/iOS~/onnxruntime.xcframework/ios-arm64/onnxruntime.framework/Headers"
-    for name in tools.pins()["ios"]["headers"]:
+    for name in downloads.pins()["ios"]["headers"]:
         shipped = subprocess.run(["tar", "-xzOf", archive, f"{place}/{name}"], check=True, capture_output=True).stdout
         assert shipped == (templates_folder() / "ios/onnxruntime/include" / name).read_bytes(), name
 
@@ -252,7 +256,7 @@ def patterns(document: dict[str, object]) -> list[str]:
 def test_the_podspec_has_what_cocoapods_asks_for(kit: Case) -> None:
     document = json.loads(kit.texts()[PurePosixPath("VisionModels.podspec.json")])
     assert [key for key in REQUIRED if not document[key]] == []
-    assert document["dependencies"] == {"onnxruntime-c": [tools.pins()["ios"]["version"]]}
+    assert document["dependencies"] == {"onnxruntime-c": [downloads.pins()["ios"]["version"]]}
     assert document["license"] == {"type": "Apache-2.0"}
     assert document["platforms"] == {"ios": "15.1", "osx": "14.0"}
 
@@ -302,7 +306,7 @@ def test_a_release_has_the_archive_its_checksum_and_the_folder(kit: Case, tmp_pa
     }
     entry = json.loads((tmp_path / "dist/swift/vision-1.0.0.json").read_text())
     (resource,) = entry["resources"]
-    assert resource["checksum"] == tools.sha256_of(tmp_path / "dist/swift/vision-1.0.0.zip")
+    assert resource["checksum"] == sha256_of(tmp_path / "dist/swift/vision-1.0.0.zip")
     folder = tmp_path / "dist/swift/vision"
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == {
         str(path) for path in (*sources.texts, *sources.files)
@@ -335,18 +339,18 @@ def configured(runtime: dict[str, str], **target: str) -> Config:
 
 def test_a_runtime_for_ios_is_ioss_alone(tmp_path: Path) -> None:
     config, store = configured(RUNTIME), Store(tmp_path)
-    chosen = pipeline.choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
+    chosen = build.choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
     assert list(chosen) == ["ios"]
-    assert pipeline.runtimes_of(config, ("android", "ios"), chosen) == {
+    assert build.runtimes_of(config, ("android", "ios"), chosen) == {
         "android": config.targets()["android"].runtime(),
         "ios": RUNTIME["ios"],
     }
-    assert pipeline.choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}
+    assert build.choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}
 
 
 def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> None:
     config = configured(RUNTIME)
-    chosen = pipeline.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
+    chosen = build.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
     (proof, *_) = evidence.judge_unopened([KIT.plans[0].cpu], config, chosen["ios"])
     assert (proof.runtime, proof.skipped) == (
         RUNTIME["ios"],
@@ -357,10 +361,10 @@ def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> No
 def test_a_reduced_runtime_makes_everything_ort_format(tmp_path: Path) -> None:
     (tmp_path / "reduced.config").write_text("ai.onnx;13;Relu\n")
     config = configured({**RUNTIME, "config": str(tmp_path / "reduced.config")})
-    chosen = pipeline.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
-    assert pipeline.adapted(config.targets()["ios"], chosen["ios"]).format == "ort"
+    chosen = build.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
+    assert build.adapted(config.targets()["ios"], chosen["ios"]).format == "ort"
     with pytest.raises(ConfigError, match='format = "onnx" with a reduced runtime'):
-        pipeline.choose_runtimes(
+        build.choose_runtimes(
             configured({**RUNTIME, "config": str(tmp_path / "reduced.config")}, format="onnx"),
             ("ios",),
             Store(tmp_path),

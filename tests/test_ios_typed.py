@@ -6,12 +6,12 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from packager.errors import ModelError
-from packager.findings import Report
+from packager.core.contract import Contract, TensorInput, TypedInput
+from packager.core.errors import ModelError
+from packager.core.findings import Report
+from packager.core.values import ElementType, Package, Plan
 from packager.targets.ios import Ios
 from packager.targets.ios.answers import packed
-from packager.typed import Contract, TensorInput, TypedInput
-from packager.values import ElementType, Package, Plan
 from tests.golden.cases import CLASSES, CONTRACTS, IMAGE, PIXELS, SCORES, choice, on_ios, specs, typed
 
 HOME = PurePosixPath("Sources/PicturesKit")

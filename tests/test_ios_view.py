@@ -6,15 +6,15 @@ from typing import Literal
 
 import pytest
 
-from packager.errors import ModelError
-from packager.findings import Report
+from packager.core.errors import ModelError
+from packager.core.findings import Report
+from packager.core.values import ElementType, Package, Signature, TensorSpec
 from packager.render import templates_folder
 from packager.targets.apple import SYSTEM_MODULES
 from packager.targets.ios import Ios, swift
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.tensors import SWIFT_TYPES, refuse_unsupported
 from packager.targets.ios.view import ModelView
-from packager.values import ElementType, Package, Signature, TensorSpec
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import plan, reshaped, specs, vectors

@@ -7,15 +7,15 @@ import numpy
 import onnx
 import pytest
 
-from packager import tools
+from packager.compile.compile import FP16, compile_plain, compile_unfused, compile_variant
+from packager.core.errors import ModelError, ToolError
+from packager.core.values import Compiled, Style, Variant
 from packager.environments.runtime import shipped_version
-from packager.errors import ModelError, ToolError
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from packager.models.graphs import read_graph
-from packager.ortformat.compile import FP16, compile_plain, compile_unfused, compile_variant
-from packager.partition import kernels
-from packager.partition.kernels import explained, graph_of, prove
-from packager.store import Store
-from packager.values import Compiled, Style, Variant
+from packager.verification.partition import kernels
+from packager.verification.partition.kernels import explained, graph_of, prove
 from tests.onnx_text import linear, loaded, onnx_model, weight
 from tests.toolchain.environments import have
 
@@ -171,7 +171,7 @@ class TestRuntime:
         damaged = tmp_path / "model.ort"
         damaged.write_bytes(fixed.path.read_bytes().replace(b"Gemm", b"Germ"))
         with pytest.raises(ModelError, match=r"\(source, fixed\) does not load in ONNX Runtime .*Germ"):
-            prove(replace(fixed, path=damaged, sha256=tools.sha256_of(damaged)), tmp_path)
+            prove(replace(fixed, path=damaged, sha256=sha256_of(damaged)), tmp_path)
 
     def test_the_settings_of_a_file_are_those_it_is_opened_with(
         self, line: tuple[Compiled, ...], tmp_path: Path

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from packager import tools
-from packager.archives import read_zip
-from packager.errors import ToolError
-from packager.store import Store
+from packager.core.errors import ToolError
+from packager.core.values import Package
+from packager.files.store import Store
+from packager.files.user_cache import cache_folder
+from packager.files.zips import read_zip
 from packager.targets.android import Android
-from packager.values import Package
 from tests.golden.cases import reshaped
 from tests.toolchain import apptools, class_files, jvm, typed_models
 from tests.toolchain.class_files import Member
@@ -49,7 +49,7 @@ def typed_library(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Library:
     folder = tmp_path_factory.mktemp("typed")
-    store = Store(tools.cache_folder() / "store")
+    store = Store(cache_folder() / "store")
     target, plans = Android(), typed_models.plans(folder, store)
     # The runtime found another shape for this state, as it may of any output: it is copied then.
     report = reshaped("recorder", "next")

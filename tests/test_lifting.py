@@ -11,13 +11,15 @@ import onnxruntime
 import pytest
 from onnx import TensorProto
 
-from packager import models, parity, walk
-from packager.ortformat.compile import compile_fused, compile_plain, compile_unfused, compile_variant
-from packager.parity import ParitySettings, Subject
+from packager import models
+from packager.compile.compile import compile_fused, compile_plain, compile_unfused, compile_variant
+from packager.core.values import Style, own_numbers
+from packager.files.store import Store
+from packager.graph import traversal
 from packager.rewriting.lifting import settle
 from packager.runners import RUNNERS
-from packager.store import Store
-from packager.values import Style, own_numbers
+from packager.verification import parity
+from packager.verification.parity import ParitySettings, Subject
 from tests.onnx_text import onnx_model, saved, weight
 
 BRANCHES = """
@@ -64,7 +66,7 @@ def with_bodies(name: str) -> onnx.ModelProto:
     graph, constants = CASES[name]
     model = onnx_model(graph)
     (node,) = model.graph.node
-    for body, arrays in zip(walk.subgraphs(node), constants, strict=True):
+    for body, arrays in zip(traversal.subgraphs(node), constants, strict=True):
         for key, array in arrays.items():
             body.initializer.append(onnx.numpy_helper.from_array(array, key))
     return model
@@ -169,7 +171,7 @@ def test_constants_of_the_same_name_in_two_branches_stay_apart(tmp_path: Path) -
           y = Add (z, w)
         }"""
     )
-    first, second = walk.subgraphs(model.graph.node[1])
+    first, second = traversal.subgraphs(model.graph.node[1])
     for number, body in enumerate((first, second)):
         body.initializer.append(onnx.numpy_helper.from_array(weight(512, seed=number), "k"))
     expected = [
@@ -196,7 +198,7 @@ def test_what_a_branch_gives_back_and_constants_of_functions_are_read_in(tmp_pat
         opsets={"": 17, "acme": 1},
         functions='<domain: "acme", opset_import: ["" : 17]> F (p) => (q) { n = Neg (p) q = Add (n, n) }',
     )
-    then = next(iter(walk.subgraphs(model.graph.node[0])))
+    then = next(iter(traversal.subgraphs(model.graph.node[0])))
     then.initializer.append(onnx.numpy_helper.from_array(weight(512), "k"))
     constant = onnx.helper.make_node("Constant", [], ["n"], value=onnx.numpy_helper.from_array(weight(512, seed=1)))
     model.functions[0].node[0].CopyFrom(constant)

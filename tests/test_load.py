@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 from packager import models
-from packager.errors import ModelError
-from packager.values import ElementType
+from packager.core.errors import ModelError
+from packager.core.values import ElementType
 from tests.onnx_text import linear, onnx_model, saved, weight
 
 

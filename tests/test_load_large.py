@@ -6,8 +6,9 @@ from pathlib import Path
 import onnx
 import pytest
 
-from packager import models, walk
-from packager.errors import ModelError
+from packager import models
+from packager.core.errors import ModelError
+from packager.graph import traversal
 from packager.models.functions import LIMIT
 from packager.rewriting.order import sort_nodes
 from tests.onnx_text import onnx_model, saved
@@ -99,14 +100,14 @@ def test_nodes_in_order_are_left_alone_and_others_are_sorted(order: str) -> None
 
 def test_the_walk_asks_nodes_without_attributes_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    subgraphs = walk.subgraphs
+    subgraphs = traversal.subgraphs
 
     def counted(node: onnx.NodeProto) -> object:
         asked.append(node.op_type)
         return subgraphs(node)
 
-    monkeypatch.setattr(walk, "subgraphs", counted)
+    monkeypatch.setattr(traversal, "subgraphs", counted)
     model = chain(20)
-    assert len(list(walk.all_nodes(model))) == 20
-    assert len(list(walk.all_graphs(model))) == 1
+    assert len(list(traversal.all_nodes(model))) == 20
+    assert len(list(traversal.all_graphs(model))) == 1
     assert asked == []

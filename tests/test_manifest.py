@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from packager import release
-from packager.findings import OutputError, Parity, Report
-from packager.values import (
+from packager.core.findings import OutputError, Parity, Report
+from packager.core.values import (
     Artifact,
     Choice,
     Compiled,

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from packager.core.values import Package
+from packager.processes.downloads import pins
 from packager.release.maven import Coordinates, Dependency, Scope, dependency, write_repository
-from packager.tools import pins
-from packager.values import Package
 
 COORDINATES = Coordinates(group="com.example.ml", artifact="vision", version="1.2.0")
 POM = "{http://maven.apache.org/POM/4.0.0}"

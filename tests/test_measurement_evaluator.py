@@ -10,12 +10,12 @@ import numpy
 import onnxruntime
 import pytest
 
-from packager.errors import ConfigError, ModelError
-from packager.exact import opening
-from packager.measurement import Evaluator, Samples, Subject, as_measured
-from packager.measurement.child import Job, prepared, serve
-from packager.programs import Channel
+from packager.core.errors import ConfigError, ModelError
+from packager.processes.channel import Channel
+from packager.quantization.measurement import Evaluator, Samples, Subject, as_measured
+from packager.quantization.measurement.child import Job, prepared, serve
 from packager.samples.recorded import OUTPUTS, record, recorded
+from packager.session.exact import opening
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 

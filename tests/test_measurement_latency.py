@@ -9,11 +9,20 @@ from pathlib import Path
 import numpy
 import pytest
 
+from packager.core.errors import ConfigError, GateError, ModelError
 from packager.environments.arm64 import Arm64
-from packager.errors import ConfigError, GateError, ModelError
-from packager.measurement import Latency, Samples, Sizes, as_measured, emulated_latency, gate, hosts, latency
-from packager.measurement.subject import Subject
-from packager.measurement.timing import has_enough, timed
+from packager.quantization.measurement import (
+    Latency,
+    Samples,
+    Sizes,
+    as_measured,
+    emulated_latency,
+    gate,
+    hosts,
+    latency,
+)
+from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.timing import has_enough, timed
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 from tests.toolchain.environments import have

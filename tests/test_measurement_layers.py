@@ -11,16 +11,16 @@ import onnx.numpy_helper
 import onnxruntime
 import pytest
 
-from packager.errors import ModelError
-from packager.measurement import LayerError, layer_errors
-from packager.measurement.comparison import Job, compared
-from packager.measurement.layers import SAMPLES, _draft, _pairs, spread
-from packager.measurement.stored import weight_sums
-from packager.measurement.subject import Subject
-from packager.programs import Channel
+from packager.core.errors import ModelError
+from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.processes.channel import Channel
+from packager.quantization.measurement import LayerError, layer_errors
+from packager.quantization.measurement.comparison import Job, compared
+from packager.quantization.measurement.layers import SAMPLES, _draft, _pairs, spread
+from packager.quantization.measurement.stored import weight_sums
+from packager.quantization.measurement.subject import Subject
 from packager.quantizers import QUANTIZERS, Calibration, Quantizer, StaticQdq
 from packager.rewriting.stretches import GROUP_BYTES
-from packager.tensors.streaming import PIECE_NUMBERS
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 

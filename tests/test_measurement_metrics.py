@@ -6,10 +6,10 @@ import numpy
 import pytest
 from numpy.typing import NDArray
 
-from packager.errors import ConfigError, ModelError
-from packager.measurement.metrics import Score, built_in, has_own_data
-from packager.tensors.streaming import PIECE_NUMBERS
-from packager.tensors.sums import Sums, sums_of
+from packager.core.errors import ConfigError, ModelError
+from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.sums import Sums, sums_of
+from packager.quantization.measurement.metrics import Score, built_in, has_own_data
 
 Array = NDArray[numpy.float32]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, meta
 
-from packager.measurement import (
+from packager.core.values import FloatLayer
+from packager.quantization.measurement import (
     Evaluation,
     Latency,
     LayerChoice,
@@ -25,12 +26,11 @@ from packager.measurement import (
     as_json,
     write_report,
 )
-from packager.measurement import page as views
-from packager.measurement import plot as plots
-from packager.measurement.page import TEMPLATE, page
-from packager.measurement.plot import plot
+from packager.quantization.measurement import page as views
+from packager.quantization.measurement import plot as plots
+from packager.quantization.measurement.page import TEMPLATE, page
+from packager.quantization.measurement.plot import plot
 from packager.render import environment, templates_folder
-from packager.values import FloatLayer
 
 ODD = 'conv<script>alert("1")</script>&amp;\'é'
 VOID = {"meta", "line"}

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from packager.models.graphs import read_graph
-from packager.partition.multiply_adds import multiply_adds
+from packager.verification.partition.multiply_adds import multiply_adds
 from tests.onnx_text import onnx_model
 
 OPSETS = {"": 17, "com.microsoft": 1}

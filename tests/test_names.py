@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.names import camel_case, identifiers, pascal_case
+from packager.core.names import camel_case, identifiers, pascal_case
 
 # Kotlin: hard keywords (Kotlin language documentation, "Keywords and operators").
 KOTLIN = frozenset(

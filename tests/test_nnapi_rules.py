@@ -14,16 +14,16 @@ import pytest
 from onnxruntime import quantization
 from onnxruntime.tools.mobile_helpers import usability_checker
 
+from packager.compile.reader import read_graph as read_ort_graph
+from packager.core.errors import ModelError
 from packager.environments.android import Android, ProbeJob
-from packager.errors import ModelError
-from packager.graph import Graph
+from packager.graph.view import Graph
 from packager.models.graphs import read_graph
 from packager.models.shapes import fix_shapes, infer_shapes
-from packager.ortformat.reader import read_graph as read_ort_graph
-from packager.partition.groups import partitions
-from packager.partition.nnapi import DOES_NOT_LOAD, predict
-from packager.partition.node_units import node_units
-from packager.partition.rules import Prediction
+from packager.verification.partition.groups import partitions
+from packager.verification.partition.nnapi import DOES_NOT_LOAD, predict
+from packager.verification.partition.node_units import node_units
+from packager.verification.partition.rules import Prediction
 from tests.nnapi_cases import CONTRIBUTED, FATAL, PARTITIONS, QUANTIZED, SINGLE, Case, case
 from tests.onnx_text import saved
 from tests.toolchain import models

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 from tests.toolchain import node
 
 PROJECTS = sorted(path.name for path in node.PROJECTS.iterdir())

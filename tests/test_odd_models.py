@@ -13,15 +13,16 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from packager import models, plan, quantization, tools
+from packager import models, plan
+from packager.core.errors import ModelError
+from packager.core.values import Compiled, Plan, Style, own_numbers
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
-from packager.errors import ModelError
+from packager.files.store import Store
 from packager.models.opsets import max_ir_version
-from packager.partition import kernels
-from packager.store import Store
+from packager.processes import commands
 from packager.targets.android import Android
-from packager.values import Compiled, Plan, Style
+from packager.verification.partition import kernels
 from tests.odd_cases import CASES, Wanted
 from tests.onnx_text import loaded
 
@@ -45,7 +46,7 @@ def planned(folder: Path, name: str, wanted: Wanted) -> Plan:
     models.refuse_blocked(described)
     target = Android(providers=CASES[name].providers, format=wanted)
     store = Store(folder / "store")
-    return plan.make(quantization.own_numbers(described, "source"), target, store, lambda text: None)
+    return plan.make(own_numbers(described, "source"), target, store, lambda text: None)
 
 
 PROGRAM = """\
@@ -155,7 +156,7 @@ def run_all(folder: Path, plans: Mapping[Row, Plan | ModelError]) -> dict[str, s
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
     runtime = Runtime()
-    return tools.run_job(
+    return commands.run_job(
         [program],
         {"files": list(files.values())},
         folder,
@@ -250,5 +251,5 @@ def test_what_cannot_be_held_is_tried_once_for_all_providers(tmp_path: Path) -> 
     described = loaded(tmp_path, CASES["int4 for Gather"].model)
     said: list[str] = []
     target = Android(providers=("xnnpack", "nnapi"))
-    plan.make(quantization.own_numbers(described, "source"), target, Store(tmp_path / "store"), said.append)
+    plan.make(own_numbers(described, "source"), target, Store(tmp_path / "store"), said.append)
     assert said.count("convert m (source, fixed)") == 1

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager import opening
-from packager.archives import ARRAYS, ONE_SAMPLE, RUNTIME, UNSUSPICIOUS_BYTES, Limits, opened_zip, read_entry
-from packager.errors import ConfigError, MobpackError, ToolError
+from packager.core import user_files
+from packager.core.errors import ConfigError, MobpackError, ToolError
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.files.zips import ARRAYS, ONE_SAMPLE, RUNTIME, UNSUSPICIOUS_BYTES, Limits, opened_zip, read_entry
 from packager.runtimes import library, shipping
 from packager.samples.given import files
-from packager.store import Store
-from packager.tools import sha256_of
 from packager.xcframework import folder as xcframework_folder
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
@@ -45,24 +45,24 @@ def test_only_regular_files_are_opened(tmp_path: Path, kind: str) -> None:
     make, words = SPECIAL[kind]
     make(tmp_path / "x")
     with pytest.raises(OSError, match=words):
-        opening.opened(tmp_path / "x")
+        user_files.opened(tmp_path / "x")
     with pytest.raises(OSError, match=words):
         sha256_of(tmp_path / "x")
 
 
 def test_a_path_with_a_zero_byte_is_none() -> None:
-    for action in (opening.opened, opening.size_of):
+    for action in (user_files.opened, user_files.size_of):
         with pytest.raises(OSError, match="no path of a file"):
             action(Path("a\0b"))
 
 
 def test_files_are_read_up_to_their_limit(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(bytes(1024))
-    assert opening.read(tmp_path / "x", limit_bytes=1024) == bytes(1024)
+    assert user_files.read(tmp_path / "x", limit_bytes=1024) == bytes(1024)
     with pytest.raises(OSError, match="larger than 0 KiB"):
-        opening.read(tmp_path / "x", limit_bytes=1023)
+        user_files.read(tmp_path / "x", limit_bytes=1023)
     with pytest.raises(FileNotFoundError):
-        opening.read(tmp_path / "y", limit_bytes=1)
+        user_files.read(tmp_path / "y", limit_bytes=1)
 
 
 PROJECT = """
@@ -166,7 +166,7 @@ def test_a_bomb_is_refused_by_its_directory(tmp_path: Path, bomb: str) -> None:
     content, limits, words = BOMBS[bomb]
     (tmp_path / "x").write_bytes(content)
     with (
-        opening.opened(tmp_path / "x") as file,
+        user_files.opened(tmp_path / "x") as file,
         pytest.raises(zipfile.BadZipFile, match=words),
         opened_zip(file, limits),
     ):
@@ -181,7 +181,7 @@ def test_an_entry_never_gives_more_than_it_says(tmp_path: Path) -> None:
     assert packed[:100] in honest
     (tmp_path / "x").write_bytes(honest.replace((64 << 20).to_bytes(4, "little"), (1000).to_bytes(4, "little")))
     with (
-        opening.opened(tmp_path / "x") as file,
+        user_files.opened(tmp_path / "x") as file,
         opened_zip(file, RUNTIME) as archive,
         pytest.raises(zipfile.BadZipFile, match="Bad CRC-32"),
     ):
@@ -190,7 +190,7 @@ def test_an_entry_never_gives_more_than_it_says(tmp_path: Path) -> None:
 
 def test_masks_of_zeros_and_usual_archives_are_read(tmp_path: Path) -> None:
     numpy.savez_compressed(tmp_path / "0.npz", x=numpy.zeros(1 << 24, numpy.uint8))
-    with opening.opened(tmp_path / "0.npz") as file, opened_zip(file, ONE_SAMPLE) as archive:
+    with user_files.opened(tmp_path / "0.npz") as file, opened_zip(file, ONE_SAMPLE) as archive:
         assert len(read_entry(archive, "x.npy")) == (1 << 24) + 128
     assert files(tmp_path) == (tmp_path / "0.npz",)
 

@@ -7,8 +7,8 @@ import pytest
 from onnxruntime.tools.ort_format_model import create_config_from_models
 from onnxruntime.tools.reduced_build_config_parser import parse_config
 
-from packager.ortformat.operators import operator_config, required_operators
-from packager.values import Compiled
+from packager.compile.operators import operator_config, required_operators
+from packager.core.values import Compiled
 from tests.onnx_text import compiled, onnx_model, weight
 
 # Both have a Cast and a OneHot, each with other types.

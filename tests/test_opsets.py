@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from packager import models
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 from packager.models.opsets import max_ir_version, max_opset
 from tests.onnx_text import linear, loaded, onnx_model, saved
 

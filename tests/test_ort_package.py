@@ -10,9 +10,11 @@ from typing import Any
 import onnx
 import pytest
 
-from packager.errors import ConfigError, ToolError
-from packager.ortformat.compile import FP16
-from packager.ortformat.ep_context import COMPATIBILITY
+from packager.compile.compile import FP16
+from packager.compile.ep_context import COMPATIBILITY
+from packager.core.errors import ConfigError, ToolError
+from packager.core.values import Choice, Compiled, Plan, Style
+from packager.files.hashes import sha256_of
 from packager.release.ort_package import Component, PackageVariant, component, validate, write_ort_package
 from packager.release.ort_package_check import (
     RUNTIME,
@@ -24,8 +26,6 @@ from packager.release.ort_package_check import (
     require_known_version,
     words,
 )
-from packager.tools import sha256_of
-from packager.values import Choice, Compiled, Plan, Style
 from tests.onnx_text import compiled, linear, onnx_model, saved
 
 pytestmark = pytest.mark.processes

@@ -16,21 +16,25 @@ import onnxruntime
 import pytest
 
 from packager import config as configuration
-from packager import pipeline, release, tools
-from packager.archives import read_zip, write_zip
+from packager import release
+from packager.compile.operators import operator_config
 from packager.config import Config
-from packager.console import Console
-from packager.errors import ConfigError, MobpackError, ModelError, ToolError
-from packager.findings import Report
-from packager.ortformat.operators import operator_config
-from packager.pipeline import Request
+from packager.core.console import Console
+from packager.core.errors import ConfigError, MobpackError, ModelError, ToolError
+from packager.core.findings import Report
+from packager.core.values import ElementType, Package, Signature, Sources
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.files.zips import read_zip, write_zip
+from packager.processes import downloads
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
-from packager.store import Store
 from packager.targets import PackagedRuntime
 from packager.targets.android import Android, aar, kotlin
 from packager.targets.android.view import AndroidView
-from packager.values import ElementType, Package, Signature, Sources
+from packager.targets.target import artifact
+from packager.workflows import build
+from packager.workflows.build import Request
 from tests.caches import empty_cache
 from tests.golden.cases import choice, plan, specs
 from tests.onnx_text import linear, saved
@@ -135,8 +139,8 @@ def test_a_runtime_is_an_aar_or_a_folder_or_a_zip_with_one(folder: Path, store: 
 
     assert runtime.is_reduced
     assert (runtime.packaged.version, runtime.packaged.abis, runtime.notes) == ("1.29.0", ("arm64-v8a",), ())
-    assert runtime.packaged.sha256 == tools.sha256_of(folder / "ort.aar")
-    assert runtime.packaged.operators_sha256 == tools.sha256_of(folder / "ort.config")
+    assert runtime.packaged.sha256 == sha256_of(folder / "ort.aar")
+    assert runtime.packaged.operators_sha256 == sha256_of(folder / "ort.config")
     assert [str(path) for path in runtime.packaged.libraries] == [
         "jni/arm64-v8a/libonnxruntime.so",
         "jni/arm64-v8a/libonnxruntime4j_jni.so",
@@ -166,7 +170,7 @@ def test_the_same_runtime_is_taken_apart_to_the_same_bytes(folder: Path, tmp_pat
 
 
 def test_as_an_artifact_of_its_own_a_runtime_is_named_for_its_content(folder: Path, store: Store) -> None:
-    key = tools.sha256_of(folder / "ort.aar")[:12]
+    key = sha256_of(folder / "ort.aar")[:12]
     plain, renamed = (chosen(folder, store, ship="maven", name=name).packaged for name in ("", "acme"))
 
     assert plain.coordinates == f"com.example:onnxruntime-{key}:1.29.0"
@@ -253,7 +257,7 @@ def test_settings_that_the_runtime_cannot_have_are_refused_before_anything_is_ma
 ) -> None:
     config = project(folder, {"android": "ort.aar", **runtime}, **android)
     with pytest.raises(ConfigError, match=message):
-        pipeline.build(config, replace(ANDROID, out=tmp_path / "dist"), Console(quiet=True))
+        build.build(config, replace(ANDROID, out=tmp_path / "dist"), Console(quiet=True))
     assert not list(tmp_path.iterdir())
 
 
@@ -261,7 +265,7 @@ def test_a_runtime_with_all_operators_may_have_models_as_onnx(folder: Path, stor
     runtime = chosen(folder, store, android="full.aar")
     assert not runtime.is_reduced
     shipping.refuse_settings(Android(format="onnx"), "embedded", runtime)
-    assert pipeline.adapted(Android(), runtime).format == "auto"
+    assert build.adapted(Android(), runtime).format == "auto"
 
 
 def test_a_runtime_with_all_operators_for_some_types_is_a_reduced_one(
@@ -295,7 +299,7 @@ def test_a_model_that_the_runtime_cannot_run_is_refused_and_the_last_release_sta
     asked = project(folder, {"android": "ort.aar", "config": str(tmp_path / "less.config")})
 
     with pytest.raises(ModelError, match=message) as caught:
-        pipeline.build(asked, replace(ANDROID, out=tmp_path / "dist"), Console(quiet=True))
+        build.build(asked, replace(ANDROID, out=tmp_path / "dist"), Console(quiet=True))
 
     assert "mobpack runtime recipe" in caught.value.hint
     assert GEMM.strip() in caught.value.hint
@@ -306,7 +310,7 @@ def test_a_model_that_the_runtime_cannot_run_is_refused_and_the_last_release_sta
 
 
 def test_a_reduced_runtime_gets_ort_format_alone_and_a_proof_by_its_configuration(folder: Path, cache: None) -> None:
-    found = pipeline.check(project(folder, {"android": "ort.aar"}), ANDROID, Console(quiet=True))
+    found = build.check(project(folder, {"android": "ort.aar"}), ANDROID, Console(quiet=True))
 
     assert {str(each.format) for each in found.plans[0].files} == {"ort"}
     assert {proof.sha256 for proof in found.report.kernels} == {each.sha256 for each in found.plans[0].files}
@@ -317,7 +321,7 @@ def test_a_reduced_runtime_gets_ort_format_alone_and_a_proof_by_its_configuratio
 
 
 def test_nothing_is_claimed_of_a_dependency_whose_operators_nobody_named(folder: Path, cache: None) -> None:
-    found = pipeline.check(project(folder, {"android": "com.acme:ort:1.2.3"}), ANDROID, Console(quiet=True))
+    found = build.check(project(folder, {"android": "com.acme:ort:1.2.3"}), ANDROID, Console(quiet=True))
 
     assert {proof.runtime for proof in found.report.kernels} == {"com.acme:ort:1.2.3"}
     assert all("names no operator configuration" in proof.skipped for proof in found.report.kernels)
@@ -335,7 +339,7 @@ def test_a_runtime_with_all_operators_in_the_published_version_is_proven_like_th
 
 def test_the_runtime_of_a_target_that_is_not_asked_for_is_not_read(folder: Path, store: Store) -> None:
     config = project(folder, {"android": "gone.aar"})
-    assert pipeline.choose_runtimes(config, ("ios",), store, Console(quiet=True)) == {}
+    assert build.choose_runtimes(config, ("ios",), store, Console(quiet=True)) == {}
 
 
 # Shipped
@@ -401,7 +405,7 @@ def laid_out(runtime: PackagedRuntime | None, folder: Path) -> tuple[list[str], 
     (folder / "store").mkdir(parents=True)
     for name in made.values():
         (folder / "store" / name).write_bytes(name.encode())
-    artifacts = [tools.artifact(folder / "store" / name, target="android", kind=kind) for kind, name in made.items()]
+    artifacts = [artifact(folder / "store" / name, target="android", kind=kind) for kind, name in made.items()]
     shipped = release.layout(Android(), view, artifacts, folder / "dist")
     pom = folder / "dist/maven/com/example/vision/1.0.0/vision-1.0.0.pom"
     module = json.loads(pom.with_suffix(".module").read_text(encoding="utf-8"))
@@ -421,7 +425,7 @@ def dependencies(pom: Path) -> list[str]:
 
 
 def test_the_library_depends_on_the_runtime_unless_it_is_inside(folder: Path, store: Store, tmp_path: Path) -> None:
-    pinned = tools.pins()["android"]
+    pinned = downloads.pins()["android"]
     stdlib = pinned["kotlin-stdlib"]
     coordinates = "com.acme:onnxruntime:1.29.0-0123456789ab"
     beside = chosen(folder, store, ship="maven").packaged
@@ -455,19 +459,19 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
     write_zip(folder / "ort.aar", entries)
     (folder / "model.onnx").write_bytes(models.orientation().read_bytes())
     config = project(folder, {}, package="models", model="orientation", format="ort")
-    plans = pipeline.plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
+    plans = build.plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
     operators = [each.operators for each in plans[0].files]
     (folder / "ort.config").write_text(operator_config(operators), encoding="utf-8")
     return folder
 
 
-def build(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = False, **runtime: object) -> dict[str, Any]:
+def built(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = False, **runtime: object) -> dict[str, Any]:
     """Builds `folder` into `out` with its runtime and returns the manifest."""
     request = Request(targets=("android",), out=out, emit_project=emit_project)
     config = project(folder, {"android": "ort.aar", **runtime}, package="models", model="orientation")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(own_cache))
-        pipeline.build(config, request, Console(quiet=True))
+        build.build(config, request, Console(quiet=True))
     manifest: dict[str, Any] = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     return manifest
 
@@ -476,7 +480,7 @@ def build(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = Fals
 def renamed(kotlin_compiler: None, reduced: Path, own_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The release of a package that brings the runtime along as `acme`."""
     out = tmp_path_factory.mktemp("renamed") / "dist"
-    build(reduced, out, own_cache, emit_project=True, name="acme")
+    built(reduced, out, own_cache, emit_project=True, name="acme")
     return out
 
 
@@ -497,22 +501,22 @@ def test_the_library_has_the_runtime_inside_and_asks_for_no_other(renamed: Path,
     assert {str(name).rsplit("/", 1)[0].split("/")[1] for name in read_zip(jar)} == {WORD}
     assert not [name for name, content in read_zip(classes).items() if b"ai/onnxruntime" in content]
     pom = renamed / "maven/com/example/models/1.0.0/models-1.0.0.pom"
-    assert dependencies(pom) == [tools.pins()["android"]["kotlin-stdlib"]]
+    assert dependencies(pom) == [downloads.pins()["android"]["kotlin-stdlib"]]
     project = renamed / "android/project"
     assert (project / f"src/main/jniLibs/x86_64/lib{WORD}.so").is_file()
     assert (project / "libs/onnxruntime.jar").read_bytes() == jar.read_bytes()
     manifest = json.loads((renamed / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["own-runtimes"] == {
         "android": {
-            "version": tools.pins()["android"]["onnxruntime"].rpartition(":")[2],
+            "version": downloads.pins()["android"]["onnxruntime"].rpartition(":")[2],
             "ship": "inside",
             "coordinates": "",
-            "sha256": tools.sha256_of(reduced / "ort.aar"),
+            "sha256": sha256_of(reduced / "ort.aar"),
             "name": "acme",
             "java-package": f"ai.{WORD}",
             "processors": ["x86_64"],
             "reduced": True,
-            "operators-sha256": tools.sha256_of(reduced / "ort.config"),
+            "operators-sha256": sha256_of(reduced / "ort.config"),
         }
     }
     assert str(reduced) not in json.dumps(manifest)
@@ -554,9 +558,9 @@ def test_the_generated_kotlin_runs_on_the_renamed_runtime_of_its_own_library(ren
 def test_a_release_is_the_same_bytes_in_another_cache_and_differs_with_the_name(
     renamed: Path, reduced: Path, tmp_path: Path
 ) -> None:
-    build(reduced, tmp_path / "again", empty_cache(tmp_path / "cache"), emit_project=True, name="acme")
+    built(reduced, tmp_path / "again", empty_cache(tmp_path / "cache"), emit_project=True, name="acme")
     assert hashes(tmp_path / "again") == hashes(renamed)
-    manifest = build(reduced, tmp_path / "beside", tmp_path / "cache", ship="maven")
+    manifest = built(reduced, tmp_path / "beside", tmp_path / "cache", ship="maven")
     assert hashes(tmp_path / "beside")["android/models-1.0.0.aar"] != hashes(renamed)["android/models-1.0.0.aar"]
     group, artifact, version = manifest["runtimes"]["android"].split(":")
     kinds = {each["path"]: each["kind"] for each in manifest["artifacts"]}
@@ -569,7 +573,5 @@ def test_a_release_is_the_same_bytes_in_another_cache_and_differs_with_the_name(
 
 def hashes(folder: Path) -> dict[str, str]:
     return {
-        path.relative_to(folder).as_posix(): tools.sha256_of(path)
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        path.relative_to(folder).as_posix(): sha256_of(path) for path in sorted(folder.rglob("*")) if path.is_file()
     }

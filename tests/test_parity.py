@@ -9,17 +9,17 @@ import numpy
 import onnx
 import pytest
 
-from packager import parity
-from packager.errors import ConfigError, ModelError, ToolError
-from packager.findings import Parity
-from packager.ortformat.compile import compile_variant
-from packager.parity import Checked, ParitySettings, References, Subject, Tolerance
+from packager.compile.compile import compile_variant
+from packager.core.errors import ConfigError, ModelError, ToolError
+from packager.core.findings import Parity
+from packager.core.values import Compiled, Variant
+from packager.files.store import Store
 from packager.quantizers.dequantized import Dequantized
 from packager.runners import ANY, Runnable, Runner, Session
 from packager.runners.cpu import Cpu
 from packager.runners.recorded import Recorded
-from packager.store import Store
-from packager.values import Compiled, Variant
+from packager.verification import parity
+from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
 
 pytestmark = pytest.mark.processes

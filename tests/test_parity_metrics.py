@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.findings import OutputError
-from packager.parity import NO_RANGE, Tolerance
-from packager.parity.metrics import Comparison, difference
-from packager.tensors.streaming import PIECE_NUMBERS
+from packager.core.findings import OutputError
+from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.verification.parity import NO_RANGE, Tolerance
+from packager.verification.parity.metrics import Comparison, difference
 
 few = settings(max_examples=60, deadline=None)
 values = st.lists(

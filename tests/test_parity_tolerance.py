@@ -7,16 +7,16 @@ import numpy
 import onnx
 import pytest
 
-from packager import parity
-from packager.bisection import Kind
+from packager.compile.compile import FP16
 from packager.config import from_document
-from packager.evidence.numbers import settings_for
-from packager.findings import Parity
-from packager.ortformat.compile import FP16
-from packager.parity import ParitySettings, Subject, Tolerance
+from packager.core.findings import Parity
+from packager.core.values import Variant
 from packager.quantizers.static_qdq import StaticQdq
 from packager.runners.cpu import Cpu
-from packager.values import Variant
+from packager.verification import parity
+from packager.verification.bisection import Kind
+from packager.verification.numbers import settings_for
+from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.bisection_cases import bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model
 

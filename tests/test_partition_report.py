@@ -6,20 +6,13 @@ from typing import Any
 
 import pytest
 
+from packager.compile.compile import compile_plain
+from packager.core.errors import GateError
+from packager.core.findings import Left, Partition
+from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant
 from packager.environments import ENVIRONMENTS, android
-from packager.errors import GateError
-from packager.findings import Left, Partition
-from packager.ortformat.compile import compile_plain
-from packager.partition.report import Gates, partitions, refuse_poor
-from packager.store import Store
-from packager.values import (
-    Choice,
-    Compiled,
-    Format,
-    Plan,
-    Style,
-    Variant,
-)
+from packager.files.store import Store
+from packager.verification.partition.report import Gates, partitions, refuse_poor
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.environments import have
 
@@ -172,7 +165,7 @@ def test_androids_library_is_not_asked_about_ort_format_even_where_it_is_install
 @pytest.fixture(scope="module")
 def ort(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """A file in ORT format, converted in this process."""
-    from packager.ortformat.converter import Job, convert
+    from packager.compile.converter import Job, convert
 
     folder = tmp_path_factory.mktemp("ort")
     plain = written(folder, "(float[2] x) => (float[2] y) { y = Relu (x) }")

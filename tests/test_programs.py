@@ -8,14 +8,14 @@ from textwrap import dedent
 
 import pytest
 
-from packager.errors import ConfigError, ModelError
-from packager.programs import CrashError, Program, run_with_progress
+from packager.core.errors import ConfigError, ModelError
+from packager.processes.channel import CrashError, Program, run_with_progress
 
 Written = Callable[[str], Path]
 HEAD = """\
 import os, signal, sys, subprocess
-from packager.errors import ConfigError
-from packager.programs import Channel
+from packager.core.errors import ConfigError
+from packager.processes.channel import Channel
 channel = Channel.taken_over()
 """
 

@@ -19,18 +19,20 @@ import numpy
 import onnx
 import pytest
 
-from packager import children, plan, tools
+from packager import plan
+from packager.compile import session
+from packager.compile.compile import FP16, FP16_CPU, compile_unfused, compile_variant
+from packager.compile.converter import REPLAY_ENTRY, SESSION_ENTRIES
+from packager.core.errors import ModelError
+from packager.core.values import Format, Style
 from packager.environments import CHILD, ENVIRONMENTS, SIGNED
 from packager.environments.android import Android, ProbeJob
 from packager.environments.arm64 import Arm64
-from packager.errors import ModelError
-from packager.ortformat import session
-from packager.ortformat.compile import FP16, FP16_CPU, compile_unfused, compile_variant
-from packager.ortformat.converter import REPLAY_ENTRY, SESSION_ENTRIES
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.processes import children, commands
 from packager.runners import Runnable, cpu
-from packager.store import Store
 from packager.targets.android import Android as AndroidTarget
-from packager.values import Format, Style
 from tests.caches import empty_cache
 from tests.conftest import fetched
 from tests.onnx_text import linear, onnx_model, saved, weight
@@ -91,7 +93,7 @@ def test_15_xnnpack_opens_onnx_over_the_weights_of_the_cpus_file(
     target = AndroidTarget(providers=("xnnpack",))
     xnnpack, cpu_choice = plan.make(variant, target, Store(tmp_path / "store"), lambda what: None).choices
     assert xnnpack.compiled.format is Format.ONNX
-    assert [tools.sha256_of(file) for file in xnnpack.compiled.data_files] == [cpu_choice.compiled.sha256]
+    assert [sha256_of(file) for file in xnnpack.compiled.data_files] == [cpu_choice.compiled.sha256]
     assert convolutions_of_xnnpack(android, xnnpack.compiled.path) == 3
 
 
@@ -139,12 +141,12 @@ def test_17_an_int8_model_runs_on_old_x86(
 ) -> None:
     """With both keys for numbers as on ARM, ONNX Runtime rewrites an int8 ONNX model into what it has no kernel for.
 
-    The tool sets no such key, nor checks any numbers. Our runner does without: `packager.exact`.
+    The tool sets no such key, nor checks any numbers. Our runner does without: `packager.session.exact`.
     """
     model = saved(tmp_path / "m.onnx", MODELS["signed"])
     command = (*old_x86, sys.executable, "-P")
     asked = job(model, "cpu", {**SIGNED, "session.x64quantprecision": "1"})
-    answer = tools.run_job([CHILD], asked, tmp_path, crash="", hint="", command=command)
+    answer = commands.run_job([CHILD], asked, tmp_path, crash="", hint="", command=command)
     assert "Failed to find kernel for com.microsoft.QLinearConv" in answer["error"]
 
     python = tmp_path / "python"
@@ -182,7 +184,9 @@ def test_18_a_16_bit_file_with_pooling_loads(tmp_path: Path) -> None:
     }
     core = Arm64(cpu=FP16_CPU)
     program, variables = [Path(session.__file__)], core.variables()
-    answer = tools.run_job(program, asked, tmp_path, crash="", hint="", environment=variables, command=core.command())
+    answer = commands.run_job(
+        program, asked, tmp_path, crash="", hint="", environment=variables, command=core.command()
+    )
     assert answer == {"ok": {}}
     compiled = compile_variant(variant, Store(tmp_path / "store"), processor=FP16)
     assert operators(compiled.path) == Counter(Conv=1, MaxPool=1)
@@ -197,10 +201,10 @@ CONVERTED = """
 import sys
 from pathlib import Path
 from packager import models
-from packager.ortformat.compile import compile_variant
-from packager.ortformat.reader import read_graph
-from packager.store import Store
-from packager.values import Variant
+from packager.compile.compile import compile_variant
+from packager.compile.reader import read_graph
+from packager.files.store import Store
+from packager.core.values import Variant
 model = models.hashed(models.load(Path(sys.argv[1]), "m"))
 variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
 read_graph(compile_variant(variant, Store(Path(sys.argv[2]))).path)

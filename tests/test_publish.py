@@ -12,11 +12,11 @@ from types import FrameType, SimpleNamespace
 
 import pytest
 
-from packager import replacing
-from packager.errors import ConfigError, ToolError
-from packager.exchange import RENAME_SWAP, exchange, native
+from packager.core.errors import ConfigError, ToolError
+from packager.files import replaced_folder
+from packager.files.exchange import RENAME_SWAP, exchange, native
+from packager.files.replaced_folder import interrupts_deferred
 from packager.release import MANIFEST, staged
-from packager.replacing import interrupts_deferred
 from tests.disks import tiny_disk
 
 
@@ -171,7 +171,7 @@ def publish_interrupted(out: Path, number: signal.Signals) -> None:
 def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to replace a folder; the second is that of disks and systems that cannot exchange two."""
     if request.param == "step by step":
-        monkeypatch.setattr(replacing, "exchange", lambda one, other: False)
+        monkeypatch.setattr(replaced_folder, "exchange", lambda one, other: False)
     return str(request.param)
 
 
@@ -250,7 +250,7 @@ def test_a_release_that_cannot_be_put_back_is_named_with_the_new_one(
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return rename(self, target)
 
-    monkeypatch.setattr(replacing, "exchange", lambda one, other: False)
+    monkeypatch.setattr(replaced_folder, "exchange", lambda one, other: False)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", only_away)
         with pytest.raises(ToolError, match=r"could not be put back \(Input/output error\)") as error:

@@ -12,7 +12,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import quantize
+from packager.workflows import quantize
 from tests.disks import tiny_disk
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager import pipeline
 from packager.config import from_document
-from packager.console import Console
-from packager.pipeline import Examination, Request
+from packager.core.console import Console
+from packager.workflows import build
+from packager.workflows.build import Examination, Request
 from tests.caches import empty_cache
 from tests.test_quantize import net
 from tests.toolchain.environments import have
@@ -28,7 +28,7 @@ def examined(folder: Path, provider: str, activations: str) -> Examination:
         "target": {"android": {"variant": "small", "providers": [provider]}},
     }
     config = from_document(document, folder, targets=(), settings=())
-    return pipeline.check(config, Request(targets=("android",), out=folder / "dist"), Console(quiet=True))
+    return build.check(config, Request(targets=("android",), out=folder / "dist"), Console(quiet=True))
 
 
 @pytest.mark.environments

@@ -6,7 +6,7 @@ import numpy
 import onnx
 import pytest
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 from packager.quantizers.dynamic import Dynamic, Operator
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, samples_for, session, weight

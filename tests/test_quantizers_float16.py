@@ -7,10 +7,10 @@ import onnx
 import pytest
 from onnx import TensorProto
 
-from packager.errors import ConfigError, ModelError
+from packager.core.errors import ConfigError, ModelError
+from packager.graph.weights.writing import WeightFile
 from packager.quantizers.float16 import Float16
 from packager.rewriting.draft import Draft
-from packager.tensors.writing import WeightFile
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, Outcome, inferred, outcome, run, samples_for, weight
 

@@ -7,13 +7,13 @@ import onnx
 import pytest
 
 from packager import models
+from packager.files.store import Store
+from packager.graph.weights.whole import write_whole
 from packager.quantization.prepare import prepared
 from packager.quantizers import Quantizer
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
-from packager.store import Store
-from packager.tensors.whole import write_whole
 from tests.rewriting_cases import outcome, samples_for, static
 
 pytestmark = pytest.mark.tool

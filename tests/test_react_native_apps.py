@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.processes import downloads
 from tests.conftest import fetched
 from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
 from tests.toolchain.react_native.bare import PLATFORMS, BareApp, Bundle, dependency
@@ -222,7 +223,7 @@ def test_the_build_file_brings_models_and_the_pinned_runtime(app: BareApp, build
         "{plugin=com.facebook.react}",
     ]
     assert ("android.namespace", KOTLIN_PACKAGE) in asked
-    runtime = tools.pins()["android"]["onnxruntime"]
+    runtime = downloads.pins()["android"]["onnxruntime"]
     assert ("dependencies.implementation", runtime) in asked
     assert ("dependencies.implementation.version.strictly", runtime.rpartition(":")[2]) in asked
     folders = [words for name, words in asked if name == "android.sourceSets.main.assets.srcDir"]
@@ -305,7 +306,7 @@ def app_with_model(app: BareApp) -> BareApp:
 @pytest.mark.parametrize("system", PLATFORMS)
 def test_metro_leaves_a_required_model_as_it_is(app_with_model: BareApp, system: str) -> None:
     asset = app_with_model.bundle(system, "model.js").asset("orientation.ort")
-    assert tools.sha256_of(asset) == tools.sha256_of(app_with_model.installed / MODEL)
+    assert sha256_of(asset) == sha256_of(app_with_model.installed / MODEL)
 
 
 def test_metro_takes_no_model_without_the_readmes_settings(app_with_model: BareApp) -> None:

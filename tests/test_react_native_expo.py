@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from packager import tools
+from packager.files.hashes import sha256_of
 from tests.toolchain.react_native import bare, expo, packages
 from tests.toolchain.react_native.expo import ExpoApp
 
@@ -42,7 +42,7 @@ def prebuilt(app: ExpoApp, options: Mapping[str, object] | None, *, is_clean: bo
 def models(app: ExpoApp, system: str) -> dict[str, str]:
     """The package's files of models for a platform, with what is in them."""
     folders = [app.folder / "node_modules" / app.package / "models" / name for name in ("both", system)]
-    return {path.name: tools.sha256_of(path) for folder in folders for path in folder.rglob("*") if path.is_file()}
+    return {path.name: sha256_of(path) for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
 def placed(files: Mapping[str, bytes], folder: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
 from packager.render import templates_folder
 from packager.targets.react_native import ReactNative, naming, texts, typed
 from tests.golden.cases import CONTRACTS

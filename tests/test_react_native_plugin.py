@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.processes import downloads
 from packager.render import environment
 from packager.xcframework.privacy import FILE_NAME, TIMES, declared
 from tests.toolchain import jsc, node
@@ -216,7 +216,7 @@ def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(bui
     assert found["NSPrivacyTracking"] is False
     # The pod's own code looks at the time of files of the app.
     needed: dict[str, set[str]] = {TIMES: {"C617.1"}}
-    for each in tools.pins()["ios"]["privacy"]:
+    for each in downloads.pins()["ios"]["privacy"]:
         needed[each["category"]] = needed.get(each["category"], set()) | set(each["reasons"])
     assert {access.category: set(access.reasons) for access in declared(found)} == needed
 

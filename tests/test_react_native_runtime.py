@@ -8,13 +8,14 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import pipeline, tools
 from packager.config import Config
-from packager.console import Console
-from packager.errors import ConfigError
-from packager.store import Store
+from packager.core.console import Console
+from packager.core.errors import ConfigError
+from packager.files.store import Store
+from packager.processes import downloads
 from packager.targets import PackagedRuntime
 from packager.targets.react_native.view import ReactNativeView
+from packager.workflows import build
 from packager.xcframework.packaged import PackagedFramework
 from tests.test_react_native_target import EVERYTHING, VISION, configured, packed, there
 
@@ -30,7 +31,7 @@ def with_runtime(android: PackagedRuntime | None = None, ios: PackagedFramework 
 
 
 def test_the_runtimes_are_exactly_the_pinned_ones() -> None:
-    names, pinned = VISION.view().names, tools.pins()
+    names, pinned = VISION.view().names, downloads.pins()
     assert names.android_runtime == pinned["android"]["onnxruntime"]
     assert names.android_version == pinned["android"]["onnxruntime"].rpartition(":")[2]
     assert names.ios_version == pinned["ios"]["version"]
@@ -125,25 +126,23 @@ def test_the_part_of_an_ios_runtime_that_is_for_macs_stays_behind(tmp_path: Path
 def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
     address = "https://example.com/onnxruntime.xcframework.zip"
     config = configured({}, runtime={"ios": address, "ios-checksum": "c" * 64})
-    runtimes = pipeline.choose_runtimes(
-        config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True)
-    )
+    runtimes = build.choose_runtimes(config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True))
     assert list(runtimes) == ["ios"]
-    pipeline.refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
+    build.refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
     with pytest.raises(ConfigError, match=r"\[runtime\] ios names an address") as refused:
-        pipeline.refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
+        build.refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
     assert refused.value.hint.startswith("download the .zip and name the file")
 
 
-@pytest.mark.parametrize("step", [pipeline.build, pipeline.check])
+@pytest.mark.parametrize("step", [build.build, build.check])
 def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
-    step: Callable[[Config, pipeline.Request, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    step: Callable[[Config, build.Request, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     config = configured({})
     package = config.package.model_copy(update={"version": "1.0"})
     config = config.model_copy(update={"package": package})
-    request = pipeline.Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
+    request = build.Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
     with pytest.raises(ConfigError, match=r"npm takes three numbers, not '1\.0'"):
         step(config, request, Console(quiet=True))
     assert not (tmp_path / "dist").exists()
@@ -156,5 +155,5 @@ def test_the_c_headers_and_their_licence_are_those_of_the_pinned_runtime(tmp_pat
         for path, content in inside.items()
         if path.parent == PurePosixPath("cpp/onnxruntime")
     }
-    assert headers == tools.pins()["ios"]["headers"]
+    assert headers == downloads.pins()["ios"]["headers"]
     assert b"MIT License" in inside[PurePosixPath("LICENSE-onnxruntime.txt")]

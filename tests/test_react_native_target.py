@@ -11,19 +11,21 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager import pipeline, release, tools
-from packager.archives import read_zip
+from packager import release
 from packager.config import Config, from_document
-from packager.console import Console
-from packager.errors import ConfigError, ModelError
-from packager.findings import Report
-from packager.store import Store
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ModelError
+from packager.core.findings import Report
+from packager.core.values import ElementType, Signature, Style
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.files.zips import read_zip
 from packager.targets import WRAPPERS
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative, texts, typescript
 from packager.targets.react_native.view import FileView, TensorView
-from packager.values import ElementType, Signature, Style
+from packager.workflows import build
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
 from tests.onnx_text import linear, saved
 from tests.test_android_view import golden_difference
@@ -164,7 +166,7 @@ def test_weights_of_an_onnx_file_may_be_another_providers_file(tmp_path: Path) -
         ("model.ort", "classifier-unfused.ort"),
         ("fixed.weights", "classifier-fixed.weights"),
     ]
-    assert [each.sha256 for each in cpu.weights] == [tools.sha256_of(base.path), tools.sha256_of(rest)]
+    assert [each.sha256 for each in cpu.weights] == [sha256_of(base.path), sha256_of(rest)]
 
 
 def test_files_are_tried_in_the_order_of_the_platforms_own_packages() -> None:
@@ -360,7 +362,7 @@ def test_a_release_has_the_package_where_npm_finds_it(tmp_path: Path) -> None:
     artifacts = case.target.assemble(view, case.target.render(view), Store(tmp_path / "store"))
     (shipped,) = release.layout(case.target, view, artifacts, tmp_path)
     assert (shipped.path, shipped.artifact.kind) == ("npm/example-every-thing-2.1.0.tgz", "npm-package")
-    assert tools.sha256_of(tmp_path / shipped.path) == shipped.artifact.sha256
+    assert sha256_of(tmp_path / shipped.path) == shipped.artifact.sha256
 
 
 def test_an_emitted_project_is_the_package_itself() -> None:
@@ -384,10 +386,10 @@ def test_a_package_takes_in_android_and_ios_as_the_file_has_them() -> None:
     assert config.target.react_native == ReactNative(package="@example/p")
     assert config.targets()["android"].providers == ("nnapi",)
     assert config.targets()["ios"] == Ios(), "on defaults"
-    assert pipeline.requested_targets(config, ()) == ("android", "ios", "react_native")
-    assert pipeline.requested_targets(config, ("react_native",)) == ("android", "ios", "react_native")
-    assert pipeline.requested_targets(config, ("ios", "react_native")) == ("android", "ios", "react_native")
-    assert pipeline.requested_targets(config, ("ios",)) == ("ios",)
+    assert build.requested_targets(config, ()) == ("android", "ios", "react_native")
+    assert build.requested_targets(config, ("react_native",)) == ("android", "ios", "react_native")
+    assert build.requested_targets(config, ("ios", "react_native")) == ("android", "ios", "react_native")
+    assert build.requested_targets(config, ("ios",)) == ("ios",)
 
 
 def test_the_command_line_alone_asks_for_it() -> None:
@@ -397,7 +399,7 @@ def test_the_command_line_alone_asks_for_it() -> None:
 
 
 def test_what_was_asked_for_is_in_the_manifests_options() -> None:
-    options = pipeline.options_of(configured({"module": "Pages"}), ("android", "ios", "react_native"))
+    options = build.options_of(configured({"module": "Pages"}), ("android", "ios", "react_native"))
     targets = options["target"]
     assert isinstance(targets, dict)
     assert list(targets) == ["android", "ios", "react_native"]
@@ -437,9 +439,9 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
         "check": {"kernels": "skip"},
     }
     config = from_document(document, tmp_path, targets=("react_native",), settings=())
-    request = pipeline.Request(targets=pipeline.requested_targets(config, ("react_native",)), out=tmp_path / "dist")
+    request = build.Request(targets=build.requested_targets(config, ("react_native",)), out=tmp_path / "dist")
     console = Console(quiet=True)
-    made = pipeline.build(config, request, console)
+    made = build.build(config, request, console)
     kinds = {each.artifact.kind: each.path for each in made.shipped}
     inside = unpacked(tmp_path / "dist" / kinds["npm-package"])
     models = {

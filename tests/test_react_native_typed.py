@@ -11,12 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.findings import Report
-from packager.render import templates_folder, write_sources
-from packager.targets.android import Android
-from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative, naming, typed, typed_view
-from packager.typed import (
+from packager.core.contract import (
     AudioInput,
     BoxesOutput,
     ClassesOutput,
@@ -30,7 +25,12 @@ from packager.typed import (
     TextOutput,
     TypedInput,
 )
-from packager.values import Choice, Package, Plan, TensorSpec
+from packager.core.findings import Report
+from packager.core.values import Choice, Package, Plan, TensorSpec
+from packager.render import templates_folder, write_sources
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative, naming, typed, typed_view
 from tests.golden.cases import CONTRACTS, REACT_NATIVE_CASES, Case, Wrapped
 from tests.onnx_text import compiled, onnx_model
 from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, eslint, tsc

@@ -11,16 +11,16 @@ import onnx
 import pytest
 
 from packager.config import ParityTable
-from packager.console import Console
-from packager.golden import golden_vectors
-from packager.parity import ParitySettings
+from packager.core.console import Console
+from packager.core.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
+from packager.files.store import Store
 from packager.render import write_sources
-from packager.store import Store
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
-from packager.values import Choice, Compiled, ElementType, Package, Plan, Signature, Sources
 from packager.vectors import Recipe, generated
+from packager.verification.golden import golden_vectors
+from packager.verification.parity import ParitySettings
 from tests.golden.cases import REACT_NATIVE_CASES, Case, Wrapped, plan, specs
 from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript

@@ -9,9 +9,9 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager.graph import SMALL_BYTES, Graph, Node, Value
+from packager.compile.reader import read_graph as read_ort
+from packager.graph.view import SMALL_BYTES, Graph, Node, Value
 from packager.models.graphs import read_graph as read_onnx
-from packager.ortformat.reader import read_graph as read_ort
 from tests.onnx_text import onnx_model, weight
 
 GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {

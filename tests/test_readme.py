@@ -1,4 +1,4 @@
-"""What the README shows works as it stands there."""
+"""What the README and the pages of the two libraries show works as it stands there."""
 
 import re
 from pathlib import Path
@@ -16,24 +16,31 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 GENERATED = GOLDEN / "image_classifier" / "android" / "src" / "main" / "kotlin"
 
 
+def shown(page: str, language: str, use: str) -> str:
+    """The block of `page` that has `use` in it."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    [found] = [block for block in blocks if use in block]
+    return str(found)
+
+
 @pytest.mark.kotlin
-def test_the_kotlin_of_the_readme_compiles_without_warnings(tmp_path: Path) -> None:
-    found = re.search(r"```kotlin\n(.*?)```", README, re.DOTALL)
-    assert found
+@pytest.mark.parametrize("page", ["README.md", "docs/android.md"])
+def test_the_kotlin_of_a_page_compiles_without_warnings(page: str, tmp_path: Path) -> None:
     sources = {path.relative_to(GENERATED).as_posix(): path.read_text() for path in GENERATED.rglob("*.kt")}
     sources["app/App.kt"] = (
         "package app\n\nimport android.content.Context\nimport com.example.vision.Classifier\n\n"
-        f"internal fun show(context: Context, pixels: FloatArray) {{\n{found.group(1)}}}\n"
+        "internal fun show(context: Context, pixels: FloatArray) {\n"
+        f"{shown(page, 'kotlin', 'Input.allocate(batch')}}}\n"
     )
     assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path).is_file()
 
 
 @pytest.mark.swift
-def test_the_swift_of_the_readme_compiles_without_warnings(tmp_path: Path) -> None:
-    found = re.search(r"```swift\n(.*?)```", README, re.DOTALL)
-    assert found
+@pytest.mark.parametrize("page", ["README.md", "docs/ios.md"])
+def test_the_swift_of_a_page_compiles_without_warnings(page: str, tmp_path: Path) -> None:
     app = tmp_path / "App.swift"
-    app.write_text(f"func show(_ pixels: [Float]) async throws {{\n{found.group(1)}}}\n", encoding="utf-8")
+    code = shown(page, "swift", "Classifier.Input(batch")
+    app.write_text(f"func show(_ pixels: [Float]) async throws {{\n{code}}}\n", encoding="utf-8")
     sources = golden_package("image_classifier", tmp_path) / "Sources"
     done = apple.compile_swift(
         "VisionModels",
@@ -44,12 +51,14 @@ def test_the_swift_of_the_readme_compiles_without_warnings(tmp_path: Path) -> No
     assert (done.returncode, done.output) == (0, "")
 
 
-def test_commands_and_options_of_the_readme_exist() -> None:
-    for line in re.findall(r"^    mobpack (\w+)", README, re.MULTILINE):
+@pytest.mark.parametrize("page", ["README.md", "docs/build.md", "docs/check.md"])
+def test_commands_and_options_of_a_page_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for line in re.findall(r"^    mobpack (\w+)", text, re.MULTILINE):
         assert line in commands.commands
     every = (commands, *commands.commands.values())
     options = {option for command in every for each in command.params for option in each.opts}
-    assert set(re.findall(r"`(--[a-z-]+)", README)) <= options
+    assert set(re.findall(r"`(--[a-z-]+)", text)) <= options
 
 
 def test_files_that_the_readme_points_to_exist() -> None:

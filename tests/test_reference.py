@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from packager import reference
 from packager.config import Config
+from packager.workflows import reference
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from packager.characters import in_one_line, shown
+from packager.core.characters import in_one_line, shown
 from packager.render import (
     cpp_string,
     environment,

@@ -10,11 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from packager import reference
-from packager.findings import Report
+from packager.core.findings import Report
 from packager.reporting import Extras, as_text, document, plain, write
 from packager.reporting.describing import NOTHING_MORE
 from packager.reporting.places import placeless
+from packager.workflows import reference
 from tests.reporting_cases import (
     BAD,
     EXTRAS,

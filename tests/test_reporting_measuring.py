@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager import models, quantization
-from packager.console import Console
-from packager.errors import GateError
+from packager import models
+from packager.core.console import Console
+from packager.core.errors import GateError
+from packager.core.values import Model
+from packager.files.store import Store
+from packager.quantization.variants import build_variant
 from packager.quantization.worth import refuse_worthless
 from packager.quantizers import Calibration, NoQuantizer, StaticQdq
 from packager.reporting import measured
-from packager.store import Store
-from packager.values import Model
 from tests.onnx_text import onnx_model, saved, weight
 
 pytestmark = pytest.mark.processes
@@ -47,7 +48,7 @@ def model(tmp_path: Path) -> Model:
 def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> None:
     store, console = Store(tmp_path / "store"), Steps()
     recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
-    made = quantization.variant(model, "int8", recipe, store, console)
+    made = build_variant(model, "int8", recipe, store, console)
     with suppress(GateError):  # it may be slower on a busy machine
         refuse_worthless(made, store, console)
     timed = [title for title in console.titles if title.startswith("measure latency")]
@@ -67,6 +68,6 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
 
 def test_the_models_own_numbers_are_compared_with_nothing(model: Model, tmp_path: Path) -> None:
     store, console = Store(tmp_path / "store"), Console(quiet=True)
-    made = quantization.variant(model, "source", NoQuantizer(), store, console)
+    made = build_variant(model, "source", NoQuantizer(), store, console)
     found = measured([made], store, console)
     assert (dict(found.layers), found.latencies) == ({}, ())

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from jinja2 import Environment, meta
 
-from packager.findings import Report
+from packager.core.findings import Report
 from packager.render import environment, templates_folder
 from packager.reporting import Extras, document, page
 from packager.reporting import views as views_module

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.graph.weights.reading import Weight
 from packager.quantizers.weight_only import WeightOnly
 from packager.rewriting.stripes import Stripes
-from packager.tensors.reading import Weight
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, outcome, run, samples_for, weight
 
@@ -136,7 +136,7 @@ from pathlib import Path
 import onnx
 from packager.rewriting.blocks import BlockQuantizer
 from packager.rewriting.draft import Draft
-from packager.tensors.writing import WeightFile
+from packager.graph.weights.writing import WeightFile
 folder, rows, columns = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 model = onnx.ModelProto(ir_version=8)
 tensor = model.graph.initializer.add(name="w", data_type=1, dims=[rows, columns], data_location=1)

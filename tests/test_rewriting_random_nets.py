@@ -9,7 +9,7 @@ import onnx.numpy_helper
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 from packager.quantizers import Quantizer
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16

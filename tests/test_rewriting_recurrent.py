@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnxruntime.quantization import quantize_dynamic
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 from packager.quantizers.dynamic import Dynamic
 from tests.onnx_text import onnx_model, saved
 from tests.rewriting_cases import Array, decibels, outcome, run, samples_for, weight

@@ -7,9 +7,9 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from packager.errors import ConfigError, ModelError
+from packager.core.errors import ConfigError, ModelError
+from packager.core.values import Range
 from packager.quantizers import StaticQdq
-from packager.values import Range
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import (
     Array,

@@ -10,8 +10,8 @@ import numpy
 import onnx
 import pytest
 
+from packager.core.errors import ModelError, ToolError
 from packager.environments import ENVIRONMENTS
-from packager.errors import ModelError, ToolError
 from packager.runners import GRAPH, RUNNERS, Outcome, Runnable, Runner
 from packager.runners.arm64 import CORES, Arm64, arm64_runners
 from packager.runners.coreml import Coreml

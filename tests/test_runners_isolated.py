@@ -12,8 +12,8 @@ import numpy.typing
 import onnx
 import pytest
 
+from packager.core.errors import ModelError, ToolError
 from packager.environments.runtime import shipped_version
-from packager.errors import ModelError, ToolError
 from packager.runners import RUNNERS, Outcome, Runnable, Runner
 from packager.runners.arm64 import Arm64
 from packager.runners.cpu import Cpu

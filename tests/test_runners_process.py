@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.errors import ModelError, ToolError
+from packager.core.errors import ModelError, ToolError
 from packager.runners.process import Host, ProcessSession
 
 READY = 'print(json.dumps({"version": "9", "plugin": "", "placed": 1, "nodes": 2}), flush=True)\nsys.stdin.readline()\n'

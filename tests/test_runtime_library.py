@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from packager.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ToolError
 from packager.runtimes import elf, library
 from tests.toolchain import jvm
 

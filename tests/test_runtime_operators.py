@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from onnxruntime.tools.reduced_build_config_parser import parse_config as parse_as_onnxruntime
 
-from packager.errors import ConfigError, ModelError
-from packager.ortformat.operators import operator_config
+from packager.compile.operators import operator_config
+from packager.core.errors import ConfigError, ModelError
 from packager.runtimes.operators import parse_config, read_config, refuse_uncovered, uncovered
 
 FLOAT = '{"inputs": {"0": ["float"]}}'

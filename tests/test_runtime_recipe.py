@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from jinja2 import Environment, meta
 
 from packager.cli.runtime import runtime
-from packager.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ToolError
 from packager.render import environment, templates_folder
 from packager.runtimes import recipe as recipes
 from packager.runtimes.recipe import recipe

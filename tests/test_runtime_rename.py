@@ -8,9 +8,9 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from packager import tools
-from packager.archives import read_zip, write_zip
-from packager.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ToolError
+from packager.files.zips import read_zip, write_zip
+from packager.processes import downloads
 from packager.runtimes import elf, rename
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device
@@ -18,7 +18,7 @@ from tests.toolchain.device import Library, device
 pytestmark = pytest.mark.processes
 
 NAME = "acme"
-VERSION = str(tools.pins()["android"]["onnxruntime"]).rpartition(":")[2]
+VERSION = str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]
 LIBRARIES = ("libonnxruntime.so", "libonnxruntime4j_jni.so")
 
 APP = """\

@@ -17,9 +17,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from packager import tools
-from packager.archives import read_zip
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.zips import read_zip
+from packager.processes import downloads
 from tests.test_apptools import ONNXRUNTIME_MANIFEST
 from tests.toolchain import apptools, jvm, vision
 from tests.toolchain.device import device, library
@@ -75,7 +75,7 @@ def aar(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime) -> Path:
     """What Gradle takes for the app's dependency: its coordinates, in the repository that the settings name."""
     try:
         for pin in apptools.PINS:
-            tools.fetch(pin)
+            downloads.fetch(pin)
     except ToolError as error:
         require(False, f"{error}; {error.hint}")
     group, artifact, version = found(r'implementation\("([^"]+)"\)', "app/build.gradle.kts").split(":")
@@ -133,7 +133,7 @@ def app_classes(aar: Path, linked: apptools.Linked, folder: Path) -> Path:
 
 
 def test_build_files_name_versions_that_can_use_the_package() -> None:
-    pinned = tools.pins()["android"]
+    pinned = downloads.pins()["android"]
     plugins = dict(re.findall(r'id\("([^"]+)"\) version "([^"]+)"', text("build.gradle.kts")))
     assert set(plugins) == {"com.android.application", "org.jetbrains.kotlin.android"}
     assert numbers(plugins["com.android.application"]) >= numbers(pinned["gradle-plugin"])
@@ -246,7 +246,7 @@ def test_the_package_sees_on_the_phone_what_the_graph_computes_in_python(aar: Pa
 
 def coffee() -> NDArray[np.uint8]:
     """A cup of coffee, RGBA."""
-    with zipfile.ZipFile(tools.fetch("data-pictures")) as wheel, wheel.open("skimage/data/coffee.png") as file:
+    with zipfile.ZipFile(downloads.fetch("data-pictures")) as wheel, wheel.open("skimage/data/coffee.png") as file:
         return np.asarray(Image.open(file).convert("RGBA"))
 
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 
 from packager.targets.ios.swift import module_name
-from packager.xcode import app_target, read_project
+from packager.workflows.xcode import app_target, read_project
 from tests.test_swift_sources import FORMAT
 from tests.toolchain import apple, vision
 from tests.toolchain.require import require

@@ -14,11 +14,11 @@ from hypothesis import assume, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from packager.errors import ConfigError, ModelError
+from packager.core.errors import ConfigError, ModelError
+from packager.core.values import Dimension, ElementType, Model, TensorSpec
 from packager.samples import Settings, describe, inspect
 from packager.samples.reading import open_described
 from packager.samples.stacks import misfit, stack_length
-from packager.values import Dimension, ElementType, Model, TensorSpec
 from tests.onnx_text import loaded, onnx_model, weight
 
 IMAGE = "(float[1, 3, 4, 4] x) => (float[1, 3, 4, 4] y) { y = Relu (x) }"

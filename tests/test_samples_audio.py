@@ -8,10 +8,10 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.core.values import Model
 from packager.samples import AudioSettings, Settings, describe, inspect
 from packager.samples.reading import open_described
-from packager.values import Model
 from tests.onnx_text import loaded, onnx_model
 
 LEVELS = numpy.array([0.0, 0.5, -0.5, 0.25, -1.0, 0.75])

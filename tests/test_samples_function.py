@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.core.values import Model
 from packager.samples import Settings, describe, inspect
 from packager.samples.reading import open_described
-from packager.values import Model
 from tests.onnx_text import loaded, onnx_model
 
 GOOD = """

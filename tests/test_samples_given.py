@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager.errors import ConfigError
-from packager.parity import sample_files
+from packager.core.errors import ConfigError
+from packager.core.values import Model
 from packager.samples import given
-from packager.values import Model
+from packager.verification.parity import sample_files
 from tests.onnx_text import loaded, onnx_model
 
 TWO_INPUTS = "(float[2] x, float[2] file) => (float[2] y) { y = Add (x, file) }"

@@ -10,10 +10,10 @@ import numpy
 import pytest
 from PIL import Image
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.core.values import Model
 from packager.samples import ImageSettings, Settings, describe, inspect
 from packager.samples.reading import open_described
-from packager.values import Model
 from tests.onnx_text import loaded, onnx_model
 
 PIXELS = (numpy.arange(5 * 7 * 3) * 2).astype("u1").reshape(5, 7, 3)

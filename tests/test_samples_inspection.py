@@ -6,10 +6,10 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.core.values import Model
 from packager.samples import Inspection, Settings, describe, inspect
 from packager.samples.reading import open_described
-from packager.values import Model
 from tests.onnx_text import loaded, onnx_model, weight
 
 GRAPH = """(float[1, 4] x, int64[1, 3] mask) => (float[1, 4] y, int64[1, 3] m) {

@@ -6,10 +6,10 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import Model
 from packager.samples import Found, find
 from packager.samples.flow import index_limits
-from packager.values import Model
 from tests.onnx_text import loaded, onnx_model, weight
 
 TWO_INPUTS = "(float[2] x, float[2] file) => (float[2] y) { y = Add (x, file) }"

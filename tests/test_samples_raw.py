@@ -9,13 +9,13 @@ import numpy
 import pytest
 from PIL import Image
 
-from packager import attachment
-from packager.errors import ConfigError
-from packager.inputs import Settings
+from packager.contract import attachment
+from packager.core.errors import ConfigError
+from packager.core.sample_settings import Settings
+from packager.core.values import Model
 from packager.samples import describe, given
 from packager.samples.raw import ORIENTATION, premultiplied, raw_input
 from packager.samples.reading import open_described
-from packager.values import Model
 from tests.onnx_text import loaded, onnx_model
 from tests.test_attachment import tables
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy
 import pytest
 
-from packager import parity
-from packager.errors import ModelError
-from packager.parity import Accepted
+from packager.core.errors import ModelError
+from packager.core.values import Model, own_numbers
 from packager.samples import find
 from packager.samples.complaint import complaint
 from packager.samples.flow import index_limits, scale_inputs
 from packager.samples.search import LIMIT_S, MAX_TRIES
 from packager.samples.states import states_of, stem_of
-from packager.values import Model, own_numbers
+from packager.verification import parity
+from packager.verification.parity import Accepted
 from tests.onnx_text import loaded, onnx_model, weight
 
 MATTING = """(float[batch, 3, height, width] src, float[batch, channels, height, width] r1i,

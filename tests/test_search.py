@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 from packager.quantization.search import Assignment, Found, Search, decibels
 
 NOISES = {"a": 0.5, "b": 0.1, "c": 0.4, "d": 0.05, "e": 0.3}

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from packager import models
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.core.values import Dimension
 from packager.models.shapes import Shapes
-from packager.values import Dimension
 from tests.onnx_text import onnx_model, saved
 
 GRAPH = """(float[batch, 3, height, width] image, float[batch, N] vector)

@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from packager.ortformat.converter import Job, convert
-from packager.ortformat.shared import share
+from packager.compile.converter import Job, convert
+from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved, weight
 
 ORT_NAME = "größe x'y.ort"

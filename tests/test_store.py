@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from packager.console import Console
-from packager.errors import ToolError
-from packager.store import Step, Store, key_of
-from packager.store import index as store_index
+from packager.core.console import Console
+from packager.core.errors import ToolError
+from packager.files.store import Step, Store, key_of
+from packager.files.store import index as store_index
 from tests.disks import tiny_disk
 from tests.onnx_text import compiled, linear
 
-STEP = Step(name="step", caller="packager.errors")
+STEP = Step(name="step", caller="packager.core.errors")
 WRITER = """
 import os, sys, time
 from pathlib import Path
-from packager.store import Step, Store
+from packager.files.store import Step, Store
 
-STEP = Step(name="step", caller="packager.errors")
+STEP = Step(name="step", caller="packager.core.errors")
 
 def make(folder):
     (folder / "one").write_text("1")
@@ -60,7 +60,7 @@ def test_a_result_is_made_once(tmp_path: Path) -> None:
 
 def test_other_inputs_or_another_step_are_another_result(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    one, other = (Step(name=name, caller="packager.errors") for name in "ab")
+    one, other = (Step(name=name, caller="packager.core.errors") for name in "ab")
     folders = {store.results(step, inputs, lambda folder: None) for step, inputs in ((one, 1), (one, 2), (other, 1))}
     assert len(folders) == 3
 
@@ -242,7 +242,7 @@ def test_all_of_a_result_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
 
     sync = store_index.sync
     monkeypatch.setattr(store_index, "sync", noted)
-    monkeypatch.setattr("packager.store.store.sync", noted)
+    monkeypatch.setattr("packager.files.store.store.sync", noted)
     Store(tmp_path).results(STEP, 1, two_files)
     before = {name for name, is_named in synced if not is_named}
     assert before == {"below", "one", "two", "index.json", "files", "entry"}
@@ -252,9 +252,9 @@ def test_all_of_a_result_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
 REPAIRER = """
 import sys, time
 from pathlib import Path
-from packager.store import Step, Store
+from packager.files.store import Step, Store
 
-STEP = Step(name="step", caller="packager.errors")
+STEP = Step(name="step", caller="packager.core.errors")
 
 def make(folder):
     time.sleep(0.3)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from packager.store import damage_of
+from packager.files.store import damage_of
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
-from packager.store import Step, Store, closure, key_of
-from packager.store.closure import INSTALLED, NEUTRAL, Code
+from packager.files.store import Step, Store, closure, key_of
+from packager.files.store.closure import INSTALLED, NEUTRAL, Code
+from packager.processes import downloads
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "packager").rglob("*.py"))
@@ -52,7 +52,7 @@ def test_the_steps_are_those_that_are_asked_for() -> None:
             assert isinstance(step, ast.Name), ast.unparse(call)
             value = getattr(import_module(dotted(path)), step.id, None)
             if value is None:  # of a function that gets the step
-                assert dotted(path) == "packager.ortformat.compile"
+                assert dotted(path) == "packager.compile.compile"
                 continue
             assert value.caller == dotted(path)
             named.add(value.name)
@@ -97,7 +97,7 @@ def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name
                 assert module in everything, f"{path}: {text}"
             elif text.endswith(".py") and text != ".py":
                 assert [each for each in MODULES if each.name == text and each in everything], f"{path}: {text}"
-            elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != closure.PINS:
+            elif beside.suffix in (".txt", ".toml") and beside.is_file() and text != Path(closure.PINS).name:
                 assert beside in everything, f"{path}: {text}"
 
 
@@ -225,7 +225,7 @@ def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(
 
 def test_a_pin_counts_for_those_who_use_it(copy: Code, tmp_path: Path) -> None:
     before = codes(copy, list(steps()))
-    pins = copy.package / "pins.toml"
+    pins = copy.package / closure.PINS
     text = pins.read_text()
     changed = {}
     for table in ("[files.arm64-libc6]", "[files.android-zig]", "[android]", "[files.model-digits]"):
@@ -247,7 +247,7 @@ def test_every_pin_that_code_fetches_by_name_counts_for_it() -> None:
         text = path.read_text()
         if "fetch(" not in text and "pin(" not in text:
             continue
-        for name in tools.pins()["files"]:
+        for name in downloads.pins()["files"]:
             if f'"{name}"' in text:
                 assert f"files.{name}" in closure.pins_of(INSTALLED, [text]), f"{path}: {name}"
     webgpu = closure.pins_of(INSTALLED, [(ROOT / "packager" / "environments" / "webgpu.py").read_text()])
@@ -266,19 +266,19 @@ def test_versions_of_what_code_imports_count(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_name_of_a_step_its_inputs_and_its_code_are_in_a_key() -> None:
-    one = Step(name="one", caller="packager.errors")
-    assert one.key([1]) == Step(name="one", caller="packager.errors").key([1])
+    one = Step(name="one", caller="packager.core.errors")
+    assert one.key([1]) == Step(name="one", caller="packager.core.errors").key([1])
     assert one.key([1]) != one.key([2])
-    assert one.key([1]) != Step(name="two", caller="packager.errors").key([1])
-    assert one.key([1]) != Step(name="one", caller="packager.names").key([1])
+    assert one.key([1]) != Step(name="two", caller="packager.core.errors").key([1])
+    assert one.key([1]) != Step(name="one", caller="packager.core.names").key([1])
     assert one.key([1]) != key_of(["one", [1]])
 
 
 def test_a_result_of_other_code_is_not_found(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.results(Step(name="one", caller="packager.errors"), 1, lambda folder: None)
-    assert store.find(Step(name="one", caller="packager.names"), 1) is None
-    assert store.find(Step(name="one", caller="packager.errors"), 1)
+    store.results(Step(name="one", caller="packager.core.errors"), 1, lambda folder: None)
+    assert store.find(Step(name="one", caller="packager.core.names"), 1) is None
+    assert store.find(Step(name="one", caller="packager.core.errors"), 1)
 
 
 def test_what_a_module_starts_or_reads_belongs_to_it_without_an_import(tmp_path: Path) -> None:
@@ -293,15 +293,21 @@ def test_what_a_module_starts_or_reads_belongs_to_it_without_an_import(tmp_path:
         "below/sources/a.c": "",
         "far/four.py": "def f():\n    from packager.far import (\n        five,  # lazily\n    )\n",
         "far/five.py": "import numpy\n",
-        "lazy.py": "from packager.store import Store\nfrom packager import console\n",
-        "store/__init__.py": "",
-        "console.py": "",
+        "lazy.py": "from packager.files.store import Store\nfrom packager.core import console\n",
+        "files/store/__init__.py": "",
+        "core/console.py": "",
         "other.py": "from packager.below import one",
-        "pins.toml": "[files]\n",
+        "processes/pins.toml": "[files]\n",
     }
     for name, text in texts.items():
-        (package / name).parent.mkdir(exist_ok=True)
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text(text)
     code = Code(package=package, templates=tmp_path)
     found = {path.relative_to(package).as_posix() for path in closure.closure(code, ("packager.below.one",))}
-    assert found == set(texts) - {"below/__init__.py", "store/__init__.py", "console.py", "other.py", "pins.toml"}
+    assert found == set(texts) - {
+        "below/__init__.py",
+        "files/store/__init__.py",
+        "core/console.py",
+        "other.py",
+        "processes/pins.toml",
+    }

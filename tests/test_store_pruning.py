@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from packager.errors import ToolError
-from packager.store import Step, Store
-from packager.store.index import INDEX
-from packager.store.pruning import entries, prune, verify
+from packager.core.errors import ToolError
+from packager.files.store import Step, Store
+from packager.files.store.index import INDEX
+from packager.files.store.pruning import entries, prune, verify
 
-ONE, TWO = (Step(name=name, caller="packager.errors") for name in ("one", "two"))
+ONE, TWO = (Step(name=name, caller="packager.core.errors") for name in ("one", "two"))
 HOUR_S = 60 * 60
 USER = """
 import os, sys, time
 from pathlib import Path
-from packager.store import Store
+from packager.files.store import Store
 
 store = Store(Path(sys.argv[1]))
 with store.in_use():

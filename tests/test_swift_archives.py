@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from packager import tools
-from packager.archives import read_zip
+from packager.files.hashes import sha256_of
+from packager.files.zips import read_zip
+from packager.processes import downloads
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain.swift import swift
@@ -104,7 +105,8 @@ def test_the_privacy_manifest_is_a_property_list_with_every_reason(content: dict
     assert (found["NSPrivacyTracking"], found["NSPrivacyTrackingDomains"]) == (False, [])
     assert found["NSPrivacyCollectedDataTypes"] == []
     assert accessed == {
-        f"NSPrivacyAccessedAPICategory{each['category']}": each["reasons"] for each in tools.pins()["ios"]["privacy"]
+        f"NSPrivacyAccessedAPICategory{each['category']}": each["reasons"]
+        for each in downloads.pins()["ios"]["privacy"]
     }
 
 
@@ -118,7 +120,7 @@ def test_the_podspec_names_files_that_are_there(content: dict[PurePosixPath, byt
     assert [pattern for pattern in patterns if not matching(pattern, content)] == []
     assert PurePosixPath(settings.removeprefix("$(PODS_TARGET_SRCROOT)/")) / "module.modulemap" in content
     assert (podspec["name"], podspec["version"]) == (MODULE, "2.0.1")
-    assert podspec["dependencies"] == {"onnxruntime-c": [tools.pins()["ios"]["version"]]}
+    assert podspec["dependencies"] == {"onnxruntime-c": [downloads.pins()["ios"]["version"]]}
 
 
 def test_every_source_of_the_module_is_in_the_pod(content: dict[PurePosixPath, bytes]) -> None:
@@ -143,4 +145,4 @@ def test_the_manifest_of_the_build_has_what_was_released(built: Path) -> None:
 
     for kind, name in (("swift-package", f"{STEM}.zip"), ("swift-registry", f"{STEM}.json")):
         assert released[kind]["path"] == f"swift/{name}"
-        assert released[kind]["sha256"] == tools.sha256_of(built / name)
+        assert released[kind]["sha256"] == sha256_of(built / name)

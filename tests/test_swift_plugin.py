@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
+from packager.files.user_cache import cache_folder
 from tests.onnx_text import linear, onnx_model, saved
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, swift
@@ -90,7 +90,7 @@ def manifest() -> str:
 
 def run(package: Path, action: str = "build", scratch: str = ".build") -> Finished:
     """`swift build` or `swift test`; what mobpack needs to check models with is the machine's."""
-    cache = tools.cache_folder()
+    cache = cache_folder()
     return swift().package(
         action,
         package,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from packager import tools
+from packager.processes import downloads
 from tests.toolchain.swift import Finished, swift
 from tests.toolchain.swift_packages import golden_package
 
@@ -149,7 +149,7 @@ def test_the_manifest_on_linux_links_the_systems_runtime(package: Path) -> None:
 
 
 def test_the_manifest_on_a_mac_brings_the_pinned_runtime(package: Path) -> None:
-    found, module, pinned = dumped(package, is_apple=True), module_of(package), tools.pins()["ios"]
+    found, module, pinned = dumped(package, is_apple=True), module_of(package), downloads.pins()["ios"]
     targets = {each["name"]: each for each in found["targets"]}
     [binary] = [each for each in found["targets"] if each["type"] == "binary"]
 
@@ -165,7 +165,7 @@ def test_the_manifest_on_a_mac_brings_the_pinned_runtime(package: Path) -> None:
 
 @pytest.mark.parametrize("is_apple", [False, True], ids=["linux", "apple"])
 def test_the_manifest_says_what_apps_need_to_know(package: Path, is_apple: bool) -> None:
-    found, module, pinned = dumped(package, is_apple=is_apple), module_of(package), tools.pins()["ios"]
+    found, module, pinned = dumped(package, is_apple=is_apple), module_of(package), downloads.pins()["ios"]
     platforms = {each["platformName"]: each["version"] for each in found["platforms"]}
     [product] = found["products"]
     resources = {each["path"]: list(each["rule"]) for target in found["targets"] for each in target["resources"]}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
 from packager.xcframework import macho
 from tests.toolchain import apple
 from tests.toolchain.debian_root import Locked, Suite, check, make_alone, read_lock
@@ -155,7 +155,7 @@ def test_a_line_that_locks_no_bytes_is_refused(tmp_path: Path) -> None:
 
 def test_a_package_with_other_bytes_is_refused(tmp_path: Path) -> None:
     deb = source(tmp_path / "dash_1%3a0.5_amd64.deb", "the locked bytes")
-    locked = Locked("dash", "1:0.5", tools.sha256_of(deb))
+    locked = Locked("dash", "1:0.5", sha256_of(deb))
     assert check([locked], tmp_path) == [deb]
     deb.write_text("other bytes", encoding="utf-8")
     with pytest.raises(ToolError, match=r"dash=1:0\.5 is not the locked file"):

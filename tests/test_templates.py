@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
-from packager.measurement import page, plot
+from packager.quantization.measurement import page, plot
 from packager.release import maven
 from packager.render import environment, templates_folder
 from packager.reporting import views
@@ -20,8 +20,8 @@ from packager.targets.ios import typed_view as swift_typed
 from packager.targets.ios import view as swift
 from packager.targets.react_native import texts as npm_texts
 from packager.targets.react_native import view as npm
-from packager.xcode import files as xcode_files
-from packager.xcode import plugin as xcode_plugin
+from packager.workflows.xcode import files as xcode_files
+from packager.workflows.xcode import plugin as xcode_plugin
 
 VIEWS: dict[str, type] = {
     "android/AndroidManifest.xml.j2": aar.ManifestView,

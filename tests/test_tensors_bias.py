@@ -9,8 +9,8 @@ from onnx import TensorProto, numpy_helper
 from onnxruntime.quantization.base_quantizer import BaseQuantizer
 from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
 
-from packager.errors import ModelError
-from packager.tensors.bias import quantize_bias, weight_scale_factors
+from packager.core.errors import ModelError
+from packager.graph.weights.bias import quantize_bias, weight_scale_factors
 from tests.onnx_text import weight
 
 INPUT_SCALE = numpy.array(1e-3, numpy.float32)

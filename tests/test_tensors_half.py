@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from packager.tensors.half import Halves
-from packager.tensors.reading import read_weight
+from packager.graph.weights.half import Halves
+from packager.graph.weights.reading import read_weight
 from tests.onnx_text import weight
 
 

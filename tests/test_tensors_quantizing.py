@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 from onnxruntime.quantization import quant_utils
 
-from packager.errors import ModelError
-from packager.tensors.groups import Groups, per_block, per_channel, per_tensor
-from packager.tensors.half import Halves
-from packager.tensors.places import Place, refer
-from packager.tensors.quantizing import dequantized, quantized, weight_parameters
-from packager.tensors.reading import Weight, read_weight
-from packager.tensors.rounding import LIMITS, PACKED, Element, Parameters, pack, storage, unpack
+from packager.core.errors import ModelError
+from packager.graph.weights.groups import Groups, per_block, per_channel, per_tensor
+from packager.graph.weights.half import Halves
+from packager.graph.weights.places import Place, refer
+from packager.graph.weights.quantizing import dequantized, quantized, weight_parameters
+from packager.graph.weights.reading import Weight, read_weight
+from packager.graph.weights.rounding import LIMITS, PACKED, Element, Parameters, pack, storage, unpack
 from tests.onnx_text import weight
 
 Array = NDArray[Any]

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from packager.errors import ModelError
-from packager.tensors.reading import read_weight
+from packager.core.errors import ModelError
+from packager.graph.weights.reading import read_weight
 from tests.onnx_text import weight
 
 

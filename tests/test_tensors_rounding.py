@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, numpy_helper
 from onnxruntime.quantization import quant_utils
 
-from packager.errors import ModelError
-from packager.tensors.rounding import (
+from packager.core.errors import ModelError
+from packager.graph.weights.rounding import (
     LIMITS,
     SYMMETRIC_LIMITS,
     Element,

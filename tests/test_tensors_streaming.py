@@ -6,7 +6,7 @@ import time
 import numpy
 import pytest
 
-from packager.tensors.streaming import Scratch, in_order
+from packager.graph.weights.streaming import Scratch, in_order
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -13,12 +13,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import load_external_data_for_model
 
-from packager import walk
-from packager.errors import ModelError
-from packager.tensors import whole
-from packager.tensors.places import Place, refer
-from packager.tensors.whole import write_beside, write_whole
-from packager.tensors.writing import WeightFile
+from packager.core.errors import ModelError
+from packager.graph import traversal
+from packager.graph.weights import whole
+from packager.graph.weights.places import Place, refer
+from packager.graph.weights.whole import write_beside, write_whole
+from packager.graph.weights.writing import WeightFile
 from tests.onnx_text import linear, onnx_model, weight
 
 
@@ -53,7 +53,7 @@ def everywhere(folder: Path) -> onnx.ModelProto:
     data = WeightFile(folder / "w.data")
     for tensor in (model.graph.initializer[0], model.graph.initializer[2], constant_of(model, "k"), inner_of(model)):
         moved_out(tensor, data)
-    for graph in list(walk.all_graphs(model))[1:]:
+    for graph in list(traversal.all_graphs(model))[1:]:
         moved_out(graph.initializer[0], data)
     return model
 
@@ -76,7 +76,7 @@ def in_memory(model: onnx.ModelProto, folder: Path) -> onnx.ModelProto:
     (function,) = (onnx.ModelProto(graph=onnx.GraphProto(node=each.node)) for each in loaded.functions[:1])
     load_external_data_for_model(function, str(folder))
     loaded.functions[0].node[0].CopyFrom(function.graph.node[0])
-    for graph in walk.all_graphs(loaded):
+    for graph in traversal.all_graphs(loaded):
         for tensor in graph.initializer:
             tensor.ClearField("data_location")
     for tensor in (constant_of(loaded, "k"), inner_of(loaded)):
@@ -150,7 +150,9 @@ def test_weights_beside_the_graph_are_those_of_the_main_graph(tmp_path: Path) ->
     files = write_beside(model, tmp_path, tmp_path / "out" / "m.onnx")
     assert [file.name for file in files] == ["m.onnx", "m.onnx.data"]
     beside = onnx.load(files[0], load_external_data=False)
-    outside = [tensor.name for graph in walk.all_graphs(beside) for tensor in graph.initializer if tensor.external_data]
+    outside = [
+        tensor.name for graph in traversal.all_graphs(beside) for tensor in graph.initializer if tensor.external_data
+    ]
     assert outside == ["w", "empty"]
     loaded = onnx.load(files[0])
     for tensor in loaded.graph.initializer:

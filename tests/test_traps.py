@@ -34,18 +34,20 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import models, plan, tools
+from packager import models, plan
+from packager.compile.compile import FP16, compile_variant
+from packager.compile.converter import REPLAY_ENTRY
+from packager.compile.operators import operator_config
+from packager.compile.reader import read_graph
+from packager.core.errors import ModelError
+from packager.core.values import Compiled, Format, Style
 from packager.environments import CHILD, ENVIRONMENTS
-from packager.errors import ModelError
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from packager.models import opsets
-from packager.ortformat.compile import FP16, compile_variant
-from packager.ortformat.converter import REPLAY_ENTRY
-from packager.ortformat.operators import operator_config
-from packager.ortformat.reader import read_graph
-from packager.partition import kernels
-from packager.store import Store
+from packager.processes import commands
 from packager.targets.android import Android as AndroidTarget
-from packager.values import Compiled, Format, Style
+from packager.verification.partition import kernels
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.test_canonical import FILTERS, MIXED
 from tests.toolchain import ort_tool
@@ -155,7 +157,7 @@ def weight_types(path: Path) -> set[str]:
 
 def test_1_the_same_model_has_the_same_bytes(tool: Tool, ours: Ours, again: Compiled) -> None:
     """The tool gives copies of one model different bytes, in one process."""
-    assert len({tools.sha256_of(tool.fixed(f"copy-{number}")) for number in range(COPIES)}) > 1
+    assert len({sha256_of(tool.fixed(f"copy-{number}")) for number in range(COPIES)}) > 1
     assert again.sha256 == ours("mixed").sha256
 
 
@@ -311,7 +313,7 @@ def test_13_a_provider_that_is_not_there_is_never_replaced_by_the_cpu(tool: Tool
     with pytest.warns(UserWarning, match="not in available provider names"):
         running = onnxruntime.InferenceSession(path, providers=["CoreMLExecutionProvider", "CPUExecutionProvider"])
     assert running.get_providers() == ["CPUExecutionProvider"]
-    answer = tools.run_job([CHILD], job(path, "coreml"), tmp_path, crash="", hint="")
+    answer = commands.run_job([CHILD], job(path, "coreml"), tmp_path, crash="", hint="")
     assert answer["error"] == "this ONNX Runtime has no provider CoreMLExecutionProvider"
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
 from tests.onnx_text import linear, saved
 from tests.test_cli import Mobpack, mobpack
 from tests.test_layers import imports
@@ -77,18 +77,18 @@ def test_a_project_without_code_is_not_refused(mobpack: Mobpack) -> None:
 
 def test_functions_of_users_are_called_for_samples_metrics_and_exports_alone() -> None:
     """What else calls them must be known to `trust` first."""
-    callers = {module for module, imported in imports().items() if "functions" in imported}
+    callers = {module for module, imported in imports().items() if "core.user_functions" in imported}
     assert callers == {
-        "export.factory",
-        "export.failures",
-        "export.running",
-        "measurement.child",
-        "measurement.function",
-        "measurement.metrics",
+        "workflows.export.factory",
+        "workflows.export.failures",
+        "workflows.export.running",
+        "quantization.measurement.child",
+        "quantization.measurement.function",
+        "quantization.measurement.metrics",
         "quantizers.auto",
         "quantizers.quantizer",
         "samples.function",
         "samples.source",
-        "trust",
-        "xcode.inputs",
+        "workflows.inputs",
+        "workflows.trust",
     }

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from packager.characters import ALL, unseen
+from packager.core.characters import ALL, unseen
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 

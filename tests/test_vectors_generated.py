@@ -5,7 +5,7 @@ from math import prod
 
 import pytest
 
-from packager.values import ElementType
+from packager.core.values import ElementType
 from packager.vectors import generated
 from packager.vectors.generated import Recipe
 from tests.golden.cases import specs

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from packager.console import Console
-from packager.errors import ConfigError, GateError, ParityError
-from packager.evidence.kept import MARK, kept, refuse_nested
-from packager.findings import Failure, OutputError, Parity, Partition, Report
-from packager.partition.report import Gates
-from packager.replacing import Kind, replaced
-from packager.verdict import Rules, judge, keep_evidence
+from packager.core.console import Console
+from packager.core.errors import ConfigError, GateError, ParityError
+from packager.core.findings import Failure, OutputError, Parity, Partition, Report
+from packager.files.replaced_folder import Kind, replaced
+from packager.verification.kept import MARK, kept, refuse_nested
+from packager.verification.partition.report import Gates
+from packager.workflows.gates import Rules, judge, keep_evidence
 from tests.disks import tiny_disk
 
 OFF = OutputError(output="y", max_abs_error=1, max_rel_error=0.5, worst_sample=0, failure="too far")

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from packager import models
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 from tests.onnx_text import linear, onnx_model, saved
 
 

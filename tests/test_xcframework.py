@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 from packager.xcframework import folder as folders
 from packager.xcframework.lint import Inspected, lint
 from packager.xcframework.privacy import Access, privacy_manifest
@@ -314,7 +314,7 @@ def run(path: Path, *options: str) -> tuple[int, str]:
     from click.testing import CliRunner
 
     from packager.cli.runtime import runtime
-    from packager.errors import MobpackError
+    from packager.core.errors import MobpackError
 
     done = CliRunner().invoke(runtime, ["lint", str(path), *options])
     code = done.exception.EXIT_CODE if isinstance(done.exception, MobpackError) else done.exit_code

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ToolError
 from packager.xcframework import folder
 from packager.xcframework.lint import lint
 from tests import xcframework_cases as cases

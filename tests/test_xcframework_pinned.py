@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from packager import tools
 from packager.cli.runtime_xcframework import xcframework
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.processes import downloads
 from packager.runtimes.operators import read_config
 from packager.xcframework import pinned
 from tests import xcframework_cases as cases
@@ -75,10 +75,10 @@ def pinned_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
-    monkeypatch.setitem(tools.pins()["ios"], "checksum", hashlib.sha256(content).hexdigest())
+    monkeypatch.setitem(downloads.pins()["ios"], "checksum", hashlib.sha256(content).hexdigest())
 
     def pin(url: str) -> bytes:
-        monkeypatch.setitem(tools.pins()["ios"], "archive", url)
+        monkeypatch.setitem(downloads.pins()["ios"], "archive", url)
         return content
 
     return pin

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from packager import tools
 from packager.config import RuntimeTable
+from packager.files.store import Store
+from packager.processes import downloads
 from packager.runtimes import ios
-from packager.store import Store
 from packager.targets.ios import Ios
 from packager.xcframework.lint import lint
 from packager.xcframework.manifest import accesses
@@ -46,7 +46,7 @@ def test_what_the_published_runtime_calls_for_is_what_packages_declare(onnxrunti
     found = lint(onnxruntime)
     pieces = [piece for each in found.slices if not each.is_desktop for piece in found.code[each.identifier]]
     assert len(pieces) == 3
-    declared = [(entry["category"], tuple(entry["reasons"])) for entry in tools.pins()["ios"]["privacy"]]
+    declared = [(entry["category"], tuple(entry["reasons"])) for entry in downloads.pins()["ios"]["privacy"]]
     assert [(access.category, access.reasons) for access in accesses(pieces)] == declared
     assert accesses(found.code["ios-arm64"]) == (
         Access(category="DiskSpace", reasons=("E174.1",), symbols=("_fstatfs", "_statfs")),

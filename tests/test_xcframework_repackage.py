@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from packager.cli.runtime_xcframework import xcframework
-from packager.errors import ConfigError, MobpackError, ToolError
-from packager.store import Step, Store
+from packager.core.errors import ConfigError, MobpackError, ToolError
+from packager.files.store import Step, Store
 from packager.xcframework import folder
 from packager.xcframework.lint import lint
 from packager.xcframework.macho import read

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from packager import config as configuration
-from packager import tools
 from packager.config import RuntimeTable
-from packager.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ToolError
+from packager.core.values import ElementType, Signature
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from packager.runtimes import framework, ios, shipping
-from packager.store import Store
 from packager.targets.ios import Ios
-from packager.values import ElementType, Signature
 from packager.xcframework import folder
 from tests import xcframework_cases as cases
 from tests.golden.cases import choice, plan, specs
@@ -79,7 +79,7 @@ def test_a_zip_is_what_its_folder_is(root: Path, store: Store, tmp_path: Path) -
     (tmp_path / "zips/speech.config").write_text(CONFIG, encoding="utf-8")
     found = load(packed, store)
     assert found.folder.is_relative_to(store.root)
-    assert (found.version, found.sha256) == ("1.29.0", tools.sha256_of(packed))
+    assert (found.version, found.sha256) == ("1.29.0", sha256_of(packed))
 
 
 def test_the_configuration_may_lie_in_the_zip(root: Path, store: Store, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_chosen_runtime_goes_into_the_package(root: Path, store: Store, tmp_pa
     assert runtime.said == f"ONNX Runtime 1.29.0 ({NAME}.xcframework)"
     assert (packaged.ship, packaged.folder, packaged.name, packaged.version) == ("inside", root, NAME, "1.29.0")
     assert (packaged.is_reduced, runtime.is_reduced, runtime.is_published_in_full) == (True, True, False)
-    assert packaged.operators_sha256 == tools.sha256_of(tmp_path / f"{NAME}.config")
+    assert packaged.operators_sha256 == sha256_of(tmp_path / f"{NAME}.config")
     assert packaged.accesses == load(root, store).accesses
 
 

@@ -7,9 +7,9 @@ import click
 import pytest
 
 from packager.cli.xcode import xcode
-from packager.errors import ConfigError
-from packager.xcode import SwiftPackage, find_package, write_plugin
-from packager.xcode.plugin import CODE
+from packager.core.errors import ConfigError
+from packager.workflows.xcode import SwiftPackage, find_package, write_plugin
+from packager.workflows.xcode.plugin import CODE
 from tests.xcode_cases import release
 
 MANIFEST = """

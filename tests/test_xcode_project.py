@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from packager.cli.xcode import xcode
-from packager.errors import ConfigError, ToolError
-from packager.xcode import Layout, app_target, find_package, read_project, wire, wiring, write_project
-from packager.xcode.project import parsed
+from packager.core.errors import ConfigError, ToolError
+from packager.workflows.xcode import Layout, app_target, find_package, read_project, wire, wiring, write_project
+from packager.workflows.xcode.project import parsed
 from tests.onnx_text import linear, saved
 from tests.toolchain.require import require
 from tests.xcode_cases import APP, app_project, release

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from packager.xcode import Layout, find_package, integration, write
+from packager.workflows.xcode import Layout, find_package, integration, write
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain.require import require

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from packager import tools
 from packager.cli import main
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
+from packager.files.user_cache import cache_folder
 
 TIMEOUT_S = 120
 """A command that has said nothing for so long on small files hangs."""
@@ -66,14 +66,14 @@ def load_modules() -> None:
     import rich.console
     import rich.table
 
-    import packager.pipeline
-    import packager.predict
+    import packager.workflows.build
+    import packager.workflows.predict
 
     assert all((onnx.checker, onnx.shape_inference, onnx.version_converter, rich.console, rich.table))
-    assert all((packager.pipeline, packager.predict))
+    assert all((packager.workflows.build, packager.workflows.predict))
 
 
-OWN_CACHE = tools.cache_folder()
+OWN_CACHE = cache_folder()
 
 
 def new_cache(folder: Path) -> Path:

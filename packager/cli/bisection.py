@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 from packager.cli.options import print_json
 
 if TYPE_CHECKING:
-    from packager.bisect import Found
-    from packager.bisection import Bisection
     from packager.config import Config
-    from packager.console import Console
-    from packager.pipeline import Request
+    from packager.core.console import Console
+    from packager.verification.bisection import Bisection
+    from packager.workflows.bisect import Found
+    from packager.workflows.build import Request
 
 SHOWN = 40
 """compared values; `--json` has them all"""
@@ -18,9 +18,9 @@ SHOWN = 40
 
 def part(config: "Config", request: "Request", sides: tuple[str, str], console: "Console", *, as_json: bool) -> None:
     """`--bisect`: says where two sides part. Raises ParityError when they do."""
-    from packager import bisect
-    from packager.bisection import Kind
-    from packager.errors import ParityError
+    from packager.core.errors import ParityError
+    from packager.verification.bisection import Kind
+    from packager.workflows import bisect
 
     found = bisect.run(config, request, *sides, console)
     if as_json:
@@ -39,7 +39,7 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
 
 
 def document(found: "Found") -> dict[str, object]:
-    from packager.documents import plain
+    from packager.core.to_json import plain
 
     shown = replace(found.bisection, repro=None)  # where it lies is said by --evidence
     return {

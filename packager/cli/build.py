@@ -1,5 +1,7 @@
 """`mobpack build`: from a model or a project to packages."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +28,9 @@ from packager.cli.options import (
 
 if TYPE_CHECKING:
     from packager.config import Config
-    from packager.console import Console
-    from packager.pipeline import Release
+    from packager.core.console import Console
+    from packager.workflows.build import Release
+    from packager.workflows.unchanged import Told
 
 
 @click.command(short_help="Build packages from a model or a project.")
@@ -61,6 +64,7 @@ if TYPE_CHECKING:
     help="Also write the models as an ORT Model Package.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings.")
+@click.option("--verify", is_flag=True, help="Do every step, even where nothing has changed since the last build.")
 @no_code_option
 @outside_option
 @json_option
@@ -78,32 +82,48 @@ def build(
     emit_project: bool,
     emits: tuple[str, ...],
     strict: bool,
+    verify: bool,
     no_code: bool,
     allow_outside: bool,
     as_json: bool,
 ) -> None:
     """Build packages from MODEL.onnx, or from mobpack.toml when no MODEL is given."""
-    from packager import pipeline
-    from packager.confinement import refuse_outside
-    from packager.console import Console
-    from packager.verdict import Rules
+    from packager.core.console import Console
+    from packager.workflows import unchanged
 
     console = Console(quiet=as_json)
+    said = click.get_current_context().params
+    begun = unchanged.start({key: value for key, value in said.items() if key not in ("verify", "as_json")})
+    if not verify and (known := unchanged.known_result(begun, out, evidence)):
+        console.say(f"nothing has changed since the last build: {out} is as it was made (--verify builds all the same)")
+        tell(known, out, console, as_json=as_json)
+        return
+
+    from packager.workflows import build as workflow
+    from packager.workflows.confinement import refuse_outside
+    from packager.workflows.gates import Rules
+
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
-    request = pipeline.Request(
-        targets=pipeline.requested_targets(config, targets),
+    request = workflow.Request(
+        targets=workflow.requested_targets(config, targets),
         out=out,
         emit_project=emit_project,
         emit_ort_package="ort-package" in emits,
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
-    made = pipeline.build(config, request, console)
-    if as_json:
-        print_json(document(made))
-    else:
-        summary(made, console)
+    made = workflow.build(config, request, console)
+    told = summary(made)
+    ended = unchanged.Ended(
+        config=config,
+        project=config_path if model is None else None,
+        targets=request.targets,
+        out=made.out,
+        told=told,
+    )
+    unchanged.keep(begun, ended)
+    tell(replace(told, warnings=()), out, console, as_json=as_json)
 
 
 def configured(
@@ -117,7 +137,7 @@ def configured(
 ) -> "Config":
     """The Config of a command that takes a MODEL or a project file; one that runs code only where it `has_code`."""
     from packager import config as configuration
-    from packager import trust
+    from packager.workflows import trust
 
     if model is None:
         config = configuration.load(config_path, targets=targets, settings=settings)
@@ -144,33 +164,37 @@ def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":
     return config.model_copy(update={"model": models})
 
 
-def document(made: "Release") -> dict[str, object]:
-    import json
+def tell(told: "Told", out: Path, console: "Console", *, as_json: bool) -> None:
+    """Prints the result of a build, of this one or of the last one."""
+    for warning in told.warnings:
+        console.caution(warning)
+    if as_json:
+        manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+        print_json({"out": str(out), "manifest": manifest})
+        return
+    console.table("", ["artifact", "size", "sha256", "worst error"], told.rows)
+    for line in told.lines:
+        console.say(line)
 
-    from packager import release
 
-    manifest = json.loads((made.out / release.MANIFEST).read_text(encoding="utf-8"))
-    return {"out": str(made.out), "manifest": manifest}
-
-
-def summary(made: "Release", console: "Console") -> None:
-    from packager.console import size
+def summary(made: "Release") -> "Told":
+    from packager.core.console import size
+    from packager.workflows.unchanged import Told
 
     compared = [parity for parity in made.report.parities if parity.has_run]
     worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
-    rows = [
-        [str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst]
+    rows = (
+        (str(made.out / each.path), size(each.artifact.size_bytes), each.artifact.sha256[:16], worst)
         for each in made.shipped
         if each.artifact.kind in PACKAGES
-    ]
-    console.table("", ["artifact", "size", "sha256", "worst error"], rows)
-    lines = [
+    )
+    lines = (
         f"{parity.model} ({parity.variant}, {parity.style}) on {parity.label}: equals "
         f"{parity.against} within {parity.atol:g} + {parity.tolerance:g} x scale ({parity.samples})"
         for parity in compared
-    ]
-    for line in dict.fromkeys(lines):  # targets may ship the same graph in several formats
-        console.say(line)
+    )
+    # Targets may ship the same graph in several formats.
+    return Told(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
 
 
 PACKAGES = ("aar", "swift-package", "npm-package")

@@ -10,7 +10,7 @@ import click
 from packager.cli.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from packager.store.pruning import Entry
+    from packager.files.store.pruning import Entry
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 DAY_S = 24 * 60 * 60
@@ -41,12 +41,12 @@ def cache(max_size: int | None, max_age: float | None, is_verified: bool, as_jso
     Nothing that is removed is lost: a build makes it again. Results used within the last hour, and
     those of builds that are running, stay. Every build ends with --max-size 20GB by itself.
     """
-    from packager import tools
-    from packager.console import Console, size
-    from packager.store import Store
-    from packager.store.pruning import entries, prune, verify
+    from packager.core.console import Console, size
+    from packager.files.store import Store
+    from packager.files.store.pruning import entries, prune, verify
+    from packager.files.user_cache import cache_folder
 
-    store = Store(tools.cache_folder() / "store")
+    store = Store(cache_folder() / "store")
     removed = [(entry, f"damaged: {damage}") for entry, damage in (verify(store) if is_verified else ())]
     if max_size is not None or max_age is not None:
         max_age_s = None if max_age is None else max_age * DAY_S

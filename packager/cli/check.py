@@ -25,7 +25,7 @@ from packager.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from packager.pipeline import Examination
+    from packager.workflows.build import Examination
 
 
 @click.command(short_help="Show the plan for each provider and prove it.")
@@ -71,21 +71,21 @@ def check(
 
     Without a target, the model is checked for android.
     """
-    from packager import pipeline
     from packager.cli.bisection import part
     from packager.cli.examination import show
-    from packager.confinement import refuse_outside
-    from packager.console import Console
-    from packager.errors import ConfigError, MobpackError
-    from packager.verdict import Rules, judge
+    from packager.core.console import Console
+    from packager.core.errors import ConfigError, MobpackError
+    from packager.workflows import build as workflow
+    from packager.workflows.confinement import refuse_outside
+    from packager.workflows.gates import Rules, judge
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
     targets = targets or ((DEFAULT_TARGET,) if model else ())
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
-    request = pipeline.Request(
-        targets=pipeline.requested_targets(config, targets),
+    request = workflow.Request(
+        targets=workflow.requested_targets(config, targets),
         out=Path(),
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
@@ -94,7 +94,7 @@ def check(
     if sides:
         part(config, request, sides, console, as_json=as_json)
         return
-    found = pipeline.check(config, request, console, page)
+    found = workflow.check(config, request, console, page)
     if not as_json:
         for plan in found.plans:
             show(plan, found, console)

@@ -14,13 +14,15 @@ from packager.cli.options import MODEL, json_option, parse_shapes, print_json, s
 @json_option
 def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
     """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
-    from packager import models, names, tools
-    from packager.atomic import atomic_file, copy_rest
-    from packager.console import Console, size
-    from packager.ortformat.compile import compile_variant
-    from packager.ortformat.operators import operator_config
-    from packager.store import Store
-    from packager.values import own_numbers
+    from packager import models
+    from packager.compile.compile import compile_variant
+    from packager.compile.operators import operator_config
+    from packager.core import names
+    from packager.core.console import Console, size
+    from packager.core.values import own_numbers
+    from packager.files.atomic import atomic_file, copy_rest
+    from packager.files.store import Store
+    from packager.files.user_cache import cache_folder
 
     console = Console(quiet=as_json)
     out = out or Path(f"{model.stem}.ort")
@@ -29,7 +31,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
         loaded = models.hashed(loaded)
-        compiled = compile_variant(own_numbers(loaded), Store(tools.cache_folder() / "store"))
+        compiled = compile_variant(own_numbers(loaded), Store(cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:
         copy_rest(content, file)

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from packager import __version__
-from packager.errors import InternalError, MobpackError, ToolError
+from packager.core.errors import InternalError, MobpackError, ToolError
 
 PACKAGES = ("onnx", "onnxruntime", "numpy", "protobuf", "pydantic", "click", "jinja2", "rich")
 MESSAGE_CHARACTERS = 2000
@@ -91,13 +91,13 @@ def write(text: str) -> Path | None:
 
     It is named by its content: the same crash is kept once.
     """
-    from packager import tools
-    from packager.atomic import atomic_file
+    from packager.files.atomic import atomic_file
+    from packager.files.user_cache import cache_folder
 
     content = text.encode(errors="replace")
     name = f"crash-{hashlib.sha256(content).hexdigest()[:12]}.txt"
     try:
-        path = tools.cache_folder() / "crashes" / name
+        path = cache_folder() / "crashes" / name
         with atomic_file(path) as file:
             file.write(content)
         remove_old(path.parent)

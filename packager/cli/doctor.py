@@ -12,8 +12,8 @@ from packager.cli.options import json_option, print_json
 @json_option
 def doctor(names: tuple[str, ...], as_json: bool) -> None:
     """Show what this machine can build and check, and how to get what is missing."""
-    from packager.console import Console
-    from packager.setup import environments_to_install, examine, examine_environments, install_environment
+    from packager.core.console import Console
+    from packager.workflows.doctor import environments_to_install, examine, examine_environments, install_environment
 
     for name in environments_to_install(names):
         with Console(quiet=as_json).step(f"install {name}"):

@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from packager.console import Console
-    from packager.findings import KernelProof, Left, Parity, Partition
-    from packager.pipeline import Examination
-    from packager.values import Choice, Compiled, Plan
+    from packager.core.console import Console
+    from packager.core.findings import KernelProof, Left, Parity, Partition
+    from packager.core.values import Choice, Compiled, Plan
+    from packager.workflows.build import Examination
 
 
 def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     """One model on one target, on one screen."""
-    from packager.console import size
+    from packager.core.console import size
 
     total = size(sum(each.size_bytes for each in plan.files))
     files = "1 file" if len(plan.files) == 1 else f"{len(plan.files)} files"

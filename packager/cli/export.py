@@ -8,8 +8,8 @@ import click
 from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
-    from packager.console import Console
-    from packager.export import Result
+    from packager.core.console import Console
+    from packager.workflows.export import Result
 
 
 @click.command(short_help="Export a PyTorch module to ONNX and compare the two.")
@@ -52,11 +52,11 @@ def export(
 
     For example: mobpack export nets:classifier -o classifier.onnx --dynamic batch
     """
-    from packager import tools
-    from packager.console import Console
-    from packager.export import Request, run
-    from packager.export.request import parse_dynamic
-    from packager.store import Store
+    from packager.core.console import Console
+    from packager.files.store import Store
+    from packager.files.user_cache import cache_folder
+    from packager.workflows.export import Request, run
+    from packager.workflows.export.request import parse_dynamic
 
     console = Console(quiet=as_json)
     given = {"opset": opset, "sample_count": samples, "rtol": rtol, "atol": atol}
@@ -71,9 +71,9 @@ def export(
         is_forced=force,
         **{key: value for key, value in given.items() if value is not None},  # type: ignore[arg-type]
     )
-    result = run(request, Store(tools.cache_folder() / "store"), console)
+    result = run(request, Store(cache_folder() / "store"), console)
     if as_json:
-        from packager.export.steps import as_json as json_of
+        from packager.workflows.export.steps import as_json as json_of
 
         print_json({**json_of(result), "warnings": console.warnings})
     else:
@@ -85,7 +85,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _show(result: "Result", console: "Console") -> None:
-    from packager.console import size
+    from packager.core.console import size
 
     console.table(
         f"opset {result.opset}, {size(result.size_bytes)}",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from packager.characters import toml_string
 from packager.cli.options import MODEL
+from packager.core.characters import toml_string
 
 if TYPE_CHECKING:
     from packager.cli.sizes import Sizes
-    from packager.values import Model
+    from packager.core.values import Model
 
 
 @click.command(short_help="Write a commented mobpack.toml.")
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
 def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx."""
-    from packager import models, names
-    from packager.atomic import atomic_file
+    from packager import models
     from packager.cli.sizes import Sizes, found_sizes
-    from packager.console import Console
-    from packager.errors import ConfigError
+    from packager.core import names
+    from packager.core.console import Console
+    from packager.core.errors import ConfigError
+    from packager.files.atomic import atomic_file
 
     if out.exists() and not force:
         raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
@@ -117,7 +118,7 @@ def _shapes(model: "Model", sizes: "Sizes") -> list[str]:
 def _contract(model: "Model") -> list[str]:
     """Commented tables of a contract: for the input that looks like a picture and the output that looks like classes,
     else for none in particular."""
-    from packager.values import ElementType
+    from packager.core.values import ElementType
 
     inputs, outputs = model.signature.inputs, model.signature.outputs
     is_picture = [

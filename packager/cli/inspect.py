@@ -8,7 +8,7 @@ import click
 from packager.cli.options import MODEL, json_option, parse_shapes, print_json, shape_option
 
 if TYPE_CHECKING:
-    from packager.values import Model, TensorSpec
+    from packager.core.values import Model, TensorSpec
 
 
 @click.command(short_help="Show a model and what stops it shipping.")
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 @json_option
 def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
     """Show MODEL.onnx: signature, opsets, operators, sizes, and what will stop it from shipping."""
-    from packager import models, names
-    from packager.console import Console
+    from packager import models
+    from packager.core import names
+    from packager.core.console import Console
 
     console = Console(quiet=as_json)
     loaded = models.load(model, names.model_name(model), fixed=parse_shapes(shapes), announce=console.say)
@@ -49,7 +50,7 @@ def document(model: "Model") -> dict[str, object]:
 
 def show(model: "Model") -> None:
     from packager import models
-    from packager.console import Console, size
+    from packager.core.console import Console, size
 
     console = Console()
     opsets = ", ".join(f"{domain or 'ai.onnx'} {number}" for domain, number in sorted(model.opsets.items()))

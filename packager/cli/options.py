@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from packager.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from packager.config import CheckTable
-    from packager.partition.report import Gates
+    from packager.verification.partition.report import Gates
 
 MODEL = click.Path(path_type=Path)
 
@@ -85,7 +85,7 @@ def with_runners(settings: tuple[str, ...], runners: str, require: str) -> tuple
 
 def parse_gates(texts: tuple[str, ...], table: "CheckTable") -> "Gates":
     """`--fail-on` over the `[check]` table. Raises ConfigError for a gate that does not exist or says no number."""
-    from packager.partition.report import Gates
+    from packager.verification.partition.report import Gates
 
     limits: dict[str, float | None] = {"max-partitions": table.max_partitions, "min-share": table.min_share}
     for text in texts:
@@ -117,6 +117,6 @@ def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    from packager.characters import to_json
+    from packager.core.characters import to_json
 
     click.echo(to_json({"schema-version": 1, **document}, indent=2))

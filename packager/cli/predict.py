@@ -10,7 +10,7 @@ import click
 from packager.cli.options import MODEL, config_option, json_option, no_code_option, print_json, set_option
 
 if TYPE_CHECKING:
-    from packager.predict import Prediction
+    from packager.workflows.predict import Prediction
 
 SHOWN = 8
 """Numbers of a tensor; with --json all of them are printed."""
@@ -38,9 +38,9 @@ def predict(
     What the contract adds to the graph is run as it ships, so this is what an app will get.
     """
     from packager import config as configuration
-    from packager import trust
-    from packager.console import Console
-    from packager.predict import predict as answers_for
+    from packager.core.console import Console
+    from packager.workflows import trust
+    from packager.workflows.predict import predict as answers_for
 
     console = Console(quiet=as_json)
     config = configuration.load(config_path, settings=settings)
@@ -64,7 +64,7 @@ def show(found: "Prediction", console: Any) -> None:
 
 def lines(value: Any) -> Iterator[str]:
     """An answer in words, best first."""
-    from packager.answers import Classification, Detection, Mask, Reading
+    from packager.contract.results import Classification, Detection, Mask, Reading
 
     match value:
         case Mask():

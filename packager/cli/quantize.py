@@ -10,10 +10,10 @@ from packager.cli.options import MODEL, json_option, no_code_option, parse_shape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from packager.console import Console
-    from packager.measurement.metrics import Score
-    from packager.measurement.report import QuantizationReport
-    from packager.quantize import Result
+    from packager.core.console import Console
+    from packager.quantization.measurement.metrics import Score
+    from packager.quantization.measurement.report import QuantizationReport
+    from packager.workflows.quantize import Result
 
 
 @click.command(short_help="Quantize a model and measure what it lost.")
@@ -62,12 +62,15 @@ def quantize(
 
     For example: mobpack quantize model.onnx -q auto --calibration samples/ --max-drop 0.01 --metric top1
     """
-    from packager import config, models, names, tools, trust
-    from packager.console import Console
-    from packager.quantize import Request, run
+    from packager import config, models
+    from packager.core import names
+    from packager.core.console import Console
+    from packager.files.store import Store
+    from packager.files.store.pruning import prune
+    from packager.files.user_cache import cache_folder
     from packager.quantizers import Calibration
-    from packager.store import Store
-    from packager.store.pruning import prune
+    from packager.workflows import trust
+    from packager.workflows.quantize import Request, run
 
     console = Console(quiet=as_json)
     known = config.keys_of(quantizer)
@@ -94,12 +97,12 @@ def quantize(
         wants_integers=integer_io,
         is_forced=force,
     )
-    store = Store(tools.cache_folder() / "store")
+    store = Store(cache_folder() / "store")
     with store.in_use():
         result = run(request, store, console)
     prune(store)
     if as_json:
-        from packager.measurement.report import as_json as json_of
+        from packager.quantization.measurement.report import as_json as json_of
 
         print_json({**json_of(result.report), "files": [str(file) for file in result.files]})
     else:
@@ -118,7 +121,7 @@ def _show(result: "Result", console: "Console") -> None:
 
 
 def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
-    from packager.console import size
+    from packager.core.console import size
 
     before, after = report.original, report.quantized
     yield ["size", size(before.size_bytes), size(after.size_bytes), f"{report.size_ratio:.2f} x"]
@@ -135,7 +138,7 @@ def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
 
 def _score(score: "Score") -> list[str]:
     """Of the float model, of the other, and how far apart they are."""
-    from packager.measurement.metrics import SQNR
+    from packager.quantization.measurement.metrics import SQNR
 
     if score.metric == SQNR:
         return ["", f"{score.value:.1f} dB", f"noise {score.drop:.2g}"]

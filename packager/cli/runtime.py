@@ -59,8 +59,8 @@ def recipe(
     as_json: bool,
 ) -> None:
     """Write the recipe of a reduced ONNX Runtime: files that build it with Docker (Android) or on a Mac (iOS)."""
-    from packager.console import Console
-    from packager.errors import ConfigError, ToolError
+    from packager.core.console import Console
+    from packager.core.errors import ConfigError, ToolError
     from packager.render import write_sources
     from packager.runtimes import operators
     from packager.runtimes import recipe as recipes

@@ -8,7 +8,7 @@ import click
 from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
-    from packager.console import Console
+    from packager.core.console import Console
     from packager.xcframework.lint import Inspected
 
 
@@ -20,8 +20,8 @@ def lint(path: Path, as_json: bool) -> None:
 
     Exits with 6 where Xcode or the App Store would refuse it. Nothing has to be installed, no Mac is needed.
     """
-    from packager.console import Console
-    from packager.errors import GateError
+    from packager.core.console import Console
+    from packager.core.errors import GateError
     from packager.xcframework import folder
     from packager.xcframework import lint as linter
 

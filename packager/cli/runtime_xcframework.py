@@ -9,7 +9,7 @@ import click
 from packager.cli.options import MODEL, json_option, print_json
 
 if TYPE_CHECKING:
-    from packager.console import Console
+    from packager.core.console import Console
     from packager.xcframework.finding import Finding
     from packager.xcframework.repackage import Library, Repackaged
 
@@ -34,8 +34,8 @@ def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str
     Xcode copies frameworks into apps, static ones as well, and the App Store refuses those; libraries it only links.
     Without ARCHIVE, ONNX Runtime's own is fetched. Name the result in mobpack.toml: [runtime] ios = "FOLDER".
     """
-    from packager.console import Console
-    from packager.errors import ConfigError
+    from packager.core.console import Console
+    from packager.core.errors import ConfigError
     from packager.xcframework import folder
     from packager.xcframework.lint import lint
     from packager.xcframework.repackage import library_format
@@ -58,24 +58,25 @@ def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str
 
 
 def _fetched(console: "Console") -> Path:
-    from packager import tools
+    from packager.processes import downloads
     from packager.xcframework import pinned
 
-    title = f"fetch {tools.pins()['ios']['onnxruntime']}"
+    title = f"fetch {downloads.pins()['ios']['onnxruntime']}"
     with console.progress(title) if not console.quiet else nullcontext() as shown:
         return pinned.archive(lambda done, total: shown(done >> 20, total >> 20) if shown else None)
 
 
 def _is_published(source: Path) -> bool:
     """Whether it is ONNX Runtime's own archive, fetched or downloaded by hand."""
-    from packager import tools
+    from packager.files.hashes import sha256_of
+    from packager.processes import downloads
 
-    return source.is_file() and tools.sha256_of(source) == tools.pins()["ios"]["checksum"]
+    return source.is_file() and sha256_of(source) == downloads.pins()["ios"]["checksum"]
 
 
 def _write_config(out: Path, console: "Console") -> Path:
     """The operator configuration that `[runtime]` looks for beside it: the published runtime has all operators."""
-    from packager.atomic import atomic_file
+    from packager.files.atomic import atomic_file
     from packager.runtimes.operators import EVERYTHING
 
     path, text = out.with_suffix(".config"), f"{EVERYTHING}\n".encode()
@@ -94,7 +95,7 @@ def _beside(out: Path) -> str:
 
 
 def _rows(made: "Repackaged") -> list[list[str]]:
-    from packager.console import size
+    from packager.core.console import size
 
     rows = [
         [each.identifier, str(each.path), ", ".join(each.architectures), size(each.size_bytes), _change(each)]

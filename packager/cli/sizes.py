@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from packager.console import Console
-    from packager.values import Model
+    from packager.core.console import Console
+    from packager.core.values import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +33,9 @@ class Sizes:
 
 def found_sizes(model: "Model", console: "Console") -> Sizes:
     """Runs the model on random inputs, where it leaves dimensions open."""
-    from packager import parity
-    from packager.errors import ModelError
-    from packager.values import own_numbers
+    from packager.core.errors import ModelError
+    from packager.core.values import own_numbers
+    from packager.verification import parity
 
     inputs = model.signature.inputs
     if all(spec.is_static for spec in inputs):
@@ -50,7 +50,7 @@ def found_sizes(model: "Model", console: "Console") -> Sizes:
 
 def lines(model: "Model", sizes: Sizes) -> Iterator[str]:
     """`"batch" = 1`, and whole inputs where names do not tell: without one, or with one name for several sizes."""
-    from packager.characters import toml_string
+    from packager.core.characters import toml_string
 
     symbols = sizes.symbols(model)
     told = {name: next(iter(found)) for name, found in symbols.items() if len(found) == 1}

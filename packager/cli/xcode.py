@@ -10,7 +10,7 @@ from packager.cli.options import MODEL, config_option, json_option, print_json
 if TYPE_CHECKING:
     from pbxproj import XcodeProject
 
-    from packager.xcode import Layout, SwiftPackage
+    from packager.workflows.xcode import Layout, SwiftPackage
 
 
 @click.command(short_help="Let Xcode build the Swift package.")
@@ -39,8 +39,16 @@ def xcode(
     The Swift package must be there: mobpack build --target ios
     """
     from packager import config as configuration
-    from packager.console import Console
-    from packager.xcode import Layout, find_package, input_files, integration, write, write_plugin, write_project
+    from packager.core.console import Console
+    from packager.workflows.inputs import inputs_of
+    from packager.workflows.xcode import (
+        Layout,
+        find_package,
+        integration,
+        write,
+        write_plugin,
+        write_project,
+    )
 
     if plugin and project:
         raise click.UsageError("--plugin and --project are two ways to do the same: choose one")
@@ -54,7 +62,7 @@ def xcode(
         source_root=source_root or (project.parent if project else out),
     )
     package = find_package(layout.dist, config.package.name, config_path)
-    inputs = input_files(config, config_path)
+    inputs = inputs_of(config, ("ios",), config_path).files
     edited = wired(project, app_target, layout, package) if project else None  # refused before anything is written
     if plugin:
         write_plugin(plugin, package, config_path, inputs)
@@ -72,7 +80,7 @@ def xcode(
 
 def wired(path: Path, target: str, layout: "Layout", package: "SwiftPackage") -> "XcodeProject":
     """The Xcode project with the script and the package added, not written yet."""
-    from packager.xcode import app_target, read_project, wire, wiring
+    from packager.workflows.xcode import app_target, read_project, wire, wiring
 
     project = read_project(path)
     wire(project, app_target(project, target), wiring(layout, package))

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, Self
 from packager.contract.kind import AttachedOutput, Core
 from packager.contract.scores import row
 from packager.contract.writer import Writer
-from packager.specs import ElementType, TensorSpec
-from packager.tables import STRICT
-from packager.typed import EmbeddingOutput
+from packager.core.contract import EmbeddingOutput
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

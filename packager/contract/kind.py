@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
 from packager.contract.writer import Writer
-from packager.specs import TensorSpec
-from packager.typed import TypedInput, TypedOutput
+from packager.core.contract import TypedInput, TypedOutput
+from packager.core.signature import TensorSpec
 
 
 @dataclass(frozen=True, kw_only=True)

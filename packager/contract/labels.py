@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import characters, opening
-from packager.errors import ConfigError
+from packager.core import characters, user_files
+from packager.core.errors import ConfigError
 
 LIMIT = 100_000
 """Lines at most: they travel in an app's code."""
@@ -46,7 +46,7 @@ def labels_for(path: Path | None, count: int) -> tuple[str, ...]:
 def read(path: Path) -> Lines:
     """The lines of a file in UTF-8. Raises ConfigError when there are none, too many, or it is no text."""
     try:
-        content = opening.read(path, limit_bytes=LIMIT_BYTES)
+        content = user_files.read(path, limit_bytes=LIMIT_BYTES)
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint="paths are relative to mobpack.toml") from error
     except OSError as error:

@@ -1,7 +1,7 @@
 """Which picture an output is about."""
 
 from packager.contract.kind import Core, Placement
-from packager.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, nearest
 
 
 def placement_of(core: Core, image: str) -> Placement | None:

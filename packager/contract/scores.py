@@ -4,8 +4,8 @@ from math import prod
 from typing import Literal
 
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import ElementType, TensorSpec
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType, TensorSpec
 
 Activation = Literal["softmax", "sigmoid", "none"]
 

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedInput
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import TensorSpec
-from packager.tables import STRICT
-from packager.typed import StateInput
+from packager.core.contract import StateInput
+from packager.core.errors import ConfigError
+from packager.core.signature import TensorSpec
+from packager.core.strict_tables import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

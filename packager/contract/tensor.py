@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from packager.contract.kind import AttachedInput, AttachedOutput, Core
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import TensorSpec
-from packager.tables import STRICT
-from packager.typed import TensorInput, TensorOutput
+from packager.core.contract import TensorInput, TensorOutput
+from packager.core.errors import ConfigError
+from packager.core.signature import TensorSpec
+from packager.core.strict_tables import STRICT
 
 if TYPE_CHECKING:
     import numpy

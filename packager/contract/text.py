@@ -9,10 +9,10 @@ from packager.contract.kind import AttachedOutput, Core
 from packager.contract.labels import Lines, read, split
 from packager.contract.scores import Activation, activated, floats, in_words
 from packager.contract.writer import Writer
-from packager.errors import ConfigError, nearest
-from packager.specs import ElementType, TensorSpec
-from packager.tables import STRICT
-from packager.typed import TextOutput
+from packager.core.contract import TextOutput
+from packager.core.errors import ConfigError, nearest
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from packager import names
-from packager.specs import Dimension, ElementType, TensorSpec
-from packager.typed import ADDED
+from packager.core import names
+from packager.core.contract import ADDED
+from packager.core.signature import Dimension, ElementType, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from packager import tools
-from packager.children import python
+from packager.core.errors import ModelError, ToolError
 from packager.environments import bionic
 from packager.environments.environment import folder_for, make_once, not_installed
-from packager.errors import ModelError, ToolError
+from packager.processes import commands, downloads
+from packager.processes.children import python
 
 PACKAGE = "onnxruntime-binaries"
 AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
@@ -86,7 +86,7 @@ class Android:
         if reason := self.missing():
             raise ToolError(f"the environment android is not there: {reason}")
         with tempfile.TemporaryDirectory() as scratch:
-            return tools.run_job(
+            return commands.run_job(
                 [PROBE],
                 {**asdict(job), "model": str(model.absolute()), "folder": str((outputs or Path(scratch)).absolute())},
                 Path(scratch),
@@ -123,11 +123,11 @@ class ProbeJob:
 
 
 def _folder() -> Path:
-    return folder_for("android", [tools.pin(PACKAGE).sha256, bionic.content_key()])
+    return folder_for("android", [downloads.pin(PACKAGE).sha256, bionic.content_key()])
 
 
 def _install(folder: Path) -> None:
-    with tarfile.open(tools.fetch(PACKAGE)) as package:
+    with tarfile.open(downloads.fetch(PACKAGE)) as package:
         content = package.extractfile(AAR_IN_PACKAGE)
         assert content is not None
         aar = content.read()

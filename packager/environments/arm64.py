@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.debian import QEMU, unpack_deb, unpack_qemu
 from packager.environments.environment import folder_for, make_once, not_installed
-from packager.errors import ToolError
+from packager.processes import commands, downloads
 
 DEBIAN = (
     "arm64-libbz2-1-0",
@@ -84,7 +84,7 @@ class Arm64:
         _unpack_all(folder)
         # Importing also compiles to bytecode, while the folder may still change.
         for runtime in RUNTIMES:
-            tools.run(
+            commands.run(
                 [*_command(folder, self.cpu), "-c", "import numpy, onnxruntime"],
                 what="trying out ONNX Runtime for arm64",
                 environment={**_variables(folder, runtime), "PYTHONDONTWRITEBYTECODE": ""},
@@ -94,7 +94,7 @@ class Arm64:
 
 def _folder() -> Path:
     names = (*DEBIAN, NUMPY, *RUNTIMES.values(), *(() if is_native() else (QEMU,)))
-    return folder_for("arm64", [tools.pin(name).sha256 for name in names])
+    return folder_for("arm64", [downloads.pin(name).sha256 for name in names])
 
 
 def is_native() -> bool:
@@ -123,10 +123,10 @@ def _variables(folder: Path, runtime: str) -> Mapping[str, str]:
 
 def _unpack_all(folder: Path) -> None:
     for name in DEBIAN:
-        unpack_deb(tools.fetch(name), folder / "root", lambda path: "doc" not in path.parts)
+        unpack_deb(downloads.fetch(name), folder / "root", lambda path: "doc" not in path.parts)
     if not is_native():
         unpack_qemu("aarch64", folder)
     for name, part in ((NUMPY, "numpy"), *((pin, runtime) for runtime, pin in RUNTIMES.items())):
-        with zipfile.ZipFile(tools.fetch(name)) as wheel:
+        with zipfile.ZipFile(downloads.fetch(name)) as wheel:
             for member in wheel.namelist():
                 wheel.extract(member, folder / part)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from packager.core.errors import ToolError
 from packager.environments.environment import (
     folder_for,
     install_locked,
@@ -17,7 +18,6 @@ from packager.environments.environment import (
     not_installed,
     try_out,
 )
-from packager.errors import ToolError
 
 LOCK = Path(__file__).with_name("cuda.txt")
 TRY = """

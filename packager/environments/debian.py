@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from packager import children, tools
+from packager.processes import children, downloads
 
 QEMU = "arm64-qemu"
 """Pin of the package with qemu's programs: one runs arm64, another x86_64."""
@@ -15,7 +15,7 @@ QEMU = "arm64-qemu"
 def unpack_qemu(processor: str, folder: Path) -> None:
     """Puts the program `qemu-PROCESSOR` into `folder`."""
     program = f"qemu-{processor}"
-    unpack_deb(tools.fetch(QEMU), folder / "qemu", lambda path: path.name == program)
+    unpack_deb(downloads.fetch(QEMU), folder / "qemu", lambda path: path.name == program)
     (folder / "qemu" / "usr" / "bin" / program).rename(folder / program)
     shutil.rmtree(folder / "qemu")
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from packager import children, tools
-from packager.children import python
-from packager.errors import ToolError
-from packager.store import ABANDONED_AFTER_S, key_of
+from packager.core.errors import ToolError
+from packager.files.atomic import install_once
+from packager.files.store import ABANDONED_AFTER_S, key_of
+from packager.files.user_cache import cache_folder
+from packager.processes import children, commands, downloads
+from packager.processes.children import python
 
 INSTALL_ATTEMPTS = 3
 
@@ -59,14 +61,14 @@ def folder_for(name: str, contents: object) -> Path:
     Another content, another folder: a new pin never changes what a running build uses.
     """
     python = [sys.implementation.cache_tag, sys.platform]
-    return tools.cache_folder() / "environments" / name / key_of([python, contents])[:16]
+    return cache_folder() / "environments" / name / key_of([python, contents])[:16]
 
 
 def make_once(folder: Path, make: Callable[[Path], None]) -> None:
     """Has `make` fill `folder`, whole or not at all, unless it is there. Raises ToolError when the disk will not."""
     try:
         _remove_abandoned(folder.parent)
-        tools.install_once(folder, make)
+        install_once(folder, make)
     except OSError as error:
         raise ToolError(
             f"cannot make {folder}: {error.strerror or error}",
@@ -75,7 +77,7 @@ def make_once(folder: Path, make: Callable[[Path], None]) -> None:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Removes what installs that were killed have left (tools.install_once); one of today may still be running."""
+    """Removes what installs that were killed have left (install_once); one of today may still be running."""
     for folder in parent.glob("tmp*"):
         if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
             shutil.rmtree(folder, ignore_errors=True)
@@ -95,17 +97,17 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
             return
         if "DO NOT MATCH THE HASHES" in output:
             raise ToolError(
-                f"a package is not the one that {lock.name} locks:\n{tools.last_lines(output)}",
+                f"a package is not the one that {lock.name} locks:\n{commands.last_lines(output)}",
                 hint="the registry serves other bytes than the lock names; do not use them",
             )
-        tools.refuse_full_disk(output, folder)
+        commands.refuse_full_disk(output, folder)
         if "No module named pip" in output:
             raise ToolError(f"{python()[0]} has no pip", hint="run: python -m ensurepip")
         shutil.rmtree(folder)
         folder.mkdir()
         time.sleep(2**attempt if attempt < INSTALL_ATTEMPTS else 0)
     raise ToolError(
-        f"cannot install {lock.name} with pip:\n{tools.last_lines(tools.without_retries(output))}",
+        f"cannot install {lock.name} with pip:\n{commands.last_lines(downloads.without_retries(output))}",
         hint="check the network and the space left on the disk, then run again",
     )
 
@@ -122,7 +124,7 @@ def isolated_variables(site: Path) -> dict[str, str]:
 
 def try_out(name: str, program: str, variables: Mapping[str, str]) -> None:
     """Runs the line of Python `program` in a folder that was just filled. Raises ToolError when it fails."""
-    tools.run(
+    commands.run(
         [*isolated_command(), "-c", program],
         what=f"trying out the environment {name}",
         environment=variables,

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from packager import tools
-from packager.children import python
+from packager.core.errors import ToolError
 from packager.environments.cuda import locked_version
 from packager.environments.environment import Environment
-from packager.errors import ToolError
+from packager.processes import commands
+from packager.processes.children import python
 
 PROBE = Path(__file__).with_name("cuda_probe.py")
 CUDA = 13000
@@ -118,12 +118,12 @@ def _probe(
     """Asked once: drivers take a second to start."""
     request = json.dumps({"libraries": libraries, "modules": modules})
     try:
-        printed = tools.run(
+        printed = commands.run(
             [*command, PROBE, request], what="looking for NVIDIA's software", environment=dict(variables)
         )
         return facts_of(json.loads(printed.splitlines()[-1]))
     except ToolError as error:
-        return Facts(failure=f"{command[0]} cannot be asked: {tools.last_lines(error.message, 1)}")
+        return Facts(failure=f"{command[0]} cannot be asked: {commands.last_lines(error.message, 1)}")
     except (ValueError, IndexError, KeyError):
         return Facts(failure=f"{command[0]} did not answer as a Python does")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.environment import (
     folder_for,
     install_locked,
@@ -19,7 +19,7 @@ from packager.environments.environment import (
     not_installed,
     try_out,
 )
-from packager.errors import ToolError
+from packager.processes import commands, downloads
 
 LOCK = Path(__file__).with_name("qnn.txt")
 GLIBC = (2, 35)
@@ -77,7 +77,7 @@ def _glibc() -> tuple[int, ...]:
 
 
 def _folder() -> Path:
-    parts = [] if _has_libatomic() else [tools.pin(LIBATOMIC).sha256]
+    parts = [] if _has_libatomic() else [downloads.pin(LIBATOMIC).sha256]
     return folder_for(Qnn.NAME, [LOCK.read_text(encoding="utf-8"), parts])
 
 
@@ -93,5 +93,5 @@ def _variables(folder: Path) -> dict[str, str]:
 def _make(folder: Path) -> None:
     install_locked(LOCK, folder / "site")
     if not _has_libatomic():
-        tools.run(["dpkg-deb", "--extract", tools.fetch(LIBATOMIC), folder], what="unpacking libatomic1")
+        commands.run(["dpkg-deb", "--extract", downloads.fetch(LIBATOMIC), folder], what="unpacking libatomic1")
     try_out(Qnn.NAME, TRY, _variables(folder))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from packager import tools
 from packager.environments.environment import (
     folder_for,
     install_locked,
@@ -15,6 +14,7 @@ from packager.environments.environment import (
     not_installed,
     try_out,
 )
+from packager.processes import downloads
 
 LOCK = Path(__file__).with_name("runtime.txt")
 
@@ -44,7 +44,7 @@ class Runtime:
 
 def shipped_version() -> str:
     """Of the ONNX Runtime that packages depend on."""
-    return str(tools.pins()["android"]["onnxruntime"]).rpartition(":")[2]
+    return str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]
 
 
 def _folder() -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.environment import (
     folder_for,
     install_locked,
@@ -19,7 +19,7 @@ from packager.environments.environment import (
     not_installed,
     try_out,
 )
-from packager.errors import ToolError
+from packager.processes import commands, downloads
 
 LOCK = Path(__file__).with_name("webgpu.txt")
 WORDS = "WebGPU {plugin} on Mesa's lavapipe"
@@ -102,7 +102,7 @@ def system_driver() -> Path | None:
 
 
 def _folder() -> Path:
-    parts = [] if system_driver() else [tools.pin(f"lavapipe-{name}").sha256 for name in DEBIAN]
+    parts = [] if system_driver() else [downloads.pin(f"lavapipe-{name}").sha256 for name in DEBIAN]
     return folder_for(WebGpu.NAME, [LOCK.read_text(encoding="utf-8"), parts])
 
 
@@ -123,8 +123,8 @@ def _make(made: Path, folder: Path) -> None:
     install_locked(LOCK, made / "site")
     if not system_driver():
         for name in DEBIAN:
-            deb = tools.fetch(f"lavapipe-{name}")
-            tools.run(["dpkg-deb", "--extract", deb, made], what=f"unpacking {name}")
+            deb = downloads.fetch(f"lavapipe-{name}")
+            commands.run(["dpkg-deb", "--extract", deb, made], what=f"unpacking {name}")
         _describe_driver(made, made)
     try_out(WebGpu.NAME, TRY, _variables(made))
     if not system_driver():

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.debian import QEMU, unpack_qemu
 from packager.environments.environment import folder_for, make_once, not_installed
 from packager.environments.runtime import Runtime
-from packager.errors import ToolError
+from packager.processes import commands, downloads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class OlderX86:
 
     def _install(self, folder: Path) -> None:
         unpack_qemu("x86_64", folder)
-        tools.run(
+        commands.run(
             [*self._command(folder), "-c", "import numpy, onnxruntime"],
             what="trying out ONNX Runtime on an emulated x86_64 processor",
             environment=self.variables(),
@@ -72,4 +72,4 @@ class OlderX86:
 
 
 def _folder() -> Path:
-    return folder_for(OlderX86.NAME, [tools.pin(QEMU).sha256])
+    return folder_for(OlderX86.NAME, [downloads.pin(QEMU).sha256])

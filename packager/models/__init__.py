@@ -1,9 +1,9 @@
 """From the user's ONNX file to a checked Model whose weights stay where they are."""
 
+from packager.core.values import data_folder
 from packager.models.load import hashed, load, rebuilt
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
 from packager.models.shapes import fix_shapes
-from packager.values import data_folder
 
 __all__ = [
     "blockers",

@@ -5,8 +5,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager import walk
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.graph import traversal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,5 +55,5 @@ def _domain(domain: str) -> str:
 
 def _calls(nodes: "Iterable[NodeProto]", functions: "dict[Name, FunctionProto]") -> Counter[Name]:
     """How often `nodes`, and those in their branches and bodies, call each function."""
-    called = ((_domain(node.domain), node.op_type, node.overload) for node in walk.nodes_in(nodes))
+    called = ((_domain(node.domain), node.op_type, node.overload) for node in traversal.nodes_in(nodes))
     return Counter(name for name in called if name in functions)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from packager.graph import SMALL_BYTES, Attribute, Graph, Node, Value
+from packager.core.values import Dimension
+from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.models import shapes
-from packager.values import Dimension
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager import walk
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import Model, data_folder
+from packager.graph import traversal
 from packager.models import functions, opsets, shapes, signature, skeleton, weights
 from packager.rewriting.finishing import free_initializers
 from packager.rewriting.lifting import settle
 from packager.rewriting.order import sort_nodes
-from packager.values import Model, data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -127,7 +127,7 @@ def _texts(proto: "ModelProto") -> "Iterable[str]":
         yield from (value.name, *(dimension.dim_param for dimension in value.type.tensor_type.shape.dim))
     for tensor in (*graph.initializer, *weights.external_tensors(proto)):
         yield from (tensor.name, *(text for entry in tensor.external_data for text in (entry.key, entry.value)))
-    for node in walk.all_nodes(proto):
+    for node in traversal.all_nodes(proto):
         yield from (node.domain, node.op_type, *node.input, *node.output)
     yield from (text for function in proto.functions for text in (function.domain, function.name))
     yield from (entry.domain for entry in proto.opset_import)
@@ -161,7 +161,7 @@ def count_operators(proto: "ModelProto") -> dict[str, int]:
     own = {(function.domain, function.name) for function in proto.functions}
     counts = Counter(
         f"{node.domain}::{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
-        for node in walk.all_nodes(proto)
+        for node in traversal.all_nodes(proto)
         if (node.domain, node.op_type) not in own
     )
     return dict(sorted(counts.items()))
@@ -170,9 +170,9 @@ def count_operators(proto: "ModelProto") -> dict[str, int]:
 def count_parameters(proto: "ModelProto") -> int:
     """Elements of all initializers and of tensors in Constant nodes (some exporters keep every weight there)."""
     count: int = sum(math.prod(tensor.dims) for tensor in proto.graph.initializer)
-    for node in walk.all_nodes(proto):
+    for node in traversal.all_nodes(proto):
         if node.attribute:
-            tensors = [tensor for graph in walk.subgraphs(node) for tensor in graph.initializer]
+            tensors = [tensor for graph in traversal.subgraphs(node) for tensor in graph.initializer]
             if node.op_type == "Constant":
                 tensors += [each.t for each in node.attribute if each.HasField("t")]
             count += sum(math.prod(tensor.dims) for tensor in tensors)

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packager import tools, walk
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import ElementType, Model, Variant
+from packager.graph import traversal
 from packager.models.shapes import MOST_NUMBERS
-from packager.values import ElementType, Model, Variant
+from packager.processes import downloads
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -42,11 +43,11 @@ IR_OF_TYPES = {
 
 
 def max_ir_version() -> int:
-    return int(tools.pins()["onnxruntime"]["max-ir-version"])
+    return int(downloads.pins()["onnxruntime"]["max-ir-version"])
 
 
 def max_opset() -> int:
-    return int(tools.pins()["onnxruntime"]["max-opset"])
+    return int(downloads.pins()["onnxruntime"]["max-opset"])
 
 
 def lower_ir_version(proto: "ModelProto") -> str:
@@ -72,11 +73,11 @@ def _newer_types(proto: "ModelProto", limit: int) -> set[str]:
 
 def _types(proto: "ModelProto") -> Iterator[int]:
     """Every element type that the model names, those in subgraphs and functions included."""
-    for graph in walk.all_graphs(proto):
+    for graph in traversal.all_graphs(proto):
         yield from (tensor.data_type for tensor in graph.initializer)
         values = (*graph.input, *graph.output, *graph.value_info)
         yield from (value.type.tensor_type.elem_type for value in values)
-    for node in walk.all_nodes(proto):
+    for node in traversal.all_nodes(proto):
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 yield attribute.t.data_type
@@ -123,14 +124,14 @@ def _blockers(model: Model) -> Iterator[str]:
         yield (
             f"IR version {model.ir_version} is newer than the runtime reads ({max_ir_version()}) and the model uses "
             "types it introduced; export without them: no ONNX Runtime reads it, up to the newest, "
-            f"{tools.pins()['onnxruntime']['newest']}"
+            f"{downloads.pins()['onnxruntime']['newest']}"
         )
     opset = max(model.opsets.get("", 0), model.opsets.get("ai.onnx", 0))
     if opset > max_opset():
         yield (
             f"opset {opset} is newer than the runtime knows ({max_opset()}); "
             f"export with opset_version={max_opset()} or lower, or convert with onnx.version_converter: "
-            f"no ONNX Runtime knows it, up to the newest, {tools.pins()['onnxruntime']['newest']}"
+            f"no ONNX Runtime knows it, up to the newest, {downloads.pins()['onnxruntime']['newest']}"
         )
     foreign = [op for op in model.operators if "::" in op and op.split("::")[0] not in RUNTIME_DOMAINS]
     if foreign:

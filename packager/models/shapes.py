@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from packager.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, nearest
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, ValueInfoProto

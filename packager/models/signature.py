@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from packager import names
-from packager.values import Dimension, ElementType, Signature, TensorSpec
+from packager.core import names
+from packager.core.values import Dimension, ElementType, Signature, TensorSpec
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto

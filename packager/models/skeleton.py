@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from packager.errors import ModelError
-from packager.opening import opened
-from packager.tensors.whole import varint
+from packager.core.errors import ModelError
+from packager.core.user_files import opened
+from packager.graph.weights.whole import varint
 
 KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shape inference needs the values of shapes, axes and the like."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from packager.graph import Graph, Node, Value
-from packager.values import Numbers, Traits
+from packager.core.values import Numbers, Traits
+from packager.graph.view import Graph, Node, Value
 
 QUANTIZED_OPERATORS = ("QLinear", "QGemm", "ConvInteger", "MatMulInteger", "DynamicQuantize", "QAttention")
 """How the names of operators begin that compute with quantized activations (ONNX and com.microsoft)."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import data_folder
+from packager.graph.weights.places import size_of
 from packager.rewriting import finishing
-from packager.tensors.places import size_of
-from packager.values import data_folder
 
 if TYPE_CHECKING:
     from onnx import ModelProto, StringStringEntryProto, TensorProto

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.errors import nearest
-from packager.values import Numbers, Style, Traits, Wish
+from packager.core.errors import nearest
+from packager.core.values import Numbers, Style, Traits, Wish
 
 MODEL_FORMATS = ("MLProgram", "NeuralNetwork")
 COMPUTE_UNITS = ("ALL", "CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine")

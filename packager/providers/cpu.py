@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.values import Numbers, Style, Traits, Wish
+from packager.core.values import Numbers, Style, Traits, Wish
 
 
 @dataclass(frozen=True, kw_only=True)

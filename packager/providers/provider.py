@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
-from packager.values import Traits, Wish
+from packager.core.values import Traits, Wish
 
 
 class Provider(Protocol):

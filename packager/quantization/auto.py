@@ -7,26 +7,30 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from packager.atomic import link_or_copy
-from packager.console import Console
-from packager.measurement.evaluator import Evaluator
-from packager.measurement.hosts import as_measured
-from packager.measurement.metrics import SQNR, Score
-from packager.measurement.subject import Subject
+from packager.core.console import Console
+from packager.core.values import Model, Range
+from packager.files.atomic import link_or_copy
+from packager.files.store import Step, Store, key_of
+from packager.graph.weights.writing import WeightFile
 from packager.quantization.making import draft_of
+from packager.quantization.measurement.evaluator import Evaluator
+from packager.quantization.measurement.hosts import as_measured
+from packager.quantization.measurement.metrics import SQNR, Score
+from packager.quantization.measurement.subject import Subject
 from packager.quantization.ranges import Basis, ranges_for
 from packager.quantization.search import Assignment, Found, Search
 from packager.quantizers import Auto, StaticQdq
 from packager.rewriting.layers import fit_layers, names_of
 from packager.samples import Samples
-from packager.store import Step, Store, key_of
-from packager.tensors.writing import WeightFile
-from packager.values import Model, Range
 
 SCORE = Step(
     name="score",
     caller=__name__,
-    computed_by=("packager.measurement.evaluator", "packager.measurement.hosts", "packager.samples.reading"),
+    computed_by=(
+        "packager.quantization.measurement.evaluator",
+        "packager.quantization.measurement.hosts",
+        "packager.samples.reading",
+    ),
 )
 
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from packager.core.values import FloatLayer, Model, Range, Variant
+from packager.graph.weights.writing import WeightFile
 from packager.quantizers import Quantizer
 from packager.rewriting.draft import Draft
-from packager.tensors.writing import WeightFile
-from packager.values import FloatLayer, Model, Range, Variant
 
 GRAPH, WEIGHTS, LEFT = "graph.onnx", "weights.bin", "left.json"
 

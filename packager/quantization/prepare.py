@@ -3,11 +3,11 @@
 from importlib.metadata import version
 from pathlib import Path
 
-from packager import tools
-from packager.errors import ModelError
-from packager.ortformat.refusals import explain, hint_for
-from packager.store import Step, Store, key_of
-from packager.values import Model
+from packager.core.errors import ModelError
+from packager.core.values import Model
+from packager.files.store import Step, Store, key_of
+from packager.processes import commands
+from packager.session.refusals import explain, hint_for
 
 PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__,))
 ENTRIES = {"session.disable_prepacking": "1"}
@@ -59,8 +59,8 @@ def prepared(model: Model, store: Store) -> bytes:
 def _saved(model: Model, scratch: Path, disabled: list[str]) -> bytes:
     graph, output = scratch / "graph.onnx", scratch / "prepared.onnx"
     graph.write_bytes(raised(model.graph))
-    answer = tools.run_job(
-        [Path(__file__).parents[1] / "ortformat" / "session.py"],
+    answer = commands.run_job(
+        [Path(__file__).parents[1] / "compile" / "session.py"],
         {
             "graph": str(graph),
             "data_folder": str(model.data_folder),

@@ -4,16 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import calibration
 from packager import samples as samples_of
-from packager.console import Console
-from packager.errors import ConfigError
+from packager.core.console import Console
+from packager.core.errors import ConfigError
+from packager.core.values import Model, Range
+from packager.files.store import Store
+from packager.quantization import calibration
 from packager.quantization.making import draft_of
 from packager.quantizers import Calibration
 from packager.rewriting.draft import Draft
 from packager.samples.reading import READER
-from packager.store import Store
-from packager.values import Model, Range
 
 
 @dataclass(frozen=True, kw_only=True)

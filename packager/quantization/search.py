@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
 
 
 @dataclass(frozen=True, kw_only=True)

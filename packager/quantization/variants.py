@@ -8,28 +8,28 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.console import Console
-from packager.errors import ModelError
+from packager.core.console import Console
+from packager.core.errors import ModelError
+from packager.core.names import kebab_case
+from packager.core.values import FloatLayer, Model, Numbers, Range, Variant, own_numbers
+from packager.files.store import Step, Store, key_of
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
-from packager.names import kebab_case
 from packager.quantization.making import draft_of, quantize, read_variant
 from packager.quantization.prepare import prepared, raised
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
 from packager.rewriting.layers import has_foldable_weights
-from packager.store import Step, Store, key_of
-from packager.values import FloatLayer, Model, Numbers, Range, Variant, own_numbers
 
 QUANTIZE = Step(name="quantize", caller=__name__, computed_by=("packager.quantization.making", "packager.quantizers"))
 
 if TYPE_CHECKING:
-    from packager import calibration
+    from packager.quantization import calibration
     from packager.quantization.ranges import Basis
     from packager.quantization.search import Found
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class BuiltVariant:
     """A variant, and what it was made with."""
 
     variant: Variant
@@ -41,16 +41,16 @@ class Made:
     """the search, where there was one"""
 
 
-def variant(
+def build_variant(
     model: Model, name: str, recipe: Recipe, store: Store, console: Console, *, outputs: Path | None = None
-) -> Made:
+) -> BuiltVariant:
     """The variant `name` of `model`, made by `recipe` or found in the store; `model` must be hashed.
 
     Where samples have to be run to calibrate it, the folder `outputs` records what the float graph gives of them.
     Raises ConfigError for samples that do not fit the model, ModelError for a model that cannot be quantized.
     """
     if isinstance(recipe, NoQuantizer):
-        return Made(variant=own_numbers(model, name), graph=model.graph)
+        return BuiltVariant(variant=own_numbers(model, name), graph=model.graph)
     if isinstance(recipe, Auto):
         from packager.quantization.auto import search
 
@@ -58,16 +58,16 @@ def variant(
         quantizer, found = search(basis, recipe, store, console)
         made = _calibrated(basis, name, quantizer, store, console)
         explained = replace(made, quantizer=recipe.NAME, left=_explained(made.left, found.reasons))
-        return Made(variant=explained, graph=basis.graph, samples=basis.samples, found=found)
+        return BuiltVariant(variant=explained, graph=basis.graph, samples=basis.samples, found=found)
     if isinstance(recipe, StaticQdq):
         basis = _basis(model, recipe.calibration, outputs, store, console)
         made = _calibrated(basis, name, recipe, store, console)
-        return Made(variant=made, graph=basis.graph, samples=basis.samples)
+        return BuiltVariant(variant=made, graph=basis.graph, samples=basis.samples)
     graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
     if has_foldable_weights(draft_of(graph, model.data_folder)):
         with console.step(f"compute constants of {model.name}"):
             graph = prepared(model, store)
-    return Made(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
+    return BuiltVariant(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
 
 
 def _basis(model: Model, settings: Calibration, outputs: Path | None, store: Store, console: Console) -> "Basis":

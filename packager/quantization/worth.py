@@ -4,26 +4,27 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from packager import parity, samples
-from packager.console import Console
-from packager.errors import GateError
-from packager.inputs import Settings
-from packager.measurement.gate import Sizes, gate
-from packager.measurement.latency import Latency, latency
-from packager.measurement.subject import Subject
-from packager.quantization.variants import Made
+from packager import samples
+from packager.core.console import Console
+from packager.core.errors import GateError
+from packager.core.sample_settings import Settings
+from packager.core.values import Model, Variant, own_numbers
+from packager.files.store import Step, Store, content_key, key_of
+from packager.quantization.measurement.gate import Sizes, gate
+from packager.quantization.measurement.latency import Latency, latency
+from packager.quantization.measurement.subject import Subject
+from packager.quantization.variants import BuiltVariant
 from packager.samples import Samples
 from packager.samples.reading import READER
-from packager.store import Step, Store, content_key, key_of
-from packager.values import Model, Variant, own_numbers
+from packager.verification import parity
 
 LATENCY = Step(
     name="latency",
     caller=__name__,
     computed_by=(
-        "packager.inputs",
-        "packager.measurement.latency",
-        "packager.parity",
+        "packager.core.sample_settings",
+        "packager.quantization.measurement.latency",
+        "packager.verification.parity",
         "packager.samples",
         "packager.samples.reading",
     ),
@@ -32,7 +33,7 @@ RANDOM_SAMPLES = 8
 """What a quantizer that needs no samples is measured on."""
 
 
-def refuse_worthless(made: Made, store: Store, console: Console) -> None:
+def refuse_worthless(made: BuiltVariant, store: Store, console: Console) -> None:
     """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; says so of one
     that is only one of both."""
     variant = made.variant
@@ -50,7 +51,7 @@ def refuse_worthless(made: Made, store: Store, console: Console) -> None:
         console.say(f"  {which}: {sentence}")
 
 
-def latency_of(made: Made, store: Store, console: Console) -> Latency:
+def latency_of(made: BuiltVariant, store: Store, console: Console) -> Latency:
     """Of a variant with weights of its own beside its model, on this machine; measured once."""
     variant = made.variant
     assert variant.weights
@@ -71,7 +72,7 @@ def graphs_of(variant: Variant) -> list[str]:
     return [key_of(variant.graph.hex()), content_key(variant.weights)]
 
 
-def subjects(made: Made) -> tuple[Subject, Subject]:
+def subjects(made: BuiltVariant) -> tuple[Subject, Subject]:
     """The float graph and the quantized one."""
     variant = made.variant
     return (

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from packager.functions import is_function
+from packager.core.strict_tables import STRICT
+from packager.core.user_functions import is_function
 from packager.quantizers.quantizer import METRICS, Calibration, CalibrationKey, RangeMethod
 from packager.rewriting.schemes import ActivationElement
-from packager.tables import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

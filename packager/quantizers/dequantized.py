@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from packager import walk
+from packager.core.strict_tables import STRICT
+from packager.graph import traversal
 from packager.rewriting.draft import Draft
-from packager.tables import STRICT
 
 if TYPE_CHECKING:
     import numpy
@@ -147,20 +147,20 @@ def _rename(graph: "GraphProto", names: dict[str, str]) -> None:
 
     for node in graph.node:
         node.input[:] = [final(name) for name in node.input]
-        for subgraph in walk.subgraphs(node):
+        for subgraph in traversal.subgraphs(node):
             _rename(subgraph, names)
 
 
 def _used(nodes: "list[NodeProto]", outputs: set[str]) -> "list[NodeProto]":
     """Without the QuantizeLinear and Constant nodes that nobody takes from any more."""
-    taken = {name for node in nodes for name in walk.taken_by(node)} | outputs
+    taken = {name for node in nodes for name in traversal.taken_by(node)} | outputs
     nodes = [node for node in nodes if node.op_type != "QuantizeLinear" or node.output[0] in taken]
-    taken = {name for node in nodes for name in walk.taken_by(node)} | outputs
+    taken = {name for node in nodes for name in traversal.taken_by(node)} | outputs
     return [node for node in nodes if node.op_type != "Constant" or node.output[0] in taken]
 
 
 def _drop_unused_constants(graph: "GraphProto") -> None:
-    taken = {name for node in graph.node for name in walk.taken_by(node)} | {value.name for value in graph.output}
+    taken = {name for node in graph.node for name in traversal.taken_by(node)} | {value.name for value in graph.output}
     kept: list[TensorProto] = [tensor for tensor in graph.initializer if tensor.name in taken]
     del graph.initializer[:]
     graph.initializer.extend(kept)

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from packager.core.strict_tables import STRICT
 from packager.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
 from packager.rewriting.draft import MICROSOFT, Draft
 from packager.rewriting.embeddings import quantize_tables
 from packager.rewriting.layers import EXCLUDED, WEIGHTED, Layer, attribute, fit_layers, is_excluded
 from packager.rewriting.recurrent import quantized_lstm
 from packager.rewriting.weights import WeightQuantizer
-from packager.tables import STRICT
 
 if TYPE_CHECKING:
     from onnx import NodeProto

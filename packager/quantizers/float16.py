@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from packager import walk
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.strict_tables import STRICT
+from packager.graph import traversal
+from packager.graph.weights.half import Halves
+from packager.graph.weights.places import take_in
+from packager.graph.weights.reading import Weight, read_weight
 from packager.rewriting.casts import drop_round_trips, drop_twins
 from packager.rewriting.draft import KEEP_INLINE_BYTES, MICROSOFT, Draft
 from packager.rewriting.finishing import free_initializers
@@ -17,10 +21,6 @@ from packager.rewriting.halving import Misfits
 from packager.rewriting.layers import EXCLUDED, is_added, is_excluded, name_of
 from packager.rewriting.order import sort_nodes
 from packager.rewriting.shields import shielded
-from packager.tables import STRICT
-from packager.tensors.half import Halves
-from packager.tensors.places import take_in
-from packager.tensors.reading import Weight, read_weight
 
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
@@ -70,7 +70,7 @@ class Float16:
         kept: list[str] = []
         for node in draft.graph.node:
             reason = self._reason(node, functions) or misfits.reason(node)
-            before = shielded(draft, node) if reason and any(walk.subgraphs(node)) else []
+            before = shielded(draft, node) if reason and any(traversal.subgraphs(node)) else []
             nodes += [*before, node]
             if reason and not is_added(node) and (reason == EXCLUDED or any(map(draft.is_float, node.output))):
                 draft.leave(node, reason)
@@ -87,7 +87,7 @@ class Float16:
             return EXCLUDED
         if node.op_type in self.keep_operators:
             return "its operator stays in 32 bits by the configuration"
-        if any(walk.subgraphs(node)):
+        if any(traversal.subgraphs(node)):
             return "its branches or body compute in 32 bits"
         if node.op_type in (*DEFAULT_OP_BLOCK_LIST, *functions, "Constant") or node.domain == MICROSOFT:
             return "it computes in 32 bits"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from packager.core.strict_tables import STRICT
 from packager.rewriting.draft import Draft
-from packager.tables import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

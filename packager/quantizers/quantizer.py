@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
-from packager.functions import is_function
-from packager.inputs import AudioSettings, ImageSettings
+from packager.core.sample_settings import AudioSettings, ImageSettings
+from packager.core.strict_tables import STRICT
+from packager.core.user_functions import is_function
 from packager.rewriting.draft import Draft
-from packager.tables import STRICT
 
 RangeMethod = Literal["minmax", "moving-average", "percentile", "entropy", "mse"]
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+from packager.core.strict_tables import STRICT
 from packager.quantizers.quantizer import CalibrationKey
 from packager.rewriting import qdq
 from packager.rewriting.blocks import TABLE_BLOCK, BlockQuantizer
@@ -12,7 +13,6 @@ from packager.rewriting.embeddings import quantize_tables
 from packager.rewriting.layers import Layer, fit_layers, name_of, names_of
 from packager.rewriting.schemes import ActivationElement, Scheme, Scope, WeightElement
 from packager.rewriting.selection import Selection, select, values_to_measure
-from packager.tables import STRICT
 
 SINCE_OPSET = 10
 """ONNX Runtime makes QLinearConv of a quantized Conv, which is that old."""

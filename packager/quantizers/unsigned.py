@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from packager import walk
+from packager.core.strict_tables import STRICT
+from packager.graph import traversal
 from packager.rewriting.draft import Draft
-from packager.tables import STRICT
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -42,7 +42,7 @@ def _shift(proto: "ModelProto", data_folder: Path) -> None:
     points = _ZeroPoints(graph, data_folder)
     takers: dict[str, list[NodeProto]] = {}
     for node in graph.node:
-        for name in walk.taken_by(node):
+        for name in traversal.taken_by(node):
             takers.setdefault(name, []).append(node)
     leaving = {value.name for value in graph.output}
     described = {value.name: value for value in graph.value_info}
@@ -93,7 +93,7 @@ class _ZeroPoints:
             signed = numpy_helper.to_array(self.constants[name], str(self.data_folder))
             shifted = (signed.astype(numpy.int16) + SHIFT).astype(numpy.uint8)
             self.graph.initializer.append(numpy_helper.from_array(shifted, twin))
-        read = {name for node in self.graph.node for name in walk.taken_by(node)}
+        read = {name for node in self.graph.node for name in traversal.taken_by(node)}
         unread = {name for name in self.made if name not in read}
         kept = [tensor for tensor in self.graph.initializer if tensor.name not in unread]
         del self.graph.initializer[:]

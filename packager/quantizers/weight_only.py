@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from packager.core.strict_tables import STRICT
 from packager.rewriting.blocks import BlockQuantizer
 from packager.rewriting.draft import MICROSOFT, Draft
 from packager.rewriting.embeddings import quantize_tables
 from packager.rewriting.layers import Layer, attribute, fit_layers
-from packager.tables import STRICT
 
 if TYPE_CHECKING:
     from onnx import NodeProto

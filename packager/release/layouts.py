@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from packager import tools
-from packager.archives import is_link
-from packager.characters import to_json
+from packager.core.characters import to_json
+from packager.core.values import Artifact, Package
+from packager.files.zips import is_link
+from packager.processes import downloads
 from packager.release import maven
 from packager.release.manifest import Shipped
 from packager.targets import Printed
 from packager.targets.android.view import AndroidView
 from packager.targets.ios.view import IosView
 from packager.targets.react_native.view import ReactNativeView
-from packager.values import Artifact, Package
+from packager.targets.target import artifact
 
 PIECE_BYTES = 1 << 20
 
@@ -43,8 +44,8 @@ def _npm(artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
 
 def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:
     """A file that is in `dist` already."""
-    artifact = tools.artifact(path, target=target, kind=kind)
-    return Shipped(artifact=artifact, path=path.relative_to(dist).as_posix())
+    found = artifact(path, target=target, kind=kind)
+    return Shipped(artifact=found, path=path.relative_to(dist).as_posix())
 
 
 def _copied(artifact: Artifact, home: Path, dist: Path) -> Shipped:
@@ -61,7 +62,7 @@ def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list
     """
     by_kind = {artifact.kind: artifact.path for artifact in artifacts}
     runtime = [maven.dependency(view.onnxruntime, scope=maven.Scope.RUNTIME, is_aar=True)] if view.onnxruntime else []
-    stdlib = maven.dependency(tools.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE)
+    stdlib = maven.dependency(downloads.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE)
     written = maven.write_repository(
         dist / "maven",
         coordinates=maven.Coordinates(group=view.group, artifact=view.package.name, version=view.package.version),

@@ -5,19 +5,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from packager import __version__
-from packager.characters import to_json
-from packager.findings import KernelProof, Parity, Partition, Report
+from packager.core.characters import to_json
+from packager.core.findings import KernelProof, Parity, Partition, Report
+from packager.core.values import Artifact, Compiled, Model, Package, Plan, TensorSpec, Variant, distinct_files
 from packager.targets import OwnRuntime, PackagedRuntime
-from packager.values import (
-    Artifact,
-    Compiled,
-    Model,
-    Package,
-    Plan,
-    TensorSpec,
-    Variant,
-    distinct_files,
-)
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from packager.atomic import atomic_file
+from packager.core.values import Package
+from packager.files.atomic import atomic_file
 from packager.render import render
-from packager.values import Package
 
 ALGORITHMS = ("md5", "sha1", "sha256", "sha512")
 PIECE_BYTES = 1 << 20

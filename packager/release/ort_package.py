@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from packager import tools
-from packager.atomic import atomic_file, copy_rest
-from packager.characters import to_json
-from packager.errors import ConfigError, ToolError
-from packager.ortformat.ep_context import compatibility_of
+from packager.compile.ep_context import compatibility_of
+from packager.core.characters import to_json
+from packager.core.errors import ConfigError, ToolError
+from packager.core.values import Choice, Plan, Style
+from packager.files.atomic import atomic_file, copy_rest
+from packager.files.hashes import sha256_of
+from packager.processes import commands
 from packager.providers import CPU, PROVIDERS
-from packager.values import Choice, Plan, Style
 
 SCHEMA_VERSION = "1.0"
 ASSETS = "shared_assets"
@@ -201,7 +202,7 @@ def _bundles(variant: PackageVariant, digests: dict[Path, str]) -> Bundles:
 def _bundle(files: Mapping[str, Path], digests: dict[Path, str]) -> Bundle:
     """Source of the digest: model_package/README.md of ONNX Runtime, "Canonical asset URI"."""
     for path in files.values():
-        digests[path] = digests.get(path) or tools.sha256_of(path)
+        digests[path] = digests.get(path) or sha256_of(path)
     text = "".join(f"{digests[files[name]]}  {name}\n" for name in sorted(files))
     return Bundle(files=files, digest=hashlib.sha256(text.encode()).hexdigest())
 
@@ -272,7 +273,7 @@ def validate(folder: Path) -> Validation:
     Raises ToolError with ONNX Runtime's words when it does not take the package, ModelError when it crashes.
     """
     with tempfile.TemporaryDirectory() as scratch:
-        answer = tools.run_job(
+        answer = commands.run_job(
             [CHECK],
             {"package": str(folder.absolute())},
             Path(scratch),

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from packager.replacing import Kind, replaced
+from packager.files.replaced_folder import Kind, replaced
 
 MANIFEST = "manifest.json"
 RELEASE = Kind(words="a mobpack release", mark=MANIFEST, option="--out")

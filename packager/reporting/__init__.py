@@ -1,6 +1,6 @@
 """The report of a check or a build: what was found of every file, for programs and for people."""
 
-from packager.documents import plain
+from packager.core.to_json import plain
 from packager.reporting.describing import Extras, MeasuredLatency, document
 from packager.reporting.document import ReportDocument
 from packager.reporting.measuring import measured

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from packager.measurement.page import FactView
+from packager.quantization.measurement.page import FactView
 from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
 from packager.reporting.document import FileEntry, Number, OutputEntry, ParityEntry, ReportDocument

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from packager.typed import (
+from packager.core.contract import (
     AudioInput,
     BoxesOutput,
     ClassesOutput,
@@ -17,7 +17,7 @@ from packager.typed import (
     TypedInput,
     TypedOutput,
 )
-from packager.values import TensorSpec
+from packager.core.values import TensorSpec
 
 
 def takes(contract: Contract) -> Iterator[str]:

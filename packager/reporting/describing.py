@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from packager import __version__
-from packager.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
-from packager.measurement.latency import Latency
-from packager.measurement.layers import LayerError
+from packager.core.findings import Failure, KernelProof, OutputError, Parity, Partition, Report
+from packager.core.values import Choice, Compiled, Model, Plan, distinct_files
+from packager.quantization.measurement.latency import Latency
+from packager.quantization.measurement.layers import LayerError
 from packager.reporting.contracts import gives, takes
 from packager.reporting.document import (
     ChoiceEntry,
@@ -30,7 +31,6 @@ from packager.reporting.document import (
     Verdict,
 )
 from packager.reporting.places import placeless
-from packager.values import Choice, Compiled, Model, Plan, distinct_files
 
 DIGITS = 6
 """Significant ones of a measured number: the rest is noise, and makes documents hard to compare."""

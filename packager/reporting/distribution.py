@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from packager.findings import DECADES
+from packager.core.findings import DECADES
 from packager.reporting.views import BinView, DistributionView, TickView
 from packager.reporting.words import amount, percent
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from packager.names import kebab_case
-from packager.values import Format, Style
+from packager.core.names import kebab_case
+from packager.core.values import Format, Style
 
 Number = float | Literal["infinity", "-infinity", "not a number"]
 """JSON has no infinity."""

@@ -5,19 +5,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from packager.console import Console
-from packager.measurement.layers import LayerError, layer_errors
-from packager.quantization import Made
+from packager.core.console import Console
+from packager.files.store import Step, Store
+from packager.quantization.measurement.layers import LayerError, layer_errors
+from packager.quantization.variants import BuiltVariant
 from packager.quantization.worth import graphs_of, latency_of, samples_for, subjects
 from packager.reporting.describing import Extras, MeasuredLatency
-from packager.store import Step, Store
 
 LAYERS = Step(
-    name="layers", caller=__name__, computed_by=("packager.measurement.layers", "packager.quantization.worth")
+    name="layers",
+    caller=__name__,
+    computed_by=("packager.quantization.measurement.layers", "packager.quantization.worth"),
 )
 
 
-def measured(variants: Sequence[Made], store: Store, console: Console, *, has_latency: bool = True) -> Extras:
+def measured(variants: Sequence[BuiltVariant], store: Store, console: Console, *, has_latency: bool = True) -> Extras:
     """The error of every layer of quantized `variants`, and their latency beside their models: a release leaves that
     out, because its bytes may not depend on the weather of a machine.
 
@@ -34,7 +36,7 @@ def measured(variants: Sequence[Made], store: Store, console: Console, *, has_la
     )
 
 
-def _layers(made: Made, store: Store, console: Console) -> tuple[LayerError, ...]:
+def _layers(made: BuiltVariant, store: Store, console: Console) -> tuple[LayerError, ...]:
     """Of the variant, from the store when the same graphs were compared before."""
     variant = made.variant
 

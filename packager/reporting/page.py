@@ -4,20 +4,13 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from packager.atomic import atomic_file
-from packager.console import size
-from packager.measurement.page import FactView, TileView
+from packager.core.console import size
+from packager.files.atomic import atomic_file
+from packager.quantization.measurement.page import FactView, TileView
 from packager.render import render
 from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
 from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
-from packager.reporting.shipping import (
-    choice_views,
-    file_views,
-    latency_view,
-    layers_views,
-    no_layers,
-    partition_view,
-)
+from packager.reporting.shipping import choice_views, file_views, latency_view, layers_views, no_layers, partition_view
 from packager.reporting.views import FailureView, PageView, VerdictView
 from packager.reporting.words import amount, number_in, plural
 

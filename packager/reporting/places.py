@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from packager import tools
+from packager.files.user_cache import cache_folder
 
 
 def placeless(text: str) -> str:
@@ -18,6 +18,6 @@ def placeless(text: str) -> str:
 
 def _places() -> Iterator[str]:
     """Where this machine keeps files: of the user, for the moment, of results, of the work at hand."""
-    for path in (tools.cache_folder(), Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
+    for path in (cache_folder(), Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
         if len(path.parts) > 1:
             yield str(path)

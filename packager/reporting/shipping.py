@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from packager.console import size
-from packager.measurement.layers import LayerError
-from packager.measurement.page import LayerView
-from packager.measurement.plot import FAIR_DB, plot, tone
+from packager.core.console import size
+from packager.quantization.measurement.layers import LayerError
+from packager.quantization.measurement.page import LayerView
+from packager.quantization.measurement.plot import FAIR_DB, plot, tone
 from packager.reporting.document import (
     FileEntry,
     KernelsEntry,

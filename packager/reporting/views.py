@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from packager.measurement.page import FactView, LayerView, TileView
-from packager.measurement.plot import PlotView
+from packager.quantization.measurement.page import FactView, LayerView, TileView
+from packager.quantization.measurement.plot import PlotView
 
 
 @dataclass(frozen=True, kw_only=True)

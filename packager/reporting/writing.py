@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from packager.atomic import atomic_file
-from packager.characters import to_json
-from packager.documents import plain
-from packager.findings import Report
+from packager.core.characters import to_json
+from packager.core.findings import Report
+from packager.core.to_json import plain
+from packager.core.values import Plan
+from packager.files.atomic import atomic_file
 from packager.reporting.describing import NOTHING_MORE, Extras, document
 from packager.reporting.document import ReportDocument
 from packager.reporting.page import write_page
-from packager.values import Plan
 
 NAME = "report"
 

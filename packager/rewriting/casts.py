@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.graph import traversal
 from packager.rewriting.draft import Draft
 from packager.rewriting.shields import rename_taken
 
@@ -53,7 +53,7 @@ def _rename(draft: Draft, names: dict[str, str]) -> None:
     rename_taken(draft.graph.node, {name: final(name) for name in names})
     for node in draft.graph.node:
         node.output[:] = [final(name) for name in node.output]
-    taken = draft.outputs.union(*(walk.taken_by(node) for node in draft.graph.node))
+    taken = draft.outputs.union(*(traversal.taken_by(node) for node in draft.graph.node))
     draft.replace_nodes([node for node in draft.graph.node if node.op_type != "Cast" or node.output[0] in taken])
 
 

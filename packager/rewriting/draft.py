@@ -6,8 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager import walk
-from packager.errors import ConfigError, ModelError, nearest
+from packager.core.errors import ConfigError, ModelError, nearest
+from packager.core.values import FloatLayer, Range
+from packager.graph import traversal
+from packager.graph.weights.places import refer, size_of, source_of
+from packager.graph.weights.reading import Weight, read_weight
+from packager.graph.weights.streaming import THREADS
+from packager.graph.weights.writing import WeightFile
 from packager.rewriting.finishing import (
     FIRST_WITH_OWN_INITIALIZERS,
     constant_of,
@@ -15,11 +20,6 @@ from packager.rewriting.finishing import (
     external_tensors,
     sort_opsets,
 )
-from packager.tensors.places import refer, size_of, source_of
-from packager.tensors.reading import Weight, read_weight
-from packager.tensors.streaming import THREADS
-from packager.tensors.writing import WeightFile
-from packager.values import FloatLayer, Range
 
 if TYPE_CHECKING:
     import numpy
@@ -92,7 +92,7 @@ class Draft:
         """Value -> the nodes that take it, once for every time; subgraphs count with the node that has them."""
         takers: dict[str, list[NodeProto]] = {}
         for node in self.graph.node:
-            inside = walk.taken_by(node) - set(node.input)
+            inside = traversal.taken_by(node) - set(node.input)
             for name in (*(name for name in node.input if name), *sorted(inside)):
                 takers.setdefault(name, []).append(node)
         return takers
@@ -104,8 +104,8 @@ class Draft:
     @cached_property
     def _names(self) -> set[str]:
         """All of the model: what a subgraph calls its own must not be found outside of it either."""
-        names = {name for node in walk.all_nodes(self.proto) for name in (node.name, *node.input, *node.output)}
-        for graph in walk.all_graphs(self.proto):
+        names = {name for node in traversal.all_nodes(self.proto) for name in (node.name, *node.input, *node.output)}
+        for graph in traversal.all_graphs(self.proto):
             names |= {each.name for each in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
         return names
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.graph import traversal
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
@@ -16,7 +16,7 @@ def drop_unused(proto: "ModelProto") -> None:
     """Drops constants that nothing takes any more, and types of values that are gone. Defaults of inputs stay."""
     graph = proto.graph
     free_initializers(proto)
-    taken = {name for node in graph.node for name in walk.taken_by(node)}
+    taken = {name for node in graph.node for name in traversal.taken_by(node)}
     taken |= {value.name for value in (*graph.output, *graph.input)}
     kept = [tensor for tensor in graph.initializer if tensor.name in taken]
     if len(kept) < len(graph.initializer):
@@ -45,7 +45,7 @@ def external_tensors(proto: "ModelProto") -> "Iterator[tuple[TensorProto, bool]]
     for tensor in proto.graph.initializer:
         if tensor.data_location == tensor.EXTERNAL:
             yield tensor, True
-    for node in walk.all_nodes(proto):
+    for node in traversal.all_nodes(proto):
         for each in node.attribute or ():
             inner = [each.t] if each.HasField("t") else []
             for graph in (*([each.g] if each.HasField("g") else []), *each.graphs):
@@ -55,7 +55,7 @@ def external_tensors(proto: "ModelProto") -> "Iterator[tuple[TensorProto, bool]]
 
 def sort_opsets(proto: "ModelProto") -> None:
     """Without those of domains that no node is of; ONNX Runtime writes all that it knows."""
-    used = {node.domain if node.domain != "ai.onnx" else "" for node in walk.all_nodes(proto)}
+    used = {node.domain if node.domain != "ai.onnx" else "" for node in traversal.all_nodes(proto)}
     used |= {function.domain for function in proto.functions}
     entries = {("" if each.domain == "ai.onnx" else each.domain): each.version for each in proto.opset_import}
     del proto.opset_import[:]

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.graph.weights.half import OVERFLOW, VANISHING
+from packager.graph.weights.reading import Weight
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import WEIGHTED
-from packager.tensors.half import OVERFLOW, VANISHING
-from packager.tensors.reading import Weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.core.contract import ADDED
+from packager.graph import traversal
 from packager.rewriting.draft import Draft
-from packager.typed import ADDED
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -84,7 +84,7 @@ def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str
 def leave_inner(draft: Draft, operators: Collection[str]) -> None:
     """Notes the nodes of `operators` in branches, loops and functions, which stay as they are."""
     for node in draft.graph.node:
-        for graph in walk.subgraphs(node):
+        for graph in traversal.subgraphs(node):
             _leave_all(draft, graph.node, operators, f"it lies inside of {node.op_type} '{name_of(node)}'")
     for function in draft.proto.functions:
         _leave_all(draft, function.node, operators, f"it lies inside of function '{function.name}'")
@@ -94,7 +94,7 @@ def _leave_all(draft: Draft, nodes: "Iterable[NodeProto]", operators: Collection
     for node in nodes:
         if node.op_type in operators and node.domain in ("", "ai.onnx"):
             draft.leave(node, reason)
-        for graph in walk.subgraphs(node):
+        for graph in traversal.subgraphs(node):
             _leave_all(draft, graph.node, operators, reason)
 
 
@@ -115,7 +115,7 @@ def has_foldable_weights(draft: Draft) -> bool:
         is_layer = node.op_type in (*WEIGHTED, "LSTM") and node.domain in ("", "ai.onnx")
         if is_layer and any(name not in draft.constants and name in known for name in node.input[1:3] if name):
             return True
-        if not node.op_type.startswith("Random") and all(name in known for name in walk.taken_by(node)):
+        if not node.op_type.startswith("Random") and all(name in known for name in traversal.taken_by(node)):
             known.update(node.output)
     return False
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.graph import traversal
+from packager.graph.weights.places import source_of, take_in
 from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS, external_tensors
-from packager.tensors.places import source_of, take_in
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -46,10 +46,10 @@ def lift(proto: "ModelProto", data_folder: Path) -> None:
 
 def _defined(proto: "ModelProto") -> Iterator[str]:
     """The name of every value of every graph, as often as it is given to one."""
-    for graph in walk.all_graphs(proto):
+    for graph in traversal.all_graphs(proto):
         constants = {tensor.name for tensor in graph.initializer}
         yield from constants | {value.name for value in graph.input}
-    for node in walk.all_nodes(proto):
+    for node in traversal.all_nodes(proto):
         yield from node.output
 
 
@@ -69,7 +69,7 @@ class _Lifting:
             self._move(node.attribute[0].t, node.output[0], graph)
             graph.node.remove(node)
         for node in graph.node:
-            for body in walk.subgraphs(node):
+            for body in traversal.subgraphs(node):
                 self.constants(body)
 
     def _move(self, tensor: "TensorProto", name: str, graph: "GraphProto") -> None:
@@ -100,7 +100,7 @@ def _rename(graph: "GraphProto", name: str, new: str) -> None:
     """Has every node of `graph` take `new` for `name`, in graphs that do not call something else so, too."""
     for node in graph.node:
         node.input[:] = [new if each == name else each for each in node.input]
-        for body in walk.subgraphs(node):
+        for body in traversal.subgraphs(node):
             if name not in _own_names(body):
                 _rename(body, name, new)
 

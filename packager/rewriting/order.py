@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from packager import walk
-from packager.graph import running_order
+from packager.graph import traversal
+from packager.graph.view import running_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +17,7 @@ def sort_nodes(proto: "ModelProto") -> None:
     if _is_sorted(proto.graph.node):
         return
     nodes = list(proto.graph.node)
-    taken = [walk.taken_by(node) for node in nodes]
+    taken = [traversal.taken_by(node) for node in nodes]
     order = running_order(taken, [list(node.output) for node in nodes])
     if len(order) == len(nodes) and order != sorted(order):
         del proto.graph.node[:]
@@ -29,7 +29,7 @@ def _is_sorted(nodes: "Iterable[NodeProto]") -> bool:
     made: set[str] = {""}
     missed: set[str] = set()
     for node in nodes:
-        for name in walk.taken_by(node) if node.attribute else node.input:
+        for name in traversal.taken_by(node) if node.attribute else node.input:
             if name not in made:
                 missed.add(name)
         for name in node.output:

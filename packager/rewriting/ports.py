@@ -3,7 +3,7 @@
 import json
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.graph import traversal
 from packager.rewriting.draft import Draft
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _describe(draft: Draft, value: "ValueInfoProto", node: "NodeProto") -> None:
 
 def _rename_taken(draft: Draft, old: str, new: str) -> None:
     for node in draft.graph.node:
-        if old in walk.taken_by(node):
+        if old in traversal.taken_by(node):
             node.input[:] = [new if name == old else name for name in node.input]
 
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from packager.graph.weights.rounding import Parameters, range_parameters
 from packager.rewriting.draft import MICROSOFT, Draft
 from packager.rewriting.layers import Layer
 from packager.rewriting.schemes import Scheme
 from packager.rewriting.selection import Selection, Unit
 from packager.rewriting.weights import Quantized, WeightQuantizer
-from packager.tensors.rounding import Parameters, range_parameters
 
 if TYPE_CHECKING:
     from onnx import NodeProto

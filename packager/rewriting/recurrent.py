@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from packager.graph.weights.groups import Groups, per_channel
+from packager.graph.weights.quantizing import quantized, weight_parameters
+from packager.graph.weights.reading import Weight
 from packager.rewriting.draft import MICROSOFT, Draft
 from packager.rewriting.layers import attribute
-from packager.tensors.groups import Groups, per_channel
-from packager.tensors.quantizing import quantized, weight_parameters
-from packager.tensors.reading import Weight
 
 if TYPE_CHECKING:
     from onnx import NodeProto

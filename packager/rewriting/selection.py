@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from packager.core.values import Range
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import LIMITING, Layer, is_excluded, limit_behind
 from packager.rewriting.schemes import Scheme, Scope
 from packager.rewriting.softmax import bounded
-from packager.values import Range
 
 if TYPE_CHECKING:
     from onnx import NodeProto

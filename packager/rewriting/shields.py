@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.graph import traversal
 from packager.rewriting.draft import Draft
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ def shielded(draft: Draft, node: "NodeProto") -> "list[NodeProto]":
     from onnx import TensorProto, helper
 
     names = {name: draft.unique(f"{name}_float32") for name in _captured(draft, node)}
-    for graph in walk.subgraphs(node):
+    for graph in traversal.subgraphs(node):
         rename_taken(graph.node, names)
     return [
         helper.make_node("Cast", [name], [twin], draft.unique(f"{twin}_cast"), to=TensorProto.FLOAT)
@@ -25,7 +25,7 @@ def shielded(draft: Draft, node: "NodeProto") -> "list[NodeProto]":
 
 def _captured(draft: Draft, node: "NodeProto") -> list[str]:
     """The float values of the main graph that the subgraphs of `node` take without being given them."""
-    taken = {name for graph in walk.subgraphs(node) for name in _taken(graph)}
+    taken = {name for graph in traversal.subgraphs(node) for name in _taken(graph)}
     constants = {each.name for each in draft.graph.initializer if each.data_type == each.FLOAT}
     return sorted(name for name in taken if name in constants or draft.is_float(name))
 
@@ -35,7 +35,7 @@ def _taken(graph: "GraphProto") -> set[str]:
     own |= {name for node in graph.node for name in node.output}
     taken: set[str] = set()
     for node in graph.node:
-        taken.update(node.input, *(_taken(inner) for inner in walk.subgraphs(node)))
+        taken.update(node.input, *(_taken(inner) for inner in traversal.subgraphs(node)))
     return taken - own
 
 
@@ -43,5 +43,5 @@ def rename_taken(nodes: "Iterable[NodeProto]", names: Mapping[str, str]) -> None
     """Makes `nodes`, those in their subgraphs included, take other values."""
     for node in nodes:
         node.input[:] = [names.get(name, name) for name in node.input]
-        for inner in walk.subgraphs(node):
+        for inner in traversal.subgraphs(node):
             rename_taken(inner.node, names)

@@ -8,9 +8,9 @@ import math
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
+from packager.core.values import Range
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import attribute
-from packager.values import Range
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from packager import walk
+from packager.graph import traversal
 from packager.rewriting.stretches import Stretch, keep, stretches
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _part(proto: "ModelProto", stretch: Stretch, known: Mapping[str, Any], *, ha
     part.CopyFrom(proto)
     graph = part.graph
     nodes = [proto.graph.node[number] for number in stretch.nodes]
-    used = {name for node in nodes for name in walk.taken_by(node)}
+    used = {name for node in nodes for name in traversal.taken_by(node)}
     constants = {tensor.name for tensor in proto.graph.initializer} & used
     taken = set(known) if has_all_inputs else set(stretch.takes) | constants  # old models have them as inputs, too
     described = {name for node in nodes for name in node.output} - set(stretch.gives)

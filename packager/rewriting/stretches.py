@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packager import walk
+from packager.graph import traversal
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -82,7 +82,7 @@ def stretches(graph: "GraphProto", groups: Sequence[Sequence[str]], *, is_whole:
 def _needed(graph: "GraphProto", groups: Sequence[Sequence[str]]) -> list[list[int]]:
     """The nodes of every stretch."""
     producers = {name: number for number, node in enumerate(graph.node) for name in node.output if name}
-    sources = [{producers[name] for name in walk.taken_by(node) & producers.keys()} for node in graph.node]
+    sources = [{producers[name] for name in traversal.taken_by(node) & producers.keys()} for node in graph.node]
     repeated = _repeated(graph, sources)
     made: set[int] = set()
     found = []
@@ -104,7 +104,7 @@ def _repeated(graph: "GraphProto", sources: Sequence[set[int]]) -> set[int]:
     inputs = _inputs(graph)
     fixed: set[int] = set()
     for number, node in enumerate(graph.node):
-        if node.op_type not in DRAWN and not inputs & walk.taken_by(node) and sources[number] <= fixed:
+        if node.op_type not in DRAWN and not inputs & traversal.taken_by(node) and sources[number] <= fixed:
             fixed.add(number)
     return fixed | {number for number, node in enumerate(graph.node) if node.op_type == "DequantizeLinear"}
 
@@ -119,7 +119,7 @@ def _described(
     outputs = [{name for number in each for name in graph.node[number].output if name} for each in nodes]
     everywhere = _inputs(graph).union(*outputs)
     takes = [
-        ({name for number in each for name in walk.taken_by(graph.node[number])} & everywhere) - own
+        ({name for number in each for name in traversal.taken_by(graph.node[number])} & everywhere) - own
         for each, own in zip(nodes, outputs, strict=True)
     ]
     made: set[str] = set()

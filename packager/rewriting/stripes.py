@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from packager.tensors.reading import Weight
-from packager.tensors.rounding import Element, range_parameters, round_in_place
-from packager.tensors.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+from packager.graph.weights.reading import Weight
+from packager.graph.weights.rounding import Element, range_parameters, round_in_place
+from packager.graph.weights.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
 
 if TYPE_CHECKING:
     import numpy

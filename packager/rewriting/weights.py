@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from packager.graph.weights.bias import quantize_bias, weight_scale_factors
+from packager.graph.weights.groups import Groups, per_channel, per_tensor
+from packager.graph.weights.quantizing import quantized, weight_parameters
+from packager.graph.weights.reading import Weight
+from packager.graph.weights.rounding import Element, Parameters, storage
+from packager.graph.weights.streaming import PIECE_NUMBERS
 from packager.rewriting.draft import KEEP_INLINE_BYTES, Draft
 from packager.rewriting.layers import Layer, attribute
 from packager.rewriting.schemes import ActivationElement, Scheme, WeightElement
-from packager.tensors.bias import quantize_bias, weight_scale_factors
-from packager.tensors.groups import Groups, per_channel, per_tensor
-from packager.tensors.quantizing import quantized, weight_parameters
-from packager.tensors.reading import Weight
-from packager.tensors.rounding import Element, Parameters, storage
-from packager.tensors.streaming import PIECE_NUMBERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,7 +1,7 @@
 """Runs models on the CPU with the same numbers on every x86 processor: `python cpu_child.py JOB.json`.
 
 It speaks the protocol of `serve` in session/session_child.py, and reads the same job. The graph that runs has the
-operators of the model, some of them as `packager.exact` writes them.
+operators of the model, some of them as `packager.session.exact` writes them.
 """
 
 import json
@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from packager import exact
-from packager.session import session_child
+from packager.session import exact, session_child
 
 
 def main() -> int:

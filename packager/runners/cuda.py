@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from packager import tools
 from packager.environments import CHILD, nvidia
 from packager.environments.cuda import LOCK
 from packager.environments.cuda import Cuda as Environment
+from packager.files.hashes import sha256_of
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session, job
 
@@ -34,7 +34,7 @@ class Cuda:
     def identity(self) -> str:
         if self.interpreter or self.missing():
             return ""  # nobody knows which CUDA libraries another Python finds
-        return f"{nvidia.in_words(self._facts())}, {tools.sha256_of(LOCK)}"
+        return f"{nvidia.in_words(self._facts())}, {sha256_of(LOCK)}"
 
     def missing(self) -> str:
         facts, where = self._facts(), self._place()

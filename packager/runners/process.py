@@ -6,9 +6,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from packager import tools
-from packager.errors import ModelError, ToolError
-from packager.programs import CrashError, Program
+from packager.core.errors import ModelError, ToolError
+from packager.processes import commands
+from packager.processes.channel import CrashError, Program
 from packager.runners.runner import Outcome
 
 SAMPLES_HINT = "give real inputs with [parity] samples; if those crash too, the model must change"
@@ -74,7 +74,7 @@ class ProcessSession:
         except RuntimeError as error:
             if not self._host.owner:
                 raise
-            raise tools.damaged(self._host.owner, tools.last_lines(str(error), 1)) from error
+            raise commands.damaged(self._host.owner, commands.last_lines(str(error), 1)) from error
         return answer
 
 
@@ -84,7 +84,7 @@ def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
     except FileNotFoundError as error:
         if not host.owner:
             raise
-        raise tools.damaged(host.owner, str(error)) from error
+        raise commands.damaged(host.owner, str(error)) from error
 
 
 def _refuse(answer: Mapping[str, Any], host: Host) -> None:
@@ -98,5 +98,5 @@ def _refuse(answer: Mapping[str, Any], host: Host) -> None:
     if "unusable" in answer:
         raise ToolError(
             f"the runner does not work on this machine: {answer['unusable']}",
-            hint=tools.how_to_remake(host.owner) if host.owner else "",
+            hint=commands.how_to_remake(host.owner) if host.owner else "",
         )

@@ -5,9 +5,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
-from packager.archives import DAMAGE, ONE_SAMPLE, opened_zip
-from packager.errors import ConfigError
-from packager.opening import opened
+from packager.core.errors import ConfigError
+from packager.core.user_files import opened
+from packager.files.zips import DAMAGE, ONE_SAMPLE, opened_zip
 from packager.runners.runner import ORIGINAL, Outcome, Runnable, Session
 
 HINT = "save them with numpy.savez(file, output_name=array) under the name of the sample, sample-0.npz for sample-0.npz"

@@ -5,10 +5,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar
 
+from packager.graph.traversal import all_graphs
+from packager.graph.weights.places import size_of
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session, job
-from packager.tensors.places import size_of
-from packager.walk import all_graphs
 
 CHILD = Path(__file__).with_name("reference_child.py")
 MIB = 2**20

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.programs import Channel
+from packager.processes.channel import Channel
 
 if TYPE_CHECKING:
     from onnx.reference import ReferenceEvaluator

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from packager import walk
 from packager.environments import CHILD, nvidia
 from packager.environments.cuda import Cuda as Environment
+from packager.graph import traversal
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session, job
 
@@ -82,4 +82,4 @@ def is_quantized(path: Path) -> bool:
     from onnx import load
 
     graph = load(path, load_external_data=False)
-    return any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in walk.all_nodes(graph))
+    return any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in traversal.all_nodes(graph))

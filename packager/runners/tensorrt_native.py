@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from packager import walk
 from packager.environments import nvidia
 from packager.environments.nvidia import Facts, Module
+from packager.graph import traversal
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session
 
@@ -124,7 +124,7 @@ def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
     from onnx import load
 
     proto = load(model.path, load_external_data=False)
-    nodes = list(walk.all_nodes(proto))
+    nodes = list(traversal.all_nodes(proto))
     for node in nodes:
         node.name = node.name or next((name for name in node.output if name), "")
     dequantize_biases(proto, model.data_folder or model.path.parent)

@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from packager.core.errors import ModelError
 from packager.environments import CHILD, SIGNED
 from packager.environments.android import Android, ProbeJob
 from packager.environments.runtime import shipped_version
-from packager.errors import ModelError
 from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import Outcome, Runnable, Session, job
 

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 
 PT_LOAD, PT_DYNAMIC = 1, 2
 DT_NEEDED, DT_STRTAB, DT_SONAME, DT_GNU_HASH = 1, 5, 14, 0x6FFFFEF5

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from packager import tools
-from packager.archives import DAMAGE, RUNTIME, opened_zip, read_entry
-from packager.errors import ConfigError, ToolError
-from packager.opening import opened
+from packager.core.errors import ConfigError, ToolError
+from packager.core.user_files import opened
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store
+from packager.files.zips import DAMAGE, RUNTIME, opened_zip, read_entry
 from packager.runtimes.library import CONFIG
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
-from packager.store import Step, Store
 from packager.xcframework import folder
 from packager.xcframework.finding import Finding
 from packager.xcframework.layout import Slice, version_key
@@ -86,7 +86,7 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     ConfigError or ToolError for one that apps for iPhones cannot have, and for what is no ONNX Runtime.
     """
     if path.is_file():
-        sha256 = tools.sha256_of(path)
+        sha256 = sha256_of(path)
         root = folder.only(store.results(UNPACKED, [sha256], lambda made: folder.unpack(path, made)))
     else:
         root = folder.only(path)
@@ -227,7 +227,7 @@ def _config(path: Path, root: Path, given: Path | None) -> tuple[OperatorConfig,
         beside = [root.with_suffix(".config"), *sorted(root.parent.glob("*.config"))]
     for candidate in [given] if given else beside:
         if given or candidate.is_file():
-            return read_config(candidate), tools.sha256_of(candidate)
+            return read_config(candidate), sha256_of(candidate)
     if path.is_file() and (inside := _config_inside(path)):
         return inside
     raise ConfigError(

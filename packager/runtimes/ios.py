@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import tools
 from packager.config import RuntimeTable
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store
+from packager.processes import downloads
 from packager.runtimes import framework
 from packager.runtimes.operators import OperatorConfig, read_config
 from packager.runtimes.shipping import is_reduced
-from packager.store import Step, Store
 from packager.targets import Planned
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
@@ -107,7 +108,7 @@ def refuse_settings(target: Planned, runtime: ChosenFramework) -> None:
 
 def published_version() -> str:
     """The ONNX Runtime that packages depend on where `[runtime]` names none."""
-    return str(tools.pins()["ios"]["version"])
+    return str(downloads.pins()["ios"]["version"])
 
 
 def _notes(found: framework.OwnFramework) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _address(table: RuntimeTable) -> ChosenFramework:
             url=table.ios,
             checksum=table.ios_checksum,
             sha256=table.ios_checksum,
-            operators_sha256=tools.sha256_of(table.config) if table.config else "",
+            operators_sha256=sha256_of(table.config) if table.config else "",
             is_reduced=config is not None and is_reduced(config),
         ),
     )

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from packager import opening, tools
-from packager.archives import RUNTIME, opened_zip, read_entry, refuse_bomb
 from packager.config import COORDINATES
-from packager.errors import ConfigError, ToolError
+from packager.core import user_files
+from packager.core.errors import ConfigError, ToolError
+from packager.files.hashes import sha256_of
+from packager.files.zips import RUNTIME, opened_zip, read_entry, refuse_bomb
 from packager.runtimes import elf, rename
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
 
@@ -89,7 +90,7 @@ def load(location: str, folder: Path, *, config: Path | None = None) -> Publishe
         operators, config_sha256 = _config(path, archive, config)
         return OwnRuntime(
             path=path,
-            sha256=tools.sha256_of(path),
+            sha256=sha256_of(path),
             version=_version(path, archive, abis),
             abis=abis,
             config=operators,
@@ -110,7 +111,7 @@ def only_aar(folder: Path) -> Path:
 def _published(coordinates: str, config: Path | None) -> PublishedRuntime:
     if config is None:
         return PublishedRuntime(coordinates=coordinates, config=None)
-    return PublishedRuntime(coordinates=coordinates, config=read_config(config), config_sha256=tools.sha256_of(config))
+    return PublishedRuntime(coordinates=coordinates, config=read_config(config), config_sha256=sha256_of(config))
 
 
 def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:
@@ -138,7 +139,7 @@ def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     with ExitStack() as opened:
         try:
-            archive = opened.enter_context(opened_zip(opened.enter_context(opening.opened(path)), RUNTIME))
+            archive = opened.enter_context(opened_zip(opened.enter_context(user_files.opened(path)), RUNTIME))
         except zipfile.BadZipFile as error:
             raise ToolError(f"runtime {path}: not an .aar, or cut short ({error})", hint=REBUILD) from error
         except OSError as error:
@@ -215,7 +216,7 @@ def _config(path: Path, archive: zipfile.ZipFile, given: Path | None) -> tuple[O
     beside = [path.with_suffix(".config"), path.with_name(CONFIG)]
     for candidate in [given] if given else beside:
         if given or candidate.is_file():
-            return read_config(candidate), tools.sha256_of(candidate)
+            return read_config(candidate), sha256_of(candidate)
     inside = sorted(name for name in archive.namelist() if name.startswith("META-INF/") and name.endswith(".config"))
     if inside:
         content = _read(archive, inside[0], path)

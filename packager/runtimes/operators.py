@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packager import opening
-from packager.errors import ConfigError, ModelError
+from packager.core import user_files
+from packager.core.errors import ConfigError, ModelError
 
 MAX_BYTES = 16 << 20
 """of a configuration"""
@@ -57,7 +57,7 @@ class Uncovered:
 def read_config(path: Path) -> OperatorConfig:
     """The configuration in a file. Raises ConfigError when it cannot be read, or has a line of another format."""
     try:
-        return parse_config(opening.read_text(path, limit_bytes=MAX_BYTES), str(path))
+        return parse_config(user_files.read_text(path, limit_bytes=MAX_BYTES), str(path))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}", hint="give the file the runtime was built with") from error
     except UnicodeDecodeError as error:

@@ -16,12 +16,12 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from packager import tools
-from packager.errors import ConfigError, nearest
-from packager.ortformat.operators import operator_config
+from packager.compile.operators import operator_config
+from packager.core.errors import ConfigError, nearest
+from packager.core.values import Sources
+from packager.files.store import key_of
+from packager.processes import downloads
 from packager.render import render
-from packager.store import key_of
-from packager.values import Sources
 
 KEY_LETTERS = 12
 CONFIG = "required_operators_and_types.config"
@@ -171,7 +171,7 @@ def _android_settings(abis: Sequence[str], min_sdk: int) -> dict[str, Any]:
             raise ConfigError(f"unknown ABI '{abi}'", hint=nearest(abi, android["abis"]))
     return {
         "build_abis": sorted(set(abis)) or android["abis"],
-        "android_min_sdk_version": max(min_sdk, tools.pins()["android"]["min-sdk"]),
+        "android_min_sdk_version": max(min_sdk, downloads.pins()["android"]["min-sdk"]),
         "android_target_sdk_version": android["target-sdk"],
         "build_params": ["--android", "--build_java", "--build_shared_lib", "--cmake_generator=Ninja", "--enable_lto"],
     }
@@ -220,7 +220,7 @@ def _texts(target: str, *, version: str, name: str, key: str, contents: tuple[st
 
 def _onnxruntime_version(target: str) -> str:
     """`1.2.3` of `group:artifact:1.2.3` or `pod 1.2.3`."""
-    return re.split("[: ]", tools.pins()[target]["onnxruntime"])[-1]
+    return re.split("[: ]", downloads.pins()[target]["onnxruntime"])[-1]
 
 
 @cache

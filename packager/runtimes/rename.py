@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import PurePosixPath
 
-from packager.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, ToolError
 from packager.runtimes import elf
 
 ORIGINAL = "onnxruntime"

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from packager import tools
-from packager.archives import RUNTIME, opened_zip, read_entry, write_zip
 from packager.config import RuntimeTable
+from packager.core.errors import ConfigError, ToolError
+from packager.core.user_files import opened
+from packager.core.values import Format, Plan
 from packager.environments.runtime import shipped_version
-from packager.errors import ConfigError, ToolError
-from packager.opening import opened
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store
+from packager.files.zips import RUNTIME, opened_zip, read_entry, write_zip
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
-from packager.store import Step, Store
 from packager.targets import OwnRuntime, PackagedRuntime, Planned
-from packager.values import Format, Plan
 
 TAKEN_APART = Step(
     name="runtime",
     caller=__name__,
-    computed_by=("packager.archives", "packager.runtimes.library", "packager.runtimes.rename"),
+    computed_by=("packager.files.zips", "packager.runtimes.library", "packager.runtimes.rename"),
 )
 UNPACKED = Step(name="runtime-archive", caller=__name__, computed_by=("packager.runtimes.library",))
 KEY_LETTERS = 12
@@ -157,7 +157,7 @@ def _located(path: Path, store: Store) -> Path:
     """`path`, or where the .aar of a .zip was unpacked to."""
     if path.suffix != ".zip" or not path.is_file():
         return path
-    unpacked = store.results(UNPACKED, [tools.sha256_of(path)], lambda folder: _unpack(path, folder))
+    unpacked = store.results(UNPACKED, [sha256_of(path)], lambda folder: _unpack(path, folder))
     return library.only_aar(unpacked)
 
 

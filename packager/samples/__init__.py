@@ -1,6 +1,6 @@
 """What models are run on, for parity and for calibration; read one at a time, never all at once."""
 
-from packager.inputs import AudioSettings, ImageSettings, Settings
+from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.samples.complaint import marked
 from packager.samples.given import files as sample_files
 from packager.samples.given import given, typical

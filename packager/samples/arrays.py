@@ -10,16 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.archives import ARRAYS, opened_zip
-from packager.errors import ConfigError
-from packager.opening import opened
+from packager.core.errors import ConfigError
+from packager.core.user_files import opened
+from packager.core.values import TensorSpec
+from packager.files.zips import ARRAYS, opened_zip
 from packager.samples import npy
 from packager.samples.fit import only_input, wrong_names
 from packager.samples.folder import Files, size_of
 from packager.samples.npy import Npy
 from packager.samples.sample import Arrays, Problem, Unread, broken, unfit
 from packager.samples.stacks import misfit, stack_length
-from packager.values import TensorSpec
 
 if TYPE_CHECKING:
     import numpy

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from packager.errors import ConfigError
-from packager.inputs import AudioSettings
+from packager.core.errors import ConfigError
+from packager.core.sample_settings import AudioSettings
+from packager.core.values import TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES, FLOATS, only_input
 from packager.samples.folder import Files
 from packager.samples.sample import MAX_BYTES, Arrays, Problem, Unread, broken, in_words, unfit
 from packager.samples.wav import Wav
-from packager.values import TensorSpec
 
 
 @dataclass(frozen=True, kw_only=True)

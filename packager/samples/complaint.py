@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packager.core.values import Model
 from packager.samples.flow import Flow
-from packager.values import Model
 
 if TYPE_CHECKING:
     from onnx import NodeProto

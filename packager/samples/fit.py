@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from packager.errors import ConfigError, ModelError
+from packager.core.errors import ConfigError, ModelError
+from packager.core.values import ElementType, TensorSpec
 from packager.samples.sample import Arrays, Problem, Sample, in_words
-from packager.values import ElementType, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from packager import walk
+from packager.core.values import Model, TensorSpec
+from packager.graph import traversal
 from packager.models.shapes import infer_shapes
-from packager.values import Model, TensorSpec
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -67,7 +67,7 @@ class Flow:
             index = self.producers.get(waiting.pop())
             if index is None or (not through_shapes and self.nodes[index].op_type in SHAPES):
                 continue
-            new = walk.taken_by(self.nodes[index]) - seen
+            new = traversal.taken_by(self.nodes[index]) - seen
             seen |= new
             waiting += new
         return tuple(name for name in self.inputs if name in seen)
@@ -77,7 +77,7 @@ class Flow:
         seen: set[int] = set()
         waiting = [second]
         while waiting:
-            taken = walk.taken_by(self.nodes[waiting.pop()])
+            taken = traversal.taken_by(self.nodes[waiting.pop()])
             new = {self.producers[name] for name in taken if name in self.producers} - seen
             seen |= new
             waiting += new

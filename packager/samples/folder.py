@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from packager import opening
-from packager.errors import ConfigError
+from packager.core import user_files
+from packager.core.errors import ConfigError
 
 Kind = Literal["arrays", "images", "sounds"]
 
@@ -107,6 +107,6 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 def size_of(path: Path) -> int:
     """In bytes; ConfigError for anything but a file that exists: a pipe would be waited for without end."""
     try:
-        return opening.size_of(path)
+        return user_files.size_of(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})", hint="replace or remove it") from error

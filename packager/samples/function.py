@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from packager.errors import ConfigError
-from packager.functions import found, in_project
+from packager.core.errors import ConfigError
+from packager.core.user_functions import found, in_project
 from packager.samples.sample import Arrays, Unread
 
 HINT = "write a function without arguments that yields one dict of input name to numpy array for each sample"

@@ -4,16 +4,16 @@ would pass them to a model with a contract."""
 from collections.abc import Iterator
 from pathlib import Path
 
-from packager.archives import DAMAGE, ONE_SAMPLE, opened_zip
-from packager.errors import ConfigError
-from packager.inputs import Settings
-from packager.opening import opened
+from packager.core.errors import ConfigError
+from packager.core.sample_settings import Settings
+from packager.core.user_files import opened
+from packager.core.values import Model
+from packager.files.zips import DAMAGE, ONE_SAMPLE, opened_zip
 from packager.samples.folder import KINDS, size_of
 from packager.samples.raw import raw_input
 from packager.samples.reading import read
 from packager.samples.sample import SampleSet, write_arrays
 from packager.samples.source import Source, source_of
-from packager.values import Model
 
 
 def given(model: Model, source: Path, folder: Path) -> SampleSet:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from packager.core.values import Model, TensorSpec
 from packager.samples.flow import Limit, index_limits, key_of, scale_inputs
 from packager.samples.states import states_of
-from packager.values import Model, TensorSpec
 
 CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
 """Sizes tried for dynamic dimensions, in this order, until the original model accepts one."""

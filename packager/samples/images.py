@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from packager.errors import ConfigError
-from packager.inputs import ImageSettings
-from packager.opening import opened
+from packager.core.errors import ConfigError
+from packager.core.sample_settings import ImageSettings
+from packager.core.user_files import opened
+from packager.core.values import Dimension, ElementType, TensorSpec
 from packager.samples.fit import DTYPES, FLOATS, only_input
 from packager.samples.folder import Files
 from packager.samples.sample import MAX_BYTES, Arrays, Unread, in_words
-from packager.values import Dimension, ElementType, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

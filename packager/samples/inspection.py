@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.inputs import Settings
+from packager.core.sample_settings import Settings
+from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples.fit import FLOATS
 from packager.samples.reading import read
 from packager.samples.sample import Problem, Sample
 from packager.samples.source import source_of
-from packager.values import ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

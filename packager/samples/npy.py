@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from packager.archives import DAMAGE
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
+from packager.files.zips import DAMAGE
 from packager.samples.sample import MAX_BYTES
 
 if TYPE_CHECKING:

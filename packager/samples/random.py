@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples.guess import Guess, Open, Shapes
 from packager.samples.sample import SampleSet, write_arrays
-from packager.values import ElementType, Model, TensorSpec
 from packager.vectors import Recipe, generated
 
 WORDS = ("", "a", "mobile", "Zürich", "two words", "0")

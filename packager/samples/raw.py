@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from packager.errors import ConfigError
+from packager.core.contract import ImageInput, TensorInput
+from packager.core.errors import ConfigError
+from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples import wav
 from packager.samples.fit import DTYPES
 from packager.samples.folder import Files
 from packager.samples.images import decoded, require_pillow
 from packager.samples.sample import MAX_BYTES, Arrays, Unread, broken
-from packager.typed import ImageInput, TensorInput
-from packager.values import ElementType, Model, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

@@ -6,13 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from packager.errors import ConfigError
-from packager.inputs import Settings
+from packager.core.errors import ConfigError
+from packager.core.sample_settings import Settings
+from packager.core.values import Model
 from packager.samples import arrays, audio, folder, function, images, raw
 from packager.samples.fit import fitted, refuse_unfeedable
 from packager.samples.sample import Sample, Unread, unreadable
 from packager.samples.source import Source, from_json, source_of, to_json
-from packager.values import Model
 
 READER = f"{__name__}:open_described"
 """What other processes read samples with."""

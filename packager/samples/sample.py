@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
 from packager.vectors import Recipe
 
 if TYPE_CHECKING:

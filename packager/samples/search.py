@@ -8,13 +8,13 @@ from itertools import islice, permutations
 from math import prod
 from pathlib import Path
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import ElementType, Model
 from packager.samples.complaint import MAX_SIZE, Complaint, complaint, in_words
 from packager.samples.flow import TABLES, Flow, flow_of
 from packager.samples.guess import CANDIDATE_SIZES, LARGE_SIZES, Guess, Open, first_guesses, open_of
 from packager.samples.random import refuse_unfeedable, write_samples
 from packager.samples.sample import SampleSet
-from packager.values import ElementType, Model
 
 LIMIT_S = 20.0
 """No try begins later than this."""

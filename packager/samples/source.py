@@ -5,11 +5,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from packager.errors import ConfigError
-from packager.functions import is_function
-from packager.inputs import AudioSettings, ImageSettings, Settings
+from packager.core.errors import ConfigError
+from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
+from packager.core.user_functions import is_function
+from packager.core.values import ElementType, Model, TensorSpec
 from packager.samples.raw import RawInput, raw_input
-from packager.values import ElementType, Model, TensorSpec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,9 @@ a batch of 1, or one of any size: then each row is a sample with a batch of 1. A
 
 from collections.abc import Mapping
 
+from packager.core.values import TensorSpec
 from packager.samples.fit import has_shape, lacks_batch, wrong_shape
 from packager.samples.sample import Problem, in_words
-from packager.values import TensorSpec
 
 Shapes = Mapping[str, tuple[int, ...]]
 """Input name -> shape of the array for it."""

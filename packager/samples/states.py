@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from packager.values import Model, TensorSpec
+from packager.core.values import Model, TensorSpec
 
 WORDS = frozenset(
     "cache cached cur current i in init initial input last n new next o old out output past prev previous present"

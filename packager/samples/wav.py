@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from packager import opening
-from packager.errors import ConfigError
+from packager.core import user_files
+from packager.core.errors import ConfigError
 from packager.samples.folder import size_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Wav:
 
     def frames(self, first: int, count: int) -> "numpy.ndarray":
         """Floats [count, channels] from -1 to 1, from frame `first` on; ConfigError when the file is shorter."""
-        with opening.opened(self.path) as file:
+        with user_files.opened(self.path) as file:
             file.seek(self.start + first * self.frame_bytes)
             content = file.read(count * self.frame_bytes)
         if len(content) != count * self.frame_bytes:
@@ -87,7 +87,7 @@ def opened(path: Path) -> Wav:
     """The header of a file; ConfigError for what is no recording that can be read."""
     size_bytes = size_of(path)
     try:
-        with opening.opened(path) as file:
+        with user_files.opened(path) as file:
             return _parsed(file, path, size_bytes)
     except (OSError, struct.error) as error:
         raise ConfigError(f"{path}: cannot be read ({error})", hint=HINT) from error

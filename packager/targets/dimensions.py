@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from packager import names
-from packager.values import Dimension, TensorSpec
+from packager.core import names
+from packager.core.values import Dimension, TensorSpec
 
 Key = Dimension | tuple[str, int]
 """The name of a dimension, or input and axis of one without a name."""

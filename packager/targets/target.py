@@ -5,9 +5,10 @@ from dataclasses import Field, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
 
-from packager.findings import Report
-from packager.store import Store
-from packager.values import Artifact, Package, Plan, Sources
+from packager.core.findings import Report
+from packager.core.values import Artifact, Package, Plan, Sources
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 
@@ -88,6 +89,10 @@ class Planned(Protocol):
         """The runtime that its packages depend on, as its users name it."""
         ...
 
+    def outside(self) -> str:
+        """Tools of the machine that its packages depend on, in words; empty where mobpack's own make them."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
@@ -166,3 +171,8 @@ class Wrapper(Printed, Protocol):
     def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
         """Everything its templates print. Raises ModelError for a model that its API cannot carry."""
         ...
+
+
+def artifact(path: Path, *, target: str, kind: str) -> Artifact:
+    """The finished file `path` as a value."""
+    return Artifact(target=target, kind=kind, path=path, sha256=sha256_of(path), size_bytes=path.stat().st_size)

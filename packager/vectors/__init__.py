@@ -1,15 +1,6 @@
 """Golden vectors: a few inputs and outputs that travel with a package, so that an app can prove what it computes."""
 
-from packager.vectors.choose import (
-    MAX_SAMPLES,
-    MEASURED,
-    NO_VECTORS,
-    Allowed,
-    Computed,
-    Golden,
-    Vectors,
-    write,
-)
+from packager.vectors.choose import MAX_SAMPLES, MEASURED, NO_VECTORS, Allowed, Computed, Golden, Vectors, write
 from packager.vectors.generated import Recipe
 from packager.vectors.reading import GoldenFile, GoldenSample, inputs_of, outputs_of, read
 

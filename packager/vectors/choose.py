@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packager.characters import to_json
-from packager.values import ElementType, Signature
+from packager.core.characters import to_json
+from packager.core.values import ElementType, Signature
 from packager.vectors import generated, safetensors
 from packager.vectors.generated import Recipe
 from packager.vectors.reading import GENERATED, GoldenFile

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from packager.values import ElementType, TensorSpec
+from packager.core.values import ElementType, TensorSpec
 
 if TYPE_CHECKING:
     import numpy

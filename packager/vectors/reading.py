@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from packager import tools
+from packager.files.hashes import sha256_of
 from packager.vectors import generated, safetensors
 from packager.vectors.generated import Recipe
 from packager.vectors.safetensors import Place
@@ -51,7 +51,7 @@ def read(path: Path) -> GoldenFile:
     numbers = sorted({int(key.split(".", 1)[0]) for key in places})
     return GoldenFile(
         path=path,
-        sha256=tools.sha256_of(path),
+        sha256=sha256_of(path),
         size_bytes=path.stat().st_size,
         about={key: text for key, text in about.items() if key != GENERATED},
         samples=tuple(_sample(number, places, recipes) for number in numbers),

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packager.characters import to_json
-from packager.values import ElementType
+from packager.core.characters import to_json
+from packager.core.values import ElementType
 
 if TYPE_CHECKING:
     import numpy

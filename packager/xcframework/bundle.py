@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 from packager.xcframework.finding import Finding, error, note, warning
 from packager.xcframework.layout import VERSION, Slice, read_plist
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from packager.archives import DAMAGE, RUNTIME, opened_zip
-from packager.errors import ConfigError, ToolError
-from packager.opening import opened as opened_file
+from packager.core.errors import ConfigError, ToolError
+from packager.core.user_files import opened as opened_file
+from packager.files.zips import DAMAGE, RUNTIME, opened_zip
 
 SUFFIX = ".xcframework"
 MAX_FILES = 20_000

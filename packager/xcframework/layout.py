@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-from packager import opening
-from packager.errors import ToolError
+from packager.core import user_files
+from packager.core.errors import ToolError
 
 PLIST = "Info.plist"
 MAX_PLIST_BYTES = 1 << 20
@@ -78,7 +78,7 @@ def slices(root: Path) -> tuple[Slice, ...]:
 def read_plist(path: Path) -> dict[str, Any]:
     """The dictionary in a property list. Raises ToolError when it is missing, too large, or something else."""
     try:
-        document = plistlib.loads(opening.read(path, limit_bytes=MAX_PLIST_BYTES))
+        document = plistlib.loads(user_files.read(path, limit_bytes=MAX_PLIST_BYTES))
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}", hint=REMEDY) from error
     except (plistlib.InvalidFileException, ExpatError, ValueError, OverflowError, RecursionError) as error:

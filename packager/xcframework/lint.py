@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 from packager.xcframework import bundle, code, contents, folder, manifest
 from packager.xcframework.finding import Finding, error, in_order
 from packager.xcframework.layout import Slice, slices

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from packager.errors import ToolError
-from packager.opening import opened
+from packager.core.errors import ToolError
+from packager.core.user_files import opened
 
 Kind = Literal["static", "object", "dynamic", "other"]
 Bytes = bytes | mmap.mmap

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 from packager.xcframework.finding import Finding, error, note, warning
 from packager.xcframework.layout import Slice, read_plist
 from packager.xcframework.macho import Code

@@ -9,8 +9,11 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
-from packager import __version__, tools
-from packager.errors import ToolError
+from packager import __version__
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.files.user_cache import cache_folder
+from packager.processes import downloads
 
 Progress = Callable[[int, int], None]
 """takes the bytes that are here and those there are in all, 0 where the server does not say"""
@@ -27,18 +30,18 @@ def archive(progress: Progress) -> Path:
     Raises ToolError when the server does not answer after three attempts, the bytes are not the pinned ones, or the
     cache cannot be written.
     """
-    pinned = tools.pins()["ios"]
+    pinned = downloads.pins()["ios"]
     url, wanted = str(pinned["archive"]), str(pinned["checksum"])
-    folder = tools.cache_folder() / "files"
+    folder = cache_folder() / "files"
     target = folder / wanted
-    if target.is_file() and tools.sha256_of(target) == wanted:
+    if target.is_file() and sha256_of(target) == wanted:
         return target
     try:
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             downloaded = Path(scratch, "archive.zip")
             _download(url, downloaded, progress)
-            _refuse_other(url, tools.sha256_of(downloaded), wanted)
+            _refuse_other(url, sha256_of(downloaded), wanted)
             downloaded.replace(target)
     except OSError as error:
         raise ToolError(
@@ -50,7 +53,7 @@ def archive(progress: Progress) -> Path:
 
 def _download(url: str, path: Path, progress: Progress) -> None:
     reason = ""
-    for attempt in range(1, tools.FETCH_ATTEMPTS + 1):
+    for attempt in range(1, downloads.FETCH_ATTEMPTS + 1):
         try:
             _receive(url, path, progress)
             return
@@ -61,7 +64,7 @@ def _download(url: str, path: Path, progress: Progress) -> None:
                 break
         except (URLError, HTTPException, ConnectionError, TimeoutError, ssl.SSLError) as error:
             reason = str(error.reason if isinstance(error, URLError) else error)
-        time.sleep(2**attempt if attempt < tools.FETCH_ATTEMPTS else 0)
+        time.sleep(2**attempt if attempt < downloads.FETCH_ATTEMPTS else 0)
     raise ToolError(
         f"cannot fetch {url}: {reason}",
         hint="check the network, or download it elsewhere and name the file: mobpack runtime xcframework FILE.zip",

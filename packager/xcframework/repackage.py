@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from packager.errors import ConfigError, ToolError, nearest
-from packager.replacing import Kind, replaced
+from packager.core.errors import ConfigError, ToolError, nearest
+from packager.files.replaced_folder import Kind, replaced
 from packager.xcframework import folder
 from packager.xcframework.layout import PLIST, Slice, read_plist, slices
 from packager.xcframework.macho import Code, read

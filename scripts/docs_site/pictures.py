@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from benchmarks.tasks import orientation
+from packager.environments import ENVIRONMENTS, ensure
 from tests.caches import empty_cache
 from tests.toolchain.chromium import browser
 
@@ -41,6 +42,8 @@ REPORT = {"width": 1000, "height": 1250, "deviceScaleFactor": 1, "mobile": False
 
 
 def main() -> None:
+    for name in ("android", "arm64"):  # for what XNNPACK takes, and the latency of a phone
+        ensure(ENVIRONMENTS[name]())
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)

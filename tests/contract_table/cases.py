@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from packager import tools
 from packager.environments.debian import unpack_deb
+from packager.processes import downloads
 from tests.toolchain import models, vision
 
 Pixels = NDArray[np.uint8]
@@ -143,13 +143,13 @@ def pictures() -> tuple[Picture, ...]:
 
 @cache
 def photo(name: str) -> Pixels:
-    with zipfile.ZipFile(tools.fetch("data-pictures")) as wheel, wheel.open(f"skimage/data/{name}") as file:
+    with zipfile.ZipFile(downloads.fetch("data-pictures")) as wheel, wheel.open(f"skimage/data/{name}") as file:
         return np.asarray(Image.open(io.BytesIO(file.read())))
 
 
 def voice(folder: Path) -> NDArray[np.float32]:
     """`WINDOWS` windows of a woman who says "front center", at 48 kHz."""
-    unpack_deb(tools.fetch("data-voice"), folder, lambda path: str(path).removeprefix("./") == VOICE)
+    unpack_deb(downloads.fetch("data-voice"), folder, lambda path: str(path).removeprefix("./") == VOICE)
     with wave.open(str(folder / VOICE)) as sound:
         assert (sound.getframerate(), sound.getnchannels(), sound.getsampwidth()) == (RATE, 1, 2)
         whole = np.frombuffer(sound.readframes(WINDOW * WINDOWS), "<i2")
@@ -158,7 +158,7 @@ def voice(folder: Path) -> NDArray[np.float32]:
 
 def project(folder: Path) -> Path:
     """A folder with a mobpack.toml of all models."""
-    ocr, trained = tools.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
+    ocr, trained = downloads.fetch("model-ocr"), vision.root() / vision.FOLDER / "build" / "models"
     with zipfile.ZipFile(ocr) as wheel:
         found = {
             name: folder / wheel.extract(member, folder) for name, member in (("finder", DETECTOR), ("scribe", READER))

@@ -6,16 +6,9 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path, PurePosixPath
 
-from packager import names
-from packager.findings import Parity, Report
-from packager.ortformat.compile import REPLAY
-from packager.plan import NO_PACKING
-from packager.targets.android import Android
-from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative
-from packager.targets.react_native.view import ReactNativeView
-from packager.targets.target import Built
-from packager.typed import (
+from packager.compile.compile import REPLAY
+from packager.core import names
+from packager.core.contract import (
     AudioInput,
     BoxesOutput,
     ClassesOutput,
@@ -28,7 +21,8 @@ from packager.typed import (
     TensorOutput,
     TextOutput,
 )
-from packager.values import (
+from packager.core.findings import Parity, Report
+from packager.core.values import (
     Choice,
     Compiled,
     Dimension,
@@ -43,6 +37,12 @@ from packager.values import (
     TensorSpec,
     Variant,
 )
+from packager.plan import NO_PACKING
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
+from packager.targets.react_native.view import ReactNativeView
+from packager.targets.target import Built
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
 from packager.vectors.safetensors import Place
 

@@ -16,7 +16,7 @@ import onnx
 import onnxruntime
 from numpy.typing import NDArray
 
-from packager import tools
+from packager.processes import commands
 
 SHAPE = (1, 3, 224, 224)
 NO_KERNEL = "Could not find an implementation"
@@ -37,7 +37,7 @@ def main(root: Path) -> int:
     build = root / "build"
     for name, text in REFUSED.items():
         onnx.save(onnx.parser.parse_model(text), build / f"{name}.onnx")
-        tools.run(
+        commands.run(
             [sys.executable, "-m", "packager.cli", "convert", build / f"{name}.onnx", "-o", build / f"{name}.ort"],
             what="mobpack convert",
         )

@@ -22,7 +22,7 @@ onnx_sdist='onnx==1.17.0'
 onnx_sha256=48ca1a91ff73c1d5e3ea2eef20ae5d0e709bb8a2355ed798ffc2169753013fd3
 
 main() {
-    mirror=${DEBIAN_MIRROR:-$(cd "$repository" && "$python" -c 'from packager import tools; print(tools.debian_mirror())')}
+    mirror=${DEBIAN_MIRROR:-$(cd "$repository" && "$python" -c 'from packager.processes.downloads import debian_mirror; print(debian_mirror())')}
     once debian make_root
     once sources fetch_sources
     convert_models

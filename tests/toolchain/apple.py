@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments import bionic
-from packager.errors import ToolError
-from packager.store import key_of
+from packager.files.hashes import sha256_of
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
+from packager.processes import commands
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, swift
@@ -76,7 +78,7 @@ def compile_swift(
     imported = [*(c_modules or {}).values(), *modules]
     command += [word for each in imported for word in ("-I", str(each))]
     command += [*map(str, paths), "-o", str(product)]
-    made = tools.cache_folder() / "swift" / "compiled" / _key(command, folder, triple, [*paths, *imported])
+    made = cache_folder() / "swift" / "compiled" / _key(command, folder, triple, [*paths, *imported])
     if not made.is_dir():
         done = _run(command, folder, triple, [*paths, *imported])
         if done.returncode != 0 or done.output:
@@ -98,7 +100,7 @@ def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path
     for place, path in enumerate([folder, *paths]):  # temporary folders have another name in every run
         text = text.replace(str(path), f"<{place}>/{path.name if path.is_file() else ''}")
         inside = [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
-        files += [[str(place), each.relative_to(path).as_posix(), tools.sha256_of(each)] for each in inside if place]
+        files += [[str(place), each.relative_to(path).as_posix(), sha256_of(each)] for each in inside if place]
     system = IOS if "-ios" in triple else triple
     seen = {at: str(each) for at, each in _seen(frameworks(system), standard(system)).items()}
     return key_of([text, files, seen, swift().folder.name])[:32]
@@ -158,7 +160,7 @@ def standard(triple: str) -> Path:
 
 
 def _made(contents: object, make: Callable[[Path], None]) -> Path:
-    folder = tools.cache_folder() / "swift" / "apple" / key_of(contents)[:16]
+    folder = cache_folder() / "swift" / "apple" / key_of(contents)[:16]
     make_alone(folder, make)
     return folder
 
@@ -176,7 +178,7 @@ def _compile(interfaces: Mapping[str, str], place: str, seen: Mapping[str, Path]
         command += ["-parse-stdlib"] if "-parse-stdlib" in text else []
         done = swift().run(command, cwd=folder, mounts=seen)
         if done.returncode != 0:
-            raise RuntimeError(f"cannot compile the module {name} for {triple}: {tools.last_lines(done.output)}")
+            raise RuntimeError(f"cannot compile the module {name} for {triple}: {commands.last_lines(done.output)}")
 
 
 def _seen(folder: Path, standard: Path) -> dict[str, Path]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from packager import tools
-from packager.archives import read_zip
-from packager.atomic import atomic_file
+from packager.files.atomic import atomic_file
+from packager.files.user_cache import cache_folder
+from packager.files.zips import read_zip
+from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 from tests.toolchain import jvm
 
@@ -126,7 +127,7 @@ def link(manifest: Path, *, assets: Path | None, apk: Path) -> Path:
         "-o",
         apk,
     ]
-    tools.run([*command, "-A", assets] if assets else command, what=f"linking {manifest.name}")
+    commands.run([*command, "-A", assets] if assets else command, what=f"linking {manifest.name}")
     return apk
 
 
@@ -144,7 +145,7 @@ class Linked:
 def link_resources(manifest: Path, *, resources: Path, assets: Path, target_sdk: int, folder: Path) -> Linked:
     """Compiles `resources`, a folder `res`, and links them with a manifest and assets against Android 16's."""
     compiled, rules, java = folder / "resources.zip", folder / "resources.pro", folder / "java"
-    tools.run([app_tools().aapt2, "compile", "--dir", resources, "-o", compiled], what="compiling resources")
+    commands.run([app_tools().aapt2, "compile", "--dir", resources, "-o", compiled], what="compiling resources")
     command: list[str | Path] = [
         app_tools().aapt2,
         "link",
@@ -171,7 +172,7 @@ def link_resources(manifest: Path, *, resources: Path, assets: Path, target_sdk:
         folder / "linked.apk",
         compiled,
     ]
-    tools.run(command, what=f"linking {manifest.name}")
+    commands.run(command, what=f"linking {manifest.name}")
     return Linked(apk=folder / "linked.apk", r_java=next(java.rglob("R.java")), rules=rules)
 
 
@@ -341,7 +342,7 @@ def _bundletool(arguments: Sequence[str]) -> None:
 
 
 def _java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | Path], *, what: str) -> str:
-    return tools.run(
+    return commands.run(
         [kotlin.find_compiler().java, *JAVA_FLAGS, "-cp", os.pathsep.join(map(str, classpath)), main_class, *arguments],
         what=what,
     )
@@ -349,8 +350,8 @@ def _java(classpath: Sequence[Path], main_class: str, arguments: Sequence[str | 
 
 def _unpacked(pin: str, names: Sequence[str], read: Callable[[Path, Sequence[str]], dict[str, bytes]]) -> list[Path]:
     """The files `names` of a pinned package, unpacked by `read` into the cache when they are not there."""
-    package = tools.fetch(pin)
-    folder = tools.cache_folder() / pin / package.name[:16]
+    package = downloads.fetch(pin)
+    folder = cache_folder() / pin / package.name[:16]
     files = [folder / PurePosixPath(name).name for name in names]
     if not all(file.is_file() for file in files):
         _keep(read(package, names), folder)

@@ -15,8 +15,10 @@ from pathlib import Path
 from threading import Timer
 from typing import IO, Any
 
-from packager import tools
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.atomic import install_once
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 from tests.toolchain.require import require
 
 SECONDS = 60
@@ -43,9 +45,9 @@ OPTIONS = """
 def chromium() -> Path:
     """The unpacked browser; ends the test where it cannot be had."""
     require((sys.platform, platform.machine()) == ("linux", "x86_64"), "the pinned Chromium is for Linux on x86_64")
-    folder = tools.cache_folder() / "chromium" / tools.pin("chromium").sha256[:16]
+    folder = cache_folder() / "chromium" / downloads.pin("chromium").sha256[:16]
     try:
-        tools.install_once(folder, _unpack)
+        install_once(folder, _unpack)
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
     return folder
@@ -54,13 +56,13 @@ def chromium() -> Path:
 def _unpack(folder: Path) -> None:
     """The program, the libraries that a bare system lacks, and fonts: the same widths of words everywhere."""
     names = ("chromium", "al2023.tar", "fonts.tar")
-    with tarfile.open(tools.fetch("chromium")) as archive:
+    with tarfile.open(downloads.fetch("chromium")) as archive:
         allow_data_alone(archive)
         for name in names:
             archive.extract(f"package/bin/{name}.br", folder)
     files = [(str(folder / f"package/bin/{name}.br"), str(folder / name)) for name in names]
-    node = Path(tools.npm()).with_name("node")
-    tools.run([node, "-e", UNPACK, json.dumps(files)], what="unpacking Chromium")
+    node = Path(downloads.npm()).with_name("node")
+    commands.run([node, "-e", UNPACK, json.dumps(files)], what="unpacking Chromium")
     for name in names[1:]:
         with tarfile.open(folder / name) as archive:
             allow_data_alone(archive)

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.debian import unpack_deb
 from packager.environments.environment import make_once
-from packager.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 
 LINE = re.compile(r"(?P<package>[^\s=]+)=(?P<version>\S+) (?P<sha256>[0-9a-f]{64})")
 MERGED = ("bin", "lib", "lib64", "sbin")
@@ -67,9 +69,9 @@ class Suite:
                 hint=f"lock the versions that it has now with: {refresh}",
             )
         if done.returncode != 0:
-            tools.refuse_full_disk(done.stderr, folder)
+            commands.refuse_full_disk(done.stderr, folder)
             raise ToolError(
-                f"cannot fetch packages of {self.name}: {tools.last_lines(done.stderr, 3)}",
+                f"cannot fetch packages of {self.name}: {commands.last_lines(done.stderr, 3)}",
                 hint="check the network, then run again",
             )
         return check(packages, folder)
@@ -87,15 +89,15 @@ class Suite:
     def _asked(self, command: Sequence[str], folder: Path) -> str:
         done = self._run(command, folder)
         if done.returncode != 0:
-            raise ToolError(f"{' '.join(command[:3])} failed: {tools.last_lines(done.stderr, 3)}")
+            raise ToolError(f"{' '.join(command[:3])} failed: {commands.last_lines(done.stderr, 3)}")
         return done.stdout
 
     def _run(self, command: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-        own = tools.cache_folder() / "apt" / f"{self.name}-alone"
+        own = cache_folder() / "apt" / f"{self.name}-alone"
         for part in ("lists", "archives"):
             (own / part / "partial").mkdir(parents=True, exist_ok=True)
         (own / "status").touch()  # nothing counts as installed
-        (own / "sources.list").write_text(f"deb {tools.debian_mirror()} {self.name} main\n", encoding="utf-8")
+        (own / "sources.list").write_text(f"deb {downloads.debian_mirror()} {self.name} main\n", encoding="utf-8")
         (own / "apt.conf").write_text(APT_CONF.format(own=own), encoding="utf-8")
         variables = {**os.environ, "APT_CONFIG": str(own / "apt.conf"), "LC_ALL": "C"}
         return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
@@ -108,7 +110,7 @@ def check(packages: Sequence[Locked], folder: Path) -> list[Path]:
     }
     debs = [found[each.package, each.version] for each in packages]
     for each, deb in zip(packages, debs, strict=True):
-        if (sha256 := tools.sha256_of(deb)) != each.sha256:
+        if (sha256 := sha256_of(deb)) != each.sha256:
             raise ToolError(
                 f"{each.package}={each.version} is not the locked file: sha256 {sha256}, expected {each.sha256}",
                 hint="the mirror serves other bytes than the lock names; do not use them",

@@ -1,7 +1,7 @@
 """Isolated environments with other ONNX Runtimes, installed for the tests that ask for one."""
 
+from packager.core.errors import ToolError
 from packager.environments import ENVIRONMENTS
-from packager.errors import ToolError
 from tests.toolchain.require import require
 
 

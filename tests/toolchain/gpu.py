@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from packager.core.errors import ToolError
 from packager.environments.bionic import builder as bionic
-from packager.errors import ToolError
 from tests.toolchain.require import require
 
 HERE = Path(__file__).parent

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from packager import tools
-from packager.errors import ToolError
-from packager.store import key_of
+from packager.core.errors import ToolError
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 
@@ -101,7 +101,7 @@ def _alone(share: Path, script: str, timeout_s: float, environment: Mapping[str,
 
 def _install() -> Path:
     """The folder with all packages of the lock unpacked, made once. Raises ToolError."""
-    folder = tools.cache_folder() / "gradle" / key_of([LOCK.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
+    folder = cache_folder() / "gradle" / key_of([LOCK.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
 
     def make(made: Path) -> None:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.bionic import builder
-from packager.errors import ToolError
-from packager.store import key_of
+from packager.files.hashes import sha256_of
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
+from packager.processes import downloads
 from tests.toolchain import node
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
@@ -155,7 +157,7 @@ def host_objects() -> Path:
 
 def includes(*folders: Path) -> list[str]:
     """Options that have the compiler find the headers of React Native, of JavaScriptCore, and those in `folders`."""
-    shim = tools.cache_folder() / "jsc" / f"shim-{key_of([FOLLY])[:16]}"
+    shim = cache_folder() / "jsc" / f"shim-{key_of([FOLLY])[:16]}"
 
     def make(made: Path) -> None:
         (made / "folly").mkdir()
@@ -183,7 +185,7 @@ def compile_all(
 
 def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
     """Runs the C++ compiler, which brings libc++ as phones have it. Raises ToolError with its words."""
-    cache = tools.cache_folder() / "zig"  # where it keeps libc++ once it has compiled it
+    cache = cache_folder() / "zig"  # where it keeps libc++ once it has compiled it
     variables = {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
     command = [str(builder.compiler()), "c++", *map(str, arguments)]
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
@@ -212,7 +214,7 @@ def other_onnxruntime() -> Path:
 
 def _library(folder: Path, pattern: str) -> Path:
     library = sorted(folder.glob(pattern))[0]
-    place = tools.cache_folder() / "jsc" / f"onnxruntime-{tools.sha256_of(library)[:16]}"
+    place = cache_folder() / "jsc" / f"onnxruntime-{sha256_of(library)[:16]}"
 
     def copy(made: Path) -> None:
         shutil.copy(library, made / "libonnxruntime.so")
@@ -228,15 +230,15 @@ def _content(package: Path, specs: Path) -> list[Path]:
 
 
 def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
-    texts = [f"{path.parent.name}/{path.name} {tools.sha256_of(path)}" for path in content]
-    return tools.cache_folder() / "jsc" / f"{name}-{key_of([*texts, *keys])[:16]}"
+    texts = [f"{path.parent.name}/{path.name} {sha256_of(path)}" for path in content]
+    return cache_folder() / "jsc" / f"{name}-{key_of([*texts, *keys])[:16]}"
 
 
 def _key() -> str:
     """Of all that is the same for every package."""
     this = Path(__file__).read_text(encoding="utf-8")
-    locks = [LOCK.read_text(encoding="utf-8"), tools.pin(builder.COMPILER).sha256, str(_react_common())]
-    return key_of([this, *locks, *(tools.sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
+    locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, str(_react_common())]
+    return key_of([this, *locks, *(sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
 
 
 def _react_common() -> Path:
@@ -247,7 +249,7 @@ def _react_common() -> Path:
 def _debian() -> Path:
     """The folder with JavaScriptCore and what it needs; ends the test where it cannot be had."""
     require(sys.platform == "linux" and os.uname().machine == "x86_64", "JavaScriptCore is Debian's, for x86_64")
-    folder = tools.cache_folder() / "jsc" / f"debian-{key_of([LOCK.read_text(encoding='utf-8')])[:16]}"
+    folder = cache_folder() / "jsc" / f"debian-{key_of([LOCK.read_text(encoding='utf-8')])[:16]}"
 
     def make(made: Path) -> None:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:

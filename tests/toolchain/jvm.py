@@ -16,8 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager import tools
 from packager.environments import bionic
+from packager.files.hashes import sha256_of
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 
 FAKES = Path(__file__).with_name("fakes")
@@ -51,8 +53,8 @@ class Run:
 
 def android_runtime() -> AndroidRuntime:
     """ONNX Runtime's .aar, unpacked into the cache; fetched on first use."""
-    package = tools.fetch("onnxruntime-binaries")
-    folder = tools.cache_folder() / "onnxruntime-android" / package.name[:16]
+    package = downloads.fetch("onnxruntime-binaries")
+    folder = cache_folder() / "onnxruntime-android" / package.name[:16]
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -84,13 +86,13 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
     compiler = kotlin.find_compiler()
     options = ["-no-stdlib", "-no-reflect", "-Werror", "-jvm-target", "11"]
     key = _content_key([*sources, *classpath], kotlin.compiler_version(), *options)
-    jar = tools.cache_folder() / "kotlin" / f"{key}.jar"
+    jar = cache_folder() / "kotlin" / f"{key}.jar"
     if jar.is_file():
         return jar
     jar.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
         made = Path(scratch, "classes.jar")
-        tools.run(
+        commands.run(
             [
                 compiler.java,
                 *kotlin.JAVA_FLAGS,
@@ -160,7 +162,7 @@ def run(
     if done.returncode != exit_code:
         raise AssertionError(
             f"{main_class} ended with exit code {done.returncode}\n"
-            f"{tools.last_lines(done.stdout, 40)}\n{tools.last_lines(done.stderr, 80)}"
+            f"{commands.last_lines(done.stdout, 40)}\n{commands.last_lines(done.stderr, 80)}"
         )
     return Run(facts=_facts(done.stdout), log=done.stderr)
 
@@ -173,7 +175,7 @@ def _facts(output: str) -> Mapping[str, str]:
 def _content_key(files: Sequence[Path], *texts: str) -> str:
     digest = hashlib.sha256(" ".join(texts).encode())
     for file in files:
-        digest.update(f"{file.name} {tools.sha256_of(file)}\n".encode())
+        digest.update(f"{file.name} {sha256_of(file)}\n".encode())
     return digest.hexdigest()[:32]
 
 

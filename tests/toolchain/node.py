@@ -19,9 +19,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from packager import tools
-from packager.errors import ToolError
-from packager.store import key_of
+from packager.core.errors import ToolError
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.require import require
 
@@ -30,7 +31,13 @@ OLDEST = (22, 13)
 """What React Native asks for. The tests' own requirements bring a pinned and hashed one to the virtual environment."""
 ATTEMPTS = 3
 TIMEOUT_S = 600
-NPM_OPTIONS = (*tools.NPM_OPTIONS, "--no-audit", "--no-fund", "--legacy-peer-deps", "--omit-lockfile-registry-resolved")
+NPM_OPTIONS = (
+    *downloads.NPM_OPTIONS,
+    "--no-audit",
+    "--no-fund",
+    "--legacy-peer-deps",
+    "--omit-lockfile-registry-resolved",
+)
 """Peers are asked for by name in package.json, and no lock says where a package came from: each machine has mirrors."""
 VARIABLES = {
     "EXPO_NO_TELEMETRY": "1",
@@ -107,7 +114,7 @@ def install(locked: Path) -> Path:
     """The folder of the cache that holds what `package-lock.json` in `locked` names. Raises ToolError."""
     files = [locked / "package.json", locked / "package-lock.json"]
     key = key_of([path.read_text(encoding="utf-8") for path in files])[:16]
-    folder = tools.cache_folder() / "node" / f"{locked.name}-{key}"
+    folder = cache_folder() / "node" / f"{locked.name}-{key}"
 
     def make(made: Path) -> None:
         for path in files:
@@ -127,13 +134,13 @@ def _npm_ci(folder: Path, name: str) -> None:
             return
         if "EINTEGRITY" in done.stderr:
             raise ToolError(
-                f"a package of {name} is not the locked one: {tools.last_lines(done.stderr, 3)}",
+                f"a package of {name} is not the locked one: {commands.last_lines(done.stderr, 3)}",
                 hint="the registry serves other bytes than package-lock.json names; do not use them",
             )
         time.sleep(2**attempt if attempt < ATTEMPTS else 0)
-    tools.refuse_full_disk(done.stderr, folder)
+    commands.refuse_full_disk(done.stderr, folder)
     raise ToolError(
-        f"npm ci of {name} failed: {tools.last_lines(done.output, 5)}", hint="check the network, then run again"
+        f"npm ci of {name} failed: {commands.last_lines(done.output, 5)}", hint="check the network, then run again"
     )
 
 
@@ -213,7 +220,7 @@ def lock(folder: Path) -> None:
         shutil.copy(folder / "package.json", scratch)
         done = npm("install", "--package-lock-only", cwd=Path(scratch))
         if done.returncode != 0:
-            raise ToolError(f"npm cannot lock {folder.name}: {tools.last_lines(done.output)}")
+            raise ToolError(f"npm cannot lock {folder.name}: {commands.last_lines(done.output)}")
         shutil.copy(Path(scratch, "package-lock.json"), folder)
 
 

@@ -16,14 +16,14 @@ import onnx
 import onnxruntime
 import pytest
 
-from packager import children, tools
+from packager.compile.compile import FP16_CPU, compile_variant
+from packager.compile.converter import is_onnxruntime_error, session_options
+from packager.compile.reader import read_graph
+from packager.core.values import Compiled, Style, Variant
 from packager.environments import Environment
 from packager.environments.arm64 import Arm64
-from packager.ortformat.compile import FP16_CPU, compile_variant
-from packager.ortformat.converter import is_onnxruntime_error, session_options
-from packager.ortformat.reader import read_graph
-from packager.store import Store
-from packager.values import Compiled, Style, Variant
+from packager.files.store import Store
+from packager.processes import children, commands
 from tests.onnx_text import loaded, onnx_model, saved, weight
 
 ON_X86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the trap is one of x86 processors")
@@ -165,7 +165,7 @@ def refusals(environment: Environment, files: Sequence[tuple[Path, Mapping[str, 
     """What the ONNX Runtime of `environment` says against each file with its entries; empty where it opens it."""
     asked = json.dumps([(str(path), dict(entries)) for path, entries in files])
     variables = {**environment.variables(), **children.QUIET}
-    said = tools.run([*environment.command(), "-c", LOADS, asked], what="opening files", environment=variables)
+    said = commands.run([*environment.command(), "-c", LOADS, asked], what="opening files", environment=variables)
     found: list[str] = json.loads(said)
     return found
 

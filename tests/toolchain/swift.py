@@ -16,9 +16,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from packager import tools
-from packager.errors import ToolError
-from packager.store import key_of
+from packager.core.errors import ToolError
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
 from tests.toolchain.require import require
 
@@ -153,7 +153,7 @@ def swift() -> Swift:
 
 def install(lock: Path) -> Path:
     """The folder with all packages of `lock` unpacked, made once. Raises ToolError."""
-    folder = tools.cache_folder() / "swift" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
+    folder = cache_folder() / "swift" / key_of([lock.read_text(encoding="utf-8"), NOT_UNPACKED.pattern])[:16]
 
     def make(made: Path) -> None:
         (made / "shared").mkdir()

@@ -17,15 +17,11 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import NodeProto, helper
 
-from packager.attachment import Tables, attach
+from packager.contract.attachment import Tables, attach
 from packager.contract.classes import Classes
 from packager.contract.image import PictureInput
 from packager.contract.writer import onnx_type
-from packager.findings import Report
-from packager.render import write_sources
-from packager.targets.ios import Ios
-from packager.tools import sha256_of
-from packager.typed import (
+from packager.core.contract import (
     AudioInput,
     BoxesOutput,
     ClassesOutput,
@@ -38,7 +34,11 @@ from packager.typed import (
     TensorOutput,
     TextOutput,
 )
-from packager.values import ElementType, Package, Plan, TensorSpec
+from packager.core.findings import Report
+from packager.core.values import ElementType, Package, Plan, TensorSpec
+from packager.files.hashes import sha256_of
+from packager.render import write_sources
+from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.swift import swift

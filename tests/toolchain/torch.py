@@ -15,12 +15,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from packager import tools
+from packager.core.errors import MobpackError, ToolError
 from packager.environments import bionic
 from packager.environments.bionic import elf
 from packager.environments.environment import folder_for, install_locked, make_once
-from packager.errors import MobpackError, ToolError
-from packager.export.request import Job, Request, parse_dynamic
+from packager.processes import commands
+from packager.workflows.export.request import Job, Request, parse_dynamic
 from tests.toolchain.require import require
 
 ROOT = Path(__file__).parents[2]
@@ -120,7 +120,7 @@ def build_stand_in(library: Path, functions: Collection[str]) -> None:
         versions.write_text(f"{VERSIONS.get(library.name, library.name)} {{ global: *; }};\n", encoding="utf-8")
         options = ["-target", bionic.ZIG_TARGET, "-shared", "-nostdlib", f"-Wl,-soname,{library.name}"]
         options += [f"-Wl,--version-script={versions}", "-o", str(library), str(assembly)]
-        tools.run([bionic.compiler(), "cc", *options], what=f"building a stand-in for {library.name}")
+        commands.run([bionic.compiler(), "cc", *options], what=f"building a stand-in for {library.name}")
 
 
 def nets(folder: Path) -> Path:
@@ -158,8 +158,8 @@ def _job(case: Case, code: Path, folder: Path) -> Job:
 
 
 def answers(jobs: Iterable[tuple[str, Job]]) -> dict[str, Any]:
-    """What `packager.export.child` says of each job."""
-    from packager.export.child import export
+    """What `packager.workflows.export.child` says of each job."""
+    from packager.workflows.export.child import export
 
     found: dict[str, Any] = {}
     for name, job in jobs:

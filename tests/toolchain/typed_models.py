@@ -8,9 +8,8 @@ from typing import Any
 import numpy
 import onnx
 
-from packager.ortformat.compile import compile_variant
-from packager.store import Store
-from packager.typed import (
+from packager.compile.compile import compile_variant
+from packager.core.contract import (
     AudioInput,
     BoxesOutput,
     ClassesOutput,
@@ -25,7 +24,8 @@ from packager.typed import (
     TypedInput,
     TypedOutput,
 )
-from packager.values import Choice, Model, Plan, TensorSpec, Variant
+from packager.core.values import Choice, Model, Plan, TensorSpec, Variant
+from packager.files.store import Store
 from tests.onnx_text import loaded, onnx_model
 
 OPSET = {"": 18}

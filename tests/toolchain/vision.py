@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from packager import tools
-from packager.store import Step, Store
+from packager.files.store import Step, Store
+from packager.files.user_cache import cache_folder
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path("sample_apps", "vision")
@@ -28,7 +28,7 @@ def root() -> Path:
     """
     sources = {name: hashlib.sha256((ROOT / FOLDER / name).read_bytes()).hexdigest() for name in SOURCES}
     with _alone():
-        return Store(tools.cache_folder() / "store").results(BUILT, sources, make)
+        return Store(cache_folder() / "store").results(BUILT, sources, make)
 
 
 def dist() -> Path:
@@ -55,6 +55,6 @@ def make(folder: Path) -> None:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Other processes wait: they want the same package, and building it takes all processors."""
-    with (tools.cache_folder() / "sample-vision.lock").open("w") as lock:
+    with (cache_folder() / "sample-vision.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

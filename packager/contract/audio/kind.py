@@ -13,10 +13,10 @@ from packager.contract.audio.spectrogram import write_mel
 from packager.contract.audio.timeline import Place, place_of
 from packager.contract.kind import AttachedInput
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import ElementType, TensorSpec
-from packager.tables import STRICT
-from packager.typed import AudioInput
+from packager.core.contract import AudioInput
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
 
 FLOATS = (ElementType.FLOAT, ElementType.FLOAT16, ElementType.DOUBLE)
 STEPS = {ElementType.INT16: 1 << 15, ElementType.INT32: 1 << 31}

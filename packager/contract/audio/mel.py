@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
-from packager.tables import STRICT
+from packager.core.strict_tables import STRICT
 
 Preset = Literal["whisper", "librosa", "torchaudio"]
 

@@ -15,7 +15,7 @@ from math import pi
 
 from packager.contract.audio import hidden
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 WIDTH = 6
 """zero crossings of the filter on either side"""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from packager.contract.audio import hidden
 from packager.contract.audio.mel import Mel
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 if TYPE_CHECKING:
     import numpy

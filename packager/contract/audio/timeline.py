@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Protocol
 
-from packager.errors import ConfigError
-from packager.specs import Dimension, TensorSpec
+from packager.core.errors import ConfigError
+from packager.core.signature import Dimension, TensorSpec
 
 
 class Frames(Protocol):

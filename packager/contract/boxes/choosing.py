@@ -6,7 +6,7 @@ from packager.contract.boxes.candidates import Candidates
 from packager.contract.boxes.placing import placed
 from packager.contract.kind import Placement
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 
 @dataclass(frozen=True, kw_only=True)

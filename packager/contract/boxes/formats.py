@@ -9,8 +9,8 @@ from packager.contract.boxes.regions import Regions, boxed
 from packager.contract.kind import Core
 from packager.contract.scores import Activation, activated, floats, in_words, shaped
 from packager.contract.writer import Writer
-from packager.errors import ConfigError, nearest
-from packager.specs import ElementType, TensorSpec
+from packager.core.errors import ConfigError, nearest
+from packager.core.signature import ElementType, TensorSpec
 
 Order = Literal["xyxy", "yxyx", "cxcywh", "xywh"]
 

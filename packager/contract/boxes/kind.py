@@ -15,10 +15,10 @@ from packager.contract.labels import labels_for, read
 from packager.contract.pictures import placement_of
 from packager.contract.scores import Activation
 from packager.contract.writer import Writer
-from packager.names import kebab_case
-from packager.specs import ElementType, TensorSpec
-from packager.tables import STRICT
-from packager.typed import BoxesOutput
+from packager.core.contract import BoxesOutput
+from packager.core.names import kebab_case
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
 
 Format = Literal["yolo", "yolo-objectness", "corners", "rows", "regions"]
 

@@ -2,7 +2,7 @@
 
 from packager.contract.kind import Placement
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 
 def placed(writer: Writer, corners: str, placement: Placement | None) -> str:

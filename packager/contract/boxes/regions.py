@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from packager.contract.boxes.runs import Runs, runs_of
 from packager.contract.writer import Writer, Written
-from packager.specs import ElementType
-from packager.typed import ADDED
+from packager.core.contract import ADDED
+from packager.core.signature import ElementType
 
 if TYPE_CHECKING:
     from onnx import GraphProto

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from packager.errors import ConfigError
-from packager.specs import Dimension, ElementType, TensorSpec
+from packager.core.errors import ConfigError
+from packager.core.signature import Dimension, ElementType, TensorSpec
 
 Layout = Literal["auto", "nchw", "nhwc"]
 Colour = Literal["rgb", "bgr", "grey", "auto"]

@@ -10,10 +10,10 @@ from packager.contract.image.placing import Align, Fit, Fitting, Resize, fit, po
 from packager.contract.image.resizing import Filter, resized
 from packager.contract.kind import AttachedInput, Placement
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import ElementType, TensorSpec
-from packager.tables import STRICT
-from packager.typed import ImageInput
+from packager.core.contract import ImageInput
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
 
 if TYPE_CHECKING:
     import numpy

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 Resize = Literal["stretch", "crop", "letterbox"]
 Align = Literal["center", "start"]

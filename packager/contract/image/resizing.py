@@ -4,7 +4,7 @@ from typing import Literal
 
 from packager.contract.image.placing import Stored
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 Filter = Literal["bilinear", "bicubic", "nearest"]
 

@@ -11,10 +11,10 @@ from packager.contract.mask.sampling import interpolated, picked
 from packager.contract.pictures import placement_of
 from packager.contract.scores import Activation, activated, floats, in_words
 from packager.contract.writer import Writer
-from packager.errors import ConfigError
-from packager.specs import ElementType, TensorSpec
-from packager.tables import STRICT
-from packager.typed import MaskOutput
+from packager.core.contract import MaskOutput
+from packager.core.errors import ConfigError
+from packager.core.signature import ElementType, TensorSpec
+from packager.core.strict_tables import STRICT
 
 MOST_CLASSES = 256
 """A place has one byte."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from packager.contract.kind import Placement
 from packager.contract.writer import Writer
-from packager.specs import ElementType
+from packager.core.signature import ElementType
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,12 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from packager import tools
+from packager.core.errors import ToolError
 from packager.environments.bionic import elf
 from packager.environments.environment import folder_for, make_once
-from packager.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 
 SOURCES = Path(__file__).with_name("sources")
 COMPILER = "android-zig"
@@ -27,7 +29,7 @@ HAND_WRITTEN = re.compile(r"^BIONIC\((\w+)\);$", re.MULTILINE)
 
 def compiler() -> Path:
     """The C compiler, unpacked into the cache on first use; fetched when it was not yet."""
-    wheel = tools.fetch(COMPILER)
+    wheel = downloads.fetch(COMPILER)
     folder = folder_for("zig", wheel.name)
 
     def unpack(made: Path) -> None:
@@ -45,16 +47,16 @@ def stand_ins(binaries: Sequence[Path]) -> Path:
 
     Raises ToolError when a binary needs a library or name that neither `sources/` nor glibc has.
     """
-    folder = tools.cache_folder() / "bionic" / content_key(binaries)
+    folder = cache_folder() / "bionic" / content_key(binaries)
     make_once(folder, lambda made: build(binaries, made))
     return folder
 
 
 def content_key(files: Sequence[Path] = ()) -> str:
     """Hex digest of everything that stand-ins for `files` depend on."""
-    digest = hashlib.sha256(tools.pin(COMPILER).sha256.encode())
+    digest = hashlib.sha256(downloads.pin(COMPILER).sha256.encode())
     for path in [Path(__file__), *sorted(SOURCES.glob("*.[ch]")), *files]:
-        digest.update(f"{path.name} {tools.sha256_of(path)}\n".encode())
+        digest.update(f"{path.name} {sha256_of(path)}\n".encode())
     return digest.hexdigest()[:32]
 
 
@@ -83,7 +85,7 @@ def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> Non
         versions = Path(scratch, "versions.map")
         versions.write_text("LIBC { global: *; local: bionic_*; };\n", encoding="utf-8")
         flags = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-fno-builtin"]
-        tools.run(
+        commands.run(
             [
                 compiler(),
                 "cc",

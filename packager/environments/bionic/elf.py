@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
 
 STRTAB, RELA, DYNAMIC, DYNSYM, VERNEED, VERSYM = 3, 4, 6, 11, 0x6FFFFFFE, 0x6FFFFFFF
 """Types of sections."""

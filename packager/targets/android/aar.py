@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager.archives import Content, write_zip
+from packager.files.zips import Content, write_zip
 from packager.render import render
 from packager.targets.target import PackagedRuntime
 

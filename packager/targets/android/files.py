@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager import tools
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import Choice, Package, Plan
+from packager.files.hashes import sha256_of
 from packager.targets.android.view import Asset, FileView, OptionView, WeightsView
 from packager.targets.ends import ends_sha256
-from packager.values import Choice, Package, Plan
 
 MAX_ASSET_BYTES = 2**31 - 1
 """What a Java buffer maps."""
@@ -97,7 +97,7 @@ def _settings(choice: Choice) -> tuple[OptionView, ...]:
 
 def _weights(file: Path, folder: PurePosixPath, assets: dict[str, Asset]) -> Asset:
     """The asset with the bytes of `file`: one that is there already, as the CPU's file often is, or a new one."""
-    sha256 = tools.sha256_of(file)
+    sha256 = sha256_of(file)
     if sha256 not in assets:
         path = str(folder / file.name)
         assets[sha256] = Asset(

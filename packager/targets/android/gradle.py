@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.core.values import Sources
+from packager.processes.commands import run
+from packager.processes.downloads import pins
 from packager.render import render
 from packager.targets.android.aar import manifest
-from packager.tools import pins, run
-from packager.values import Sources
 
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")

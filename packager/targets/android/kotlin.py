@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
-from packager import tools
-from packager.archives import write_zip
-from packager.errors import ToolError
+from packager.core.errors import ToolError
+from packager.files.zips import write_zip
+from packager.processes import commands, downloads
 from packager.render import templates_folder
 from packager.targets.android.aar import ONNXRUNTIME
 
@@ -44,7 +44,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, 
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
     _write(stubs(onnxruntime), work / "stubs")
-    tools.run(
+    commands.run(
         [
             compiler.java,
             *JAVA_FLAGS,
@@ -113,7 +113,7 @@ def _one(jars: Iterable[Path], pattern: str) -> Path:
 
 
 def _options(compiler: Compiler, module_name: str) -> list[str]:
-    pinned = tools.pins()["android"]
+    pinned = downloads.pins()["android"]
     return [
         "-no-stdlib",
         "-no-reflect",

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from packager import names
-from packager.errors import ModelError
-from packager.render import kdoc_code
-from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
-from packager.typed import (
+from packager.core import names
+from packager.core.contract import (
     SEVERAL,
     BoxesOutput,
     ClassesOutput,
@@ -17,6 +14,9 @@ from packager.typed import (
     TextOutput,
     TypedOutput,
 )
+from packager.core.errors import ModelError
+from packager.render import kdoc_code
+from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
 
 PIECE = 90
 """Characters of labels that stand in a line of code."""

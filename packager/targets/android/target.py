@@ -6,25 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager import tools
-from packager.errors import nearest
-from packager.findings import Report
+from packager.core.errors import nearest
+from packager.core.findings import Report
+from packager.core.strict_tables import STRICT
+from packager.core.values import Artifact, Package, Plan, Sources
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store
+from packager.processes import downloads
 from packager.providers import PROVIDERS
 from packager.render import render, write_sources
-from packager.store import Step, Store
-from packager.tables import STRICT
 from packager.targets.android import aar, files, gradle, kotlin, tensors, typed
 from packager.targets.android.golden import golden_views
-from packager.targets.android.view import (
-    AndroidView,
-    License,
-    ModelView,
-    OptionView,
-    ProviderView,
-    RuntimeView,
-)
-from packager.targets.target import Built, PackagedRuntime
-from packager.values import Artifact, Package, Plan, Sources
+from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
+from packager.targets.target import Built, PackagedRuntime, artifact
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(
@@ -106,14 +100,18 @@ class Android:
                 raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
         if self.soc_models and "qnn" not in self.providers:
             raise ValueError('soc-models without provider qnn, which alone opens their files|add "qnn" to providers')
-        oldest = tools.pins()["android"]["min-sdk"]
+        oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
             raise ValueError(f"min-sdk {self.min_sdk} is too old|ONNX Runtime needs {oldest} or later")
 
     def runtime(self) -> str:
         """The Maven coordinates of the ONNX Runtime that the package depends on."""
-        pinned = tools.pins()["android"]
+        pinned = downloads.pins()["android"]
         return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
+
+    def outside(self) -> str:
+        """Gradle downloads what it needs by itself."""
+        return "Gradle" if self.assembler == "gradle" else ""
 
     def view(
         self,
@@ -207,7 +205,7 @@ class Android:
         else:
             jar = str(aar.RUNTIME_JAR)
             runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
-        stdlib = tools.pins()["android"]["kotlin-stdlib"]
+        stdlib = downloads.pins()["android"]["kotlin-stdlib"]
         return gradle.gradle_project(
             sources,
             group=self.group,
@@ -229,10 +227,10 @@ class Android:
             self.min_sdk,
             view.onnxruntime,
             [own.sha256, own.name, own.ship] if own else [],
-            tools.pins()["android"],
+            downloads.pins()["android"],
             {str(path): text for path, text in sources.texts.items()},
-            {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
-            {each.name: tools.sha256_of(each.file) for each in view.licenses},
+            {str(path): sha256_of(file) for path, file in sources.files.items()},
+            {each.name: sha256_of(each.file) for each in view.licenses},
             kotlin.compiler_version(),
             kotlin.stubs(view.runtime.onnxruntime),
         ]
@@ -248,7 +246,7 @@ class Android:
         names = {"aar": f"{stem}.aar", "sources-jar": f"{stem}-sources.jar"}
         if own and own.ship == "maven":
             names["runtime-aar"] = _runtime_name(own)
-        return tuple(tools.artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
+        return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
 
     def _write_aar(self, path: Path, view: AndroidView, sources: Sources, work: Path) -> None:
         if self.assembler == "gradle":

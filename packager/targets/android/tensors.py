@@ -4,13 +4,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from packager import names
-from packager.errors import ModelError
+from packager.core import names
+from packager.core.errors import ModelError
+from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
 from packager.targets.android.view import FileView, GoldenView, InputView, ModelView, OutputView
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
-from packager.values import ElementType, Model, Package, TensorSpec
 
 MAX_PARAMETERS = 240
 """The JVM allows 255 for a method, and default arguments take some of them."""

@@ -3,12 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from packager import names
-from packager.render import kdoc_code
-from packager.targets.android import results
-from packager.targets.android.view import ArgumentView, InputView, ModelView, ParameterView, StateView, TypedView
-from packager.targets.dimensions import DimensionView
-from packager.typed import (
+from packager.core import names
+from packager.core.contract import (
     SEVERAL,
     AudioInput,
     BoxesOutput,
@@ -20,7 +16,11 @@ from packager.typed import (
     TensorInput,
     TextOutput,
 )
-from packager.values import ElementType
+from packager.core.values import ElementType
+from packager.render import kdoc_code
+from packager.targets.android import results
+from packager.targets.android.view import ArgumentView, InputView, ModelView, ParameterView, StateView, TypedView
+from packager.targets.dimensions import DimensionView
 
 # Names that the files of contracts use beside those of all packages. They are taken in packages with a contract alone,
 # so that no class of another changes its name.

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.core.values import Package
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.target import PackagedRuntime
-from packager.values import Package
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,12 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from packager import names
-from packager.errors import ModelError
-from packager.render import swift_doc, swift_string
-from packager.targets.ios.typed_view import LabelsView, ResultView
-from packager.targets.ios.view import OutputView
-from packager.typed import (
+from packager.core import names
+from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
@@ -17,7 +13,11 @@ from packager.typed import (
     TextOutput,
     TypedOutput,
 )
-from packager.values import TensorSpec
+from packager.core.errors import ModelError
+from packager.core.values import TensorSpec
+from packager.render import swift_doc, swift_string
+from packager.targets.ios.typed_view import LabelsView, ResultView
+from packager.targets.ios.view import OutputView
 
 PACKED = 96
 """How many characters of names a line of a literal has at most; a longer name has its own."""

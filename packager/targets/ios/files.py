@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager import tools
+from packager.core.values import Choice, Compiled, Format, Numbers, Plan
+from packager.files.hashes import sha256_of
 from packager.targets.ends import ends_sha256
 from packager.targets.ios.view import FileView, OptionView, Resource
-from packager.values import Choice, Compiled, Format, Numbers, Plan
 
 CASES = {"coreml": "coreML", "xnnpack": "xnnpack", "cpu": "cpu"}
 """Provider -> its case in the enum Provider."""
@@ -73,7 +73,7 @@ def _files(plan: Plan, taken: set[str]) -> Files:
     opened: dict[str, Resource] = {}
     weights: dict[str, tuple[Resource, ...]] = {}
     for file in _those_with_weights_first(plan):
-        named = {each.name: tools.sha256_of(each) for each in file.data_files}
+        named = {each.name: sha256_of(each) for each in file.data_files}
         folder = _folder_for(named, file, folders, taken)
         weights[file.sha256] = tuple(
             folder.add(each.name, each, named[each.name], each.stat().st_size) for each in file.data_files

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from packager import tools
+from packager.processes import downloads
 from packager.targets.ios import package
 from packager.targets.ios.view import FrameworkView
 from packager.xcframework.layout import version_key
@@ -15,7 +15,7 @@ UNKNOWN = "of your own"
 
 def framework_view(own: PackagedFramework | None) -> FrameworkView:
     """Where Package.swift finds it: `own`, or the published one."""
-    pinned = tools.pins()["ios"]
+    pinned = downloads.pins()["ios"]
     if own is None:
         return FrameworkView(
             name="onnxruntime", version=pinned["version"], url=pinned["archive"], checksum=pinned["checksum"], path=""
@@ -28,7 +28,7 @@ def framework_view(own: PackagedFramework | None) -> FrameworkView:
 
 def oldest_ios(own: PackagedFramework | None) -> str:
     """The oldest iOS that the package runs on: its own code is tried with the published runtime's."""
-    published = str(tools.pins()["ios"]["min-ios"])
+    published = str(downloads.pins()["ios"]["min-ios"])
     return max(published, own.minimum_os or published, key=version_key) if own else published
 
 

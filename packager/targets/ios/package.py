@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from packager import tools
+from packager.processes import downloads
 from packager.render import render
 from packager.targets.ios.view import FrameworkView, IosView
 
@@ -42,7 +42,7 @@ def manifest(view: IosView) -> str:
     return render(
         "ios/Package.swift.j2",
         ManifestView(
-            swift_tools=tools.pins()["ios"]["swift-tools"],
+            swift_tools=downloads.pins()["ios"]["swift-tools"],
             package=view.package.name,
             module=view.runtime.module,
             c_module=view.runtime.c_module,

@@ -6,7 +6,7 @@ ones after 2 December 2026.
 
 from pathlib import PurePosixPath
 
-from packager.characters import to_json
+from packager.core.characters import to_json
 from packager.targets.ios import package
 from packager.targets.ios.view import IosView
 

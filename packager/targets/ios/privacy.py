@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from packager import tools
+from packager.processes import downloads
 from packager.xcframework.privacy import REASONS, TIMES, Access, privacy_manifest
 
 OWN = Access(category=TIMES, reasons=(REASONS[TIMES].code,))
@@ -26,5 +26,6 @@ def manifest(accesses: Sequence[Access] | None = None) -> str:
 def published() -> tuple[Access, ...]:
     """What the published library calls for, as it was measured on its code."""
     return tuple(
-        Access(category=entry["category"], reasons=tuple(entry["reasons"])) for entry in tools.pins()["ios"]["privacy"]
+        Access(category=entry["category"], reasons=tuple(entry["reasons"]))
+        for entry in downloads.pins()["ios"]["privacy"]
     )

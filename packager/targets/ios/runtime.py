@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from packager.core.contract import Contract, ImageInput
 from packager.providers import PROVIDERS
 from packager.targets.ios.files import CASES
 from packager.targets.ios.view import CoremlView, ProviderView, RuntimeView
-from packager.typed import Contract, ImageInput
 
 COREML = "coreml"
 MODEL_FORMATS = {"MLProgram": ".mlProgram", "NeuralNetwork": ".neuralNetwork"}

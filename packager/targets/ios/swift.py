@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable
 
-from packager import names
+from packager.core import names
 from packager.targets.apple import SYSTEM_MODULES
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")

@@ -6,26 +6,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager import tools
-from packager.archives import Content, Link, write_zip
-from packager.errors import ConfigError, nearest
-from packager.findings import Report
+from packager.core.errors import ConfigError, nearest
+from packager.core.findings import Report
+from packager.core.strict_tables import STRICT
+from packager.core.values import Artifact, Package, Plan, Sources
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store
+from packager.files.zips import Content, Link, write_zip
+from packager.processes import downloads
 from packager.providers import PROVIDERS
 from packager.render import templates_folder
-from packager.store import Step, Store
-from packager.tables import STRICT
 from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
-from packager.targets.target import Built
-from packager.values import Artifact, Package, Plan, Sources
+from packager.targets.target import Built, artifact
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
-ASSEMBLY = Step(name="ios", caller=__name__, computed_by=("packager.archives",))
+ASSEMBLY = Step(name="ios", caller=__name__, computed_by=("packager.files.zips",))
 KNOWN = ("coreml", "xnnpack")
 """The providers that packages for iOS can have."""
 VERSION = re.compile(r"[1-9][0-9]*\.(0|[1-9][0-9]*)")
@@ -71,7 +72,7 @@ class Ios:
         if self.module:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):
-            _refuse_too_old(key.replace("_", "-"), getattr(self, key), tools.pins()["ios"][key.replace("_", "-")])
+            _refuse_too_old(key.replace("_", "-"), getattr(self, key), downloads.pins()["ios"][key.replace("_", "-")])
 
     @property
     def soc_models(self) -> tuple[str, ...]:
@@ -80,7 +81,11 @@ class Ios:
 
     def runtime(self) -> str:
         """The ONNX Runtime that the package depends on, as CocoaPods names it."""
-        return str(tools.pins()["ios"]["onnxruntime"])
+        return str(downloads.pins()["ios"]["onnxruntime"])
+
+    def outside(self) -> str:
+        """Packages are laid out here."""
+        return ""
 
     def view(
         self,
@@ -90,7 +95,7 @@ class Ios:
         runtime: PackagedFramework | None = None,
         golden: Golden = NO_VECTORS,
     ) -> IosView:
-        pinned = tools.pins()["ios"]
+        pinned = downloads.pins()["ios"]
         module = swift.module_name(package.name, self.module)
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         shared = runtime_view(module, self.providers, contracts)
@@ -172,7 +177,7 @@ class Ios:
         inputs = [
             stem,
             {str(path): text for path, text in sources.texts.items()},
-            {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
+            {str(path): sha256_of(file) for path, file in sources.files.items()},
             {str(path): target for path, target in sources.links.items()},
         ]
 
@@ -183,7 +188,7 @@ class Ios:
             write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
 
         made = store.results(ASSEMBLY, inputs, make)
-        return (tools.artifact(made / f"{stem}.zip", target=self.NAME, kind="swift-package"),)
+        return (artifact(made / f"{stem}.zip", target=self.NAME, kind="swift-package"),)
 
 
 def _unknown(provider: str) -> str:

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Sequence
 
-from packager import names
-from packager.errors import ModelError
+from packager.core import names
+from packager.core.errors import ModelError
+from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.render import swift_integer
 from packager.targets import dimensions
 from packager.targets.dimensions import DimensionView, Sizes
 from packager.targets.golden import samples_in_words
 from packager.targets.ios.typed import Tensors, typed_example, typed_view
 from packager.targets.ios.view import FileView, GoldenView, InputView, ModelView, OutputView
-from packager.values import ElementType, Model, Package, TensorSpec
 
 SWIFT_TYPES = {
     ElementType.FLOAT: "Float",

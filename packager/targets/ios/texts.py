@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from packager.core.contract import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextOutput
 from packager.render import render
 from packager.targets.ios import package
 from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, TestsView
-from packager.typed import AudioInput, BoxesOutput, ClassesOutput, ImageInput, MaskOutput, TextOutput
 from packager.xcframework.packaged import PackagedFramework
 
 SHARED = (

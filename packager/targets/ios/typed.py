@@ -3,21 +3,23 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packager import names
+from packager.core import names
+from packager.core.contract import (
+    SEVERAL,
+    AudioInput,
+    ClassesOutput,
+    Contract,
+    ImageInput,
+    StateInput,
+    TensorInput,
+    TypedInput,
+)
+from packager.core.values import ElementType
 from packager.render import swift_doc
 from packager.targets.dimensions import DimensionView
 from packager.targets.ios.answers import Outcome, declared_labels, results
-from packager.targets.ios.typed_view import (
-    FedView,
-    LocalsView,
-    ParameterView,
-    ResultView,
-    StateView,
-    TypedView,
-)
+from packager.targets.ios.typed_view import FedView, LocalsView, ParameterView, ResultView, StateView, TypedView
 from packager.targets.ios.view import InputView, OutputView
-from packager.typed import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput, TypedInput
-from packager.values import ElementType
 
 WIDEST = 120
 """Characters of a line: parameters stand on lines of their own where they do not fit into one."""

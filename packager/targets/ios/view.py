@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from packager.core.contract import Contract
+from packager.core.values import Package
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.ios.typed_view import TypedView
-from packager.typed import Contract
-from packager.values import Package
 from packager.xcframework.packaged import PackagedFramework
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager import tools
+from packager.core.values import Choice, Compiled, Numbers, Plan
+from packager.files.hashes import sha256_of
 from packager.targets.ends import ends_sha256
 from packager.targets.react_native.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
 from packager.targets.target import Built
-from packager.values import Choice, Compiled, Numbers, Plan
 from packager.vectors import GoldenFile
 
 BOTH = "both"
@@ -72,9 +72,7 @@ def _add(plan: Plan, layout: Layout) -> None:
         layout.add(plan.target, stem, f".{file.format}", file.path, file.sha256, size)
     for file in plan.files:
         for data in file.data_files:
-            layout.add(
-                plan.target, f"{model}-{data.stem}", data.suffix, data, tools.sha256_of(data), data.stat().st_size
-            )
+            layout.add(plan.target, f"{model}-{data.stem}", data.suffix, data, sha256_of(data), data.stat().st_size)
 
 
 def _purpose(file: Compiled, plan: Plan) -> str:
@@ -111,7 +109,7 @@ def _settings(compiled: Compiled) -> tuple[OptionView, ...]:
 
 
 def _weights(file: Path, known: Mapping[str, FlatFile]) -> WeightsView:
-    content = known[tools.sha256_of(file)]
+    content = known[sha256_of(file)]
     return WeightsView(
         name=file.name,
         path=content.path,

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Iterable
 
-from packager import names
-from packager.errors import ConfigError
+from packager.core import names
+from packager.core.errors import ConfigError
 from packager.targets.apple import SYSTEM_MODULES
 
 PREFIX = "react-native-"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager.errors import ConfigError
+from packager.core.errors import ConfigError
 from packager.providers import PROVIDERS
 from packager.targets.react_native.view import OptionView, PlatformProvidersView, ProviderView
 from packager.targets.target import Built, OwnRuntime, PackagedRuntime

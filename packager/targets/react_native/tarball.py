@@ -1,7 +1,7 @@
 """Writes npm packages (.tgz) whose bytes depend on nothing but the names and bytes inside.
 
 A ustar archive as `npm pack` makes one: everything below package/, its fixed date, nobody's user. It is stored, not
-deflated: the bytes that DEFLATE gives change with the machine, as `packager.archives` says.
+deflated: the bytes that DEFLATE gives change with the machine, as `packager.files.zips` says.
 """
 
 import shutil
@@ -12,8 +12,8 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from packager.atomic import atomic_file
-from packager.errors import ConfigError, ModelError
+from packager.core.errors import ConfigError, ModelError
+from packager.files.atomic import atomic_file
 
 PREFIX = PurePosixPath("package")
 DATE = 499162500

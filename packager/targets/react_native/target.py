@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
-from packager import tools
-from packager.findings import Report
+from packager.core.findings import Report
+from packager.core.strict_tables import STRICT
+from packager.core.values import Artifact, Package, Sources
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store
+from packager.processes import downloads
 from packager.render import templates_folder
-from packager.store import Step, Store
-from packager.tables import STRICT
 from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
 from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
-from packager.targets.target import Built, OwnRuntime
-from packager.values import Artifact, Package, Sources
+from packager.targets.target import Built, OwnRuntime, artifact
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(name="react-native", caller=__name__, computed_by=("packager.targets.react_native.tarball",))
@@ -121,8 +122,8 @@ class ReactNative:
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
             min_sdk=int(android.oldest_system),
-            compile_sdk=tools.pins()["android"]["compile-sdk"],
-            react_native=tools.pins()["react-native"]["oldest"],
+            compile_sdk=downloads.pins()["android"]["compile-sdk"],
+            react_native=downloads.pins()["react-native"]["oldest"],
             has_telemetry=runtime.has_telemetry(android),
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
@@ -151,7 +152,7 @@ class ReactNative:
         inputs = [
             name,
             {str(path): text for path, text in sources.texts.items()},
-            {str(path): tools.sha256_of(file) for path, file in sources.files.items()},
+            {str(path): sha256_of(file) for path, file in sources.files.items()},
         ]
 
         def make(folder: Path) -> None:
@@ -159,7 +160,7 @@ class ReactNative:
             tarball.write_tarball(folder / name, {**printed, **sources.files})
 
         made = store.results(ASSEMBLY, inputs, make)
-        return (tools.artifact(made / name, target=self.NAME, kind="npm-package"),)
+        return (artifact(made / name, target=self.NAME, kind="npm-package"),)
 
 
 def _headers() -> dict[PurePosixPath, Path]:

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from packager import names
+from packager.core import names
+from packager.core.contract import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput
+from packager.core.values import ElementType
 from packager.render import ts_string
 from packager.targets.react_native import typed_outputs
 from packager.targets.react_native.typed_outputs import Shown
@@ -18,8 +20,6 @@ from packager.targets.react_native.typed_view import (
     TypedView,
 )
 from packager.targets.react_native.typescript import STORAGE
-from packager.typed import SEVERAL, AudioInput, ClassesOutput, Contract, ImageInput, StateInput, TensorInput
-from packager.values import ElementType
 
 Parameter = ImageInput | AudioInput | TensorInput
 

@@ -4,9 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packager.render import ts_string
-from packager.targets.react_native.typed_view import LabelsView
-from packager.typed import (
+from packager.core.contract import (
     BoxesOutput,
     ClassesOutput,
     EmbeddingOutput,
@@ -15,7 +13,9 @@ from packager.typed import (
     TextOutput,
     TypedOutput,
 )
-from packager.values import TensorSpec
+from packager.core.values import TensorSpec
+from packager.render import ts_string
+from packager.targets.react_native.typed_view import LabelsView
 
 LINE = 110
 """Of labels, in characters: their files indent them by two or four."""

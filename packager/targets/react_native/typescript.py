@@ -3,13 +3,13 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from packager.errors import ModelError
+from packager.core.errors import ModelError
+from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
 from packager.targets.react_native.typed_view import TypedView
 from packager.targets.react_native.view import GoldenView, ModelView, PlatformView, TensorView
-from packager.values import ElementType, Model, Package, TensorSpec
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core.values import Package
 from packager.targets.golden import GoldenSampleView, TestedFileView
 from packager.targets.react_native.typed_view import ExportView, TypedView
-from packager.values import Package
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packager import tools
+from packager.files.user_cache import cache_folder
+from packager.processes import commands
 from tests.toolchain import node
 from tests.toolchain.react_native.packages import Built
 from tests.toolchain.require import require
@@ -74,7 +75,7 @@ class BareApp:
         return Bundle(script, out / "assets", tuple(name for each in sections for name in each["map"]["sources"]))
 
     def _run(self, tool: str, *arguments: str | Path) -> node.Finished:
-        scratch = tools.cache_folder() / "metro"  # Metro keeps there what it has transformed, by content
+        scratch = cache_folder() / "metro"  # Metro keeps there what it has transformed, by content
         scratch.mkdir(exist_ok=True)
         program = node.tool(node.project("react_native"), tool)
         return node.run([program, *arguments], cwd=self.folder, environment={"TMPDIR": str(scratch)})
@@ -111,7 +112,7 @@ def hermes(script: Path, bytecode: Path) -> str:
     is_suitable = folder and (sys.platform, platform.machine()) != ("linux", "aarch64")
     require(bool(is_suitable), "Hermes' compiler is for Linux on x86_64, and for macOS")
     compiler = node.project("react_native") / "node_modules" / "hermes-compiler" / "hermesc" / folder / "hermesc"
-    return tools.run([compiler, "-emit-binary", "-O", "-w", "-out", bytecode, script], what="Hermes")
+    return commands.run([compiler, "-emit-binary", "-O", "-w", "-out", bytecode, script], what="Hermes")
 
 
 def dependency(config: Mapping[str, Any], package: str, system: str) -> dict[str, Any] | None:

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from packager import tools
-from packager.store import key_of
+from packager.files.atomic import install_once
+from packager.files.store import key_of
+from packager.files.user_cache import cache_folder
+from packager.processes import downloads
 from tests.toolchain import jsc
 from tests.toolchain.react_native.bare import BareApp
 from tests.toolchain.react_native.gradle_plugin import Generated
@@ -104,8 +106,8 @@ def _commands(database: Path) -> dict[Path, str]:
 @cache
 def _programs() -> Path:
     """A folder of the cache with CMake, Ninja and what stands in for a compiler. Raises ToolError."""
-    wheels = [tools.fetch(name) for name in ("cmake", "ninja")]
-    folder = tools.cache_folder() / "cmake" / key_of([*(wheel.name for wheel in wheels), STAND_IN])[:16]
+    wheels = [downloads.fetch(name) for name in ("cmake", "ninja")]
+    folder = cache_folder() / "cmake" / key_of([*(wheel.name for wheel in wheels), STAND_IN])[:16]
 
     def unpack(made: Path) -> None:
         for wheel in wheels:
@@ -118,5 +120,5 @@ def _programs() -> Path:
         for program in [made / "cmake/data/bin/cmake", *(made / "bin").iterdir()]:
             program.chmod(0o755)  # a zip file's rights are lost on extraction
 
-    tools.install_once(folder, unpack)
+    install_once(folder, unpack)
     return folder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packager import tools
+from packager.processes import commands
 from packager.targets.android import kotlin
 from tests.toolchain import jvm, node
 
@@ -38,7 +38,7 @@ def generate(config: Mapping[str, Any], build: Path) -> Generated:
     java, native = build / "generated/autolinking/src/main/java", build / "generated/autolinking/src/main/jni"
     compiler = kotlin.find_compiler()
     classpath = [_tasks(), *_libraries(), compiler.stdlib]
-    tools.run(
+    commands.run(
         [
             compiler.java,
             *kotlin.JAVA_FLAGS,

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from packager import tools
+from packager.files.atomic import install_once
+from packager.files.user_cache import cache_folder
+from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 from tests.toolchain import jvm
 
@@ -27,15 +29,15 @@ def evaluate(build_file: Path, **given: Mapping[str, object]) -> list[tuple[str,
     groovy = _groovy()
     driver = jvm.compile_kotlin(sorted(DRIVER.glob("*.kt")), classpath=[groovy])
     path = os.pathsep.join(map(str, [driver, groovy, compiler.stdlib]))
-    said = tools.run([compiler.java, *JAVA_FLAGS, "-cp", path, "EvaluateKt", build_file, *words], what="Groovy")
+    said = commands.run([compiler.java, *JAVA_FLAGS, "-cp", path, "EvaluateKt", build_file, *words], what="Groovy")
     return [(name, value) for name, _, value in (line.partition("\t") for line in said.splitlines())]
 
 
 @cache
 def _groovy() -> Path:
     """Groovy's jar, from the cache or fetched. Raises ToolError."""
-    package = tools.fetch("groovy")
-    folder = tools.cache_folder() / "groovy" / package.name[:16]
+    package = downloads.fetch("groovy")
+    folder = cache_folder() / "groovy" / package.name[:16]
 
     def unpack(made: Path) -> None:
         with tarfile.open(package) as archive:
@@ -43,5 +45,5 @@ def _groovy() -> Path:
             assert content, f"{package} has no {JAR}"
             (made / "groovy.jar").write_bytes(content.read())
 
-    tools.install_once(folder, unpack)
+    install_once(folder, unpack)
     return folder / "groovy.jar"

@@ -5,7 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
-from packager import tools
+from packager.files.user_cache import cache_folder
 from tests.toolchain import node, vision
 from tests.toolchain.react_native.packages import unpack
 
@@ -40,7 +40,7 @@ def make(folder: Path) -> Path:
 
 def run(folder: Path, name: str, *arguments: str) -> node.Finished:
     """Runs a command of the app's packages, such as `expo`. Metro keeps what it has transformed, by content."""
-    scratch = tools.cache_folder() / "metro"
+    scratch = cache_folder() / "metro"
     scratch.mkdir(exist_ok=True)
     program = node.tool(node.project("expo"), name)
     return node.run([program, *arguments], cwd=folder, environment={"TMPDIR": str(scratch)})

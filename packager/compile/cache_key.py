@@ -1,0 +1,81 @@
+"""Names a file for CoreML's cache: what Core ML compiled of another model or variant is never taken for it.
+
+The provider keeps what Core ML has compiled in a folder of the app, under the entry COREML_CACHE_KEY of a model's
+metadata: letters and digits, 64 at most. Without one it goes by the file's path, or by the names of inputs and outputs
+where a model comes from memory: both stay when a model changes, which the provider does not notice
+(coreml_provider_factory.h of ONNX Runtime 1.29, ModelCacheDirectory).
+"""
+
+import hashlib
+import mmap
+from collections.abc import Sequence
+from pathlib import Path
+
+from packager.compile.canonical import flatbuffer_classes
+from packager.files.hashes import sha256_of
+
+ENTRY = "COREML_CACHE_KEY"
+ROOM = "0" * 64
+"""What stands in the entry until the file is there whose digits it takes."""
+VALUE_SLOT = 6
+"""Offset of `value` in the vtable of StringStringEntry in ort.fbs, behind that of `key`."""
+
+
+def with_room(graph: bytes) -> bytes:
+    """The serialized ModelProto `graph` with an entry for a key: files that are made of it get one."""
+    return graph + _room()
+
+
+def has_room(graph: bytes) -> bool:
+    return graph.endswith(_room())
+
+
+def write_key(path: Path, data_files: Sequence[Path] = ()) -> None:
+    """Puts the key into the file in ORT format or ONNX at `path`, made of a graph with room for it.
+
+    The key is the sha256 of the file with the room still empty, of an ONNX file that of its data files, too: the same
+    input gives the same key.
+    """
+    key = _key([path, *data_files])
+    if path.suffix == ".ort":
+        with path.open("r+b") as file:
+            file.seek(_place(path))
+            file.write(key.encode())
+    else:
+        _write_onnx(path, key)
+
+
+def _room() -> bytes:
+    """Appended to a serialized message, another one is merged into it (Protocol Buffers, "Encoding")."""
+    from onnx import ModelProto, StringStringEntryProto
+
+    entry = StringStringEntryProto(key=ENTRY, value=ROOM)
+    return bytes(ModelProto(metadata_props=[entry]).SerializeToString())
+
+
+def _key(files: Sequence[Path]) -> str:
+    """64 hex digits; of one file, its sha256."""
+    first, *others = map(sha256_of, files)
+    return hashlib.sha256("".join([first, *others]).encode()).hexdigest() if others else first
+
+
+def _place(path: Path) -> int:
+    """Offset of the 64 characters in a file in ORT format."""
+    fbs = flatbuffer_classes()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
+        entries = [model.MetadataProps(index) for index in range(model.MetadataPropsLength())]
+        table = next(entry._tab for entry in entries if entry.Key().decode() == ENTRY)
+        string: int = table.Indirect(table.Pos + table.Offset(VALUE_SLOT))
+    return string + 4  # behind its length
+
+
+def _write_onnx(path: Path, key: str) -> None:
+    import onnx
+
+    proto = onnx.load(path, load_external_data=False)
+    others = [entry for entry in proto.metadata_props if entry.key != ENTRY]
+    del proto.metadata_props[:]
+    proto.metadata_props.extend(others)
+    proto.metadata_props.add(key=ENTRY, value=key)
+    path.write_bytes(proto.SerializeToString(deterministic=True))

@@ -1,0 +1,307 @@
+"""Compiles a variant to the file that ships: canonical ORT format, by our own driver around ONNX Runtime sessions."""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from packager.compile import cache_key
+from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, Job
+from packager.compile.ep_context import SOC_MODELS, compile_context
+from packager.compile.external import Inside, write_external
+from packager.core.errors import ConfigError, ModelError, nearest
+from packager.core.values import Compiled, Format, Style, Variant
+from packager.environments import ensure
+from packager.environments.arm64 import Arm64
+from packager.files.atomic import link_or_copy
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store, content_key, key_of
+from packager.processes import commands
+from packager.session.refusals import explain, hint_for
+
+RESULT = "result.json"
+SHARED = "model.ort"
+"""Name under which an ONNX file knows the one in ORT format whose weights it uses."""
+FP16 = "FP16"
+"""Compiled.processor of files that compute in 16 bits: ARMv8.2-A with the half-precision extension."""
+NHWC = "NhwcTransformer"
+"""It gives 16-bit pooling a layout of ONNX Runtime's own, in ORT format too, where the runtime then does not know the
+domain of the result: `No opset import for domain 'com.ms.internal.nhwc'`, on ARM."""
+FP16_SETTINGS = {"optimization.disable_specified_optimizers": NHWC}
+REPLAY = {REPLAY_ENTRY: "1"}
+COMPILE, OVER, PLAIN, CONTEXT = (
+    Step(name=name, caller=__name__, computed_by=(__name__,)) for name in ("compile", "over", "plain", "context")
+)
+FP16_CPU = "cortex-a76"
+"""What qemu stands in for such a phone: the first of ARM's phone cores that has the extension (2018)."""
+
+
+class OrtFormatError(ModelError):
+    """The model may well run, but ORT format cannot hold it."""
+
+    def __init__(self, variant: Variant, unheld: str) -> None:
+        blocks = "; weights of MatMul that are quantized in blocks fit" if unheld.endswith("weights") else ""
+        super().__init__(
+            f"{variant.model.path}: the model has {unheld} that ORT format cannot hold",
+            hint=f'ship it as ONNX: format = "auto" or "onnx"{blocks}',
+        )
+        self.unheld = unheld
+        """what, in words: `4-bit weights`"""
+
+
+def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXED, processor: str = "") -> Compiled:
+    """The canonical ORT-format file of `variant` in `style`, which is FIXED or UNFUSED.
+
+    The same graph and weights give the same bytes in any folder, process and hash seed. For `processor` FP16 an ARM
+    core chooses the kernels: x86 has none for 16-bit floats and would turn them into 32-bit ones. Raises ModelError
+    when ONNX Runtime refuses the graph or cannot load what it wrote (OrtFormatError when the format is the reason),
+    ToolError when the ARM core cannot be had.
+    """
+
+    def make(folder: Path) -> None:
+        _convert(variant, folder, store, style=style, processor=processor, name="model.ort")
+
+    made = _made(store, COMPILE, [*_inputs(variant), style, processor], make)
+    return Compiled(
+        variant=variant,
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=made.path.stat().st_size,
+        operators=made.operators,
+        disabled_optimizers=made.disabled_optimizers,
+        style=style,
+        format=Format.ORT,
+        settings=FP16_SETTINGS if processor else REPLAY if style is Style.UNFUSED else {},
+        processor=processor,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What one step left in the store."""
+
+    path: Path
+    sha256: str
+    data_files: tuple[Path, ...]
+    operators: Mapping[str, str]
+    disabled_optimizers: tuple[str, ...]
+
+
+def _inputs(variant: Variant) -> list[str]:
+    own = content_key(variant.weights)
+    return [key_of(variant.graph.hex()), variant.model.sha256, own, version("onnxruntime")]
+
+
+def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
+    folder = store.results(step, inputs, make)
+    described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    (name, sha256), *others = described["files"].items()
+    return Made(
+        path=folder / name,
+        sha256=sha256,
+        data_files=tuple(folder / other for other, _ in others),
+        operators=described.get("operators", {}),
+        disabled_optimizers=tuple(described.get("disabled_optimizers", ())),
+    )
+
+
+def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **facts: object) -> None:
+    """Writes what `_made` reads: the files, the model first, and what else is known of them.
+
+    `known` are sha256 by name, of files that need not be read again.
+    """
+    files = {name: known.get(name) or sha256_of(folder / name) for name in names}
+    (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8")
+
+
+def compile_unfused(
+    variant: Variant, store: Store, fixed: Compiled | None, *, processor: str = "", inside: Inside = "nothing"
+) -> Compiled:
+    """`variant` after basic rewrites alone, as ONNX over the weights of `fixed`: it adds little more than the graph.
+
+    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own. What is to be `inside` is in
+    the graph itself. For `processor` FP16 an ARM core does the rewriting, as for `fixed`.
+    Raises ModelError when ONNX Runtime refuses the graph or cannot load what it wrote.
+    """
+
+    return _over(variant, store, fixed, style=Style.UNFUSED, processor=processor, inside=inside)
+
+
+def compile_fused(variant: Variant, store: Store, unfused: Compiled) -> Compiled:
+    """`variant` with every rewrite for ARM's CPU, as ONNX over the weights of `unfused`, its file in ORT format.
+
+    For packages in which a provider needs its weights in its own file. Raises as `compile_unfused`.
+    """
+    return _over(variant, store, unfused, style=Style.FIXED, processor="", inside="nothing")
+
+
+def _over(
+    variant: Variant, store: Store, base: Compiled | None, *, style: Style, processor: str, inside: Inside
+) -> Compiled:
+    def make(folder: Path) -> None:
+        if base:
+            link_or_copy(base.path, folder / SHARED)
+        # Weights that the base does not have are called after the graph: several may lie beside one base.
+        name = f"{style}-{processor}".lower().rstrip("-") + ".onnx"
+        _convert(variant, folder, store, name=name, style=style, processor=processor, base=base, inside=inside)
+
+    made = _made(store, OVER, [*_inputs(variant), base and base.sha256, style, processor, inside], make)
+    own = (made.path, *(file for file in made.data_files if file.name != SHARED))
+    return Compiled(
+        variant=variant,
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=sum(file.stat().st_size for file in own),
+        operators={},
+        disabled_optimizers=made.disabled_optimizers,
+        style=style,
+        format=Format.ONNX,
+        data_files=made.data_files,
+    )
+
+
+def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing") -> Compiled:
+    """`variant` as ONNX with its weights in files beside it; the runtime rewrites the graph when it loads it."""
+
+    def make(folder: Path) -> None:
+        path, data = write_external(variant.graph, variant.data_folder, folder, "model", inside=inside)
+        if cache_key.has_room(variant.graph):
+            cache_key.write_key(path, data)
+        _describe(folder, [path.name, *(file.name for file in data)], {})
+
+    made = _made(store, PLAIN, [*_inputs(variant), inside], make)
+    return Compiled(
+        variant=variant,
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=sum(file.stat().st_size for file in (made.path, *made.data_files)),
+        operators={},
+        style=Style.PLAIN,
+        format=Format.ONNX,
+        data_files=made.data_files,
+    )
+
+
+def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
+    """`variant` compiled ahead of time for a Qualcomm chip, by the name that Android gives it: `SM8650`.
+
+    Raises ConfigError for a chip that nobody knows, ToolError where Qualcomm's compiler is missing, ModelError where it
+    refuses the graph.
+    """
+    numbers = {name: number for number, names in SOC_MODELS.items() for name in names}
+    if chip not in numbers:
+        raise ConfigError(f"unknown chip '{chip}' in soc-models", hint=nearest(chip, sorted(numbers)))
+
+    def make(folder: Path) -> None:
+        with store.scratch() as scratch:
+            graph = scratch / "variant.onnx"
+            graph.write_bytes(variant.graph)
+            compile_context(graph, variant.data_folder, numbers[chip], folder / "model.onnx", scratch)
+        _describe(folder, ["model.onnx"], {})
+
+    made = _made(store, CONTEXT, [*_inputs(variant), numbers[chip]], make)
+    return Compiled(
+        variant=variant,
+        path=made.path,
+        sha256=made.sha256,
+        size_bytes=made.path.stat().st_size,
+        operators={},
+        style=Style.CONTEXT,
+        format=Format.ONNX,
+    )
+
+
+def _convert(
+    variant: Variant,
+    folder: Path,
+    store: Store,
+    *,
+    name: str,
+    style: Style,
+    processor: str = "",
+    base: Compiled | None = None,
+    inside: Inside = "nothing",
+) -> None:
+    """Writes the file `name` and `result.json`, which says what is in it, to `folder`."""
+    output = folder / name
+    with store.scratch() as scratch:
+        graph = scratch / "graph.onnx"
+        graph.write_bytes(variant.graph)
+        job = Job(
+            graph=str(graph),
+            data_folder=str(variant.data_folder),
+            output=str(output),
+            scratch=str(scratch),
+            source_bytes=variant.size_bytes,
+            is_unfused=style is Style.UNFUSED,
+            shared=str(folder / SHARED) if base else "",
+            inside=inside,
+            disabled_optimizers=list(base.disabled_optimizers) if base else [],
+            raw=str(_saved_on_arm(variant, graph, scratch, output, style)) if processor == FP16 else "",
+        )
+        answer = commands.run_job(
+            ["-m", "packager.compile.converter"],
+            asdict(job),
+            scratch,
+            crash=f"{variant.model.path}: ONNX Runtime crashed while converting it",
+            hint="report it to ONNX Runtime with the model; a simpler export may avoid it",
+            environment=converter_environment(),
+        )
+    if "unheld" in answer:
+        raise OrtFormatError(variant, str(answer["unheld"]))
+    if "error" in answer:
+        raise _refused(variant, str(answer["error"]))
+    done = answer["ok"]
+    _describe(
+        folder,
+        [name, *done["files"]],
+        {SHARED: base.sha256} if base else {},
+        operators=done["operators"],
+        disabled_optimizers=done["disabled_optimizers"],
+    )
+
+
+def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, style: Style) -> Path:
+    """What ONNX Runtime makes of the graph on an ARM core with 16-bit arithmetic, in the format of `output`: all
+    rewrites, or basic ones for an unfused file, which then records no fusions."""
+    core = Arm64(cpu=FP16_CPU)
+    ensure(core)
+    is_ort = output.suffix == ".ort"
+    raw = scratch / f"arm64{output.suffix}"
+    answer = commands.run_job(
+        [Path(__file__).with_name("session.py")],
+        {
+            "graph": str(graph),
+            "data_folder": str(variant.data_folder),
+            "output": str(raw),
+            "entries": SESSION_ENTRIES if is_ort else EXTERNAL_ENTRIES,
+            "level": "all" if style is Style.FIXED else "basic",
+            "disabled_optimizers": ["NchwcTransformer", NHWC],
+            "provider": "CPUExecutionProvider",
+        },
+        scratch,
+        crash=f"{variant.model.path}: ONNX Runtime for ARM crashed while converting it",
+        hint='ship it in 32 bits: float16 = "float32" in the target\'s table',
+        environment=core.variables(),
+        command=core.command(),
+        owner=core.NAME,
+    )
+    if "error" in answer:
+        raise _refused(variant, str(answer["error"]))
+    return raw
+
+
+def _refused(variant: Variant, error: str) -> ModelError:
+    return ModelError(
+        f"{variant.model.path}: ONNX Runtime cannot convert it: {explain(error)}",
+        hint=hint_for(error),
+    )
+
+
+def converter_environment() -> dict[str, str]:
+    """Has glibc ask for huge pages ("Memory Allocation Tunables"): page faults are most of a large model's cost."""
+    tunables = os.environ.get("GLIBC_TUNABLES", "")
+    return {"GLIBC_TUNABLES": f"{tunables}:glibc.malloc.hugetlb=1".lstrip(":")}

@@ -1,0 +1,289 @@
+"""Converts one graph in a process of its own: `python -m packager.compile.converter JOB.json`.
+
+A process of its own, because ONNX Runtime takes its process down with it on some models, and because its memory is
+given back whole. Prints one JSON line: what was made, or ONNX Runtime's error.
+"""
+
+import errno
+import json
+import os
+import re
+import shutil
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+SESSION_ENTRIES = {
+    "session.save_model_format": "ORT",
+    "session.qdqisint8allowed": "1",  # ARM kernels take signed int8; the default leaves S8S8 models half unfused
+    "session.disable_prepacking": "1",  # packed weights are not saved, so packing is work thrown away
+    "session.intra_op.allow_spinning": "0",
+}
+
+EXTERNAL_ENTRIES = {
+    **SESSION_ENTRIES,
+    "session.save_model_format": "ONNX",
+    "session.optimized_model_external_initializers_file_name": "external.weights",
+    "session.optimized_model_external_initializers_min_size_in_bytes": "1024",
+}
+
+MAPPED_ENTRIES = {
+    "session.disable_prepacking": "1",
+    "session.use_memory_mapped_ort_model": "1",
+    "session.use_ort_model_bytes_for_initializers": "1",
+}
+"""Weights stay in the mapped file: loading costs what the graph costs, not twice the weights."""
+
+REPLAY_ENTRY = "session.enable_saved_runtime_optimizations"
+"""Without it, ONNX Runtime 1.31 ignores the fusions that an unfused file records; 1.29 replays them always."""
+
+FOLDING = ["ConstantFolding", "FuseFp16InitializerToFp32NodeTransformer"]
+"""The graph optimizers that turn int8 and float16 weights into float32 ones."""
+
+RECORD_ATTEMPTS: tuple[list[str], ...] = ([], ["QDQSelectorActionTransformer"])
+"""Optimizers whose records an unfused file does without. ONNX Runtime, up to 1.31.1 at least, writes records of some
+quantized graphs that it refuses to replay: `Not enough produced nodes in the runtime optimization record`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    graph: str
+    """file with the serialized ModelProto"""
+    data_folder: str
+    """folder of its external data"""
+    output: str
+    """where the canonical file goes"""
+    scratch: str
+    """folder for the raw file"""
+    source_bytes: int
+    is_unfused: bool = False
+    """basic rewrites instead of all: as ONNX, or as ORT format with the fusions as records, by the name of `output`"""
+    shared: str = ""
+    """the CPU's ORT-format file, beside `output`: an unfused ONNX file takes its weights from it where it can"""
+    inside: Literal["nothing", "parameters", "weights"] = "nothing"
+    """what is in the graph of such a file itself (shared.Inside)"""
+    disabled_optimizers: list[str] = field(default_factory=list)
+    """those that were left out for `shared`"""
+    raw: str = ""
+    """what was saved on another processor, whose kernels this one may not have: it is not saved again"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    operators: dict[str, str]
+    disabled_optimizers: list[str]
+    files: list[str] = field(default_factory=list)
+    """names of the data files of an ONNX file"""
+
+
+def convert(job: Job) -> Result:
+    """Converts, and puts a key for CoreML's cache into the file where the graph has room for one. Raises what ONNX
+    Runtime raises."""
+    from packager.compile import cache_key
+
+    result, output = _converted(job), Path(job.output)
+    if cache_key.has_room(Path(job.graph).read_bytes()):
+        cache_key.write_key(output, [output.with_name(name) for name in result.files])
+    return result
+
+
+def _converted(job: Job) -> Result:
+    """Converts, mends growth, writes canonical bytes and loads them again."""
+    from packager.compile.canonical import canonicalize
+    from packager.compile.operators import required_operators
+
+    output = Path(job.output)
+    if job.raw and output.suffix == ".ort":
+        canonicalize(Path(job.raw), output)
+        refuse_unheld(output)
+        return Result(operators=dict(required_operators(output)), disabled_optimizers=[])
+    if output.suffix == ".onnx":
+        return _write_onnx(job)
+    if job.is_unfused:
+        return _convert_unfused(job)
+    raw, disabled = _smallest(job, {}, [])
+    canonicalize(raw, output)
+    raw.unlink()
+    refuse_unheld(output)
+    load_again(output)
+    return Result(operators=dict(required_operators(output)), disabled_optimizers=disabled)
+
+
+def _write_onnx(job: Job) -> Result:
+    """The graph after basic rewrites or all, as ONNX over the weights of a file in ORT format, or over its own."""
+    import onnxruntime
+
+    from packager.compile import inserted_casts
+    from packager.compile.shared import share
+
+    output, shared = Path(job.output), Path(job.shared) if job.shared else None
+    raw = Path(job.raw) if job.raw else _save_onnx(job)
+    clean = raw.with_name("clean.onnx")
+    sources = [clean, raw] if inserted_casts.remove(raw, clean) else [raw]
+    for source in sources:
+        rest = share(source, shared, output, inside=job.inside)
+        try:
+            onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
+            break
+        except Exception as error:  # a cast that was merged with one of the model's cannot be taken out alone
+            if source is raw or not is_onnxruntime_error(error):
+                raise
+    files = [file.name for file in (shared, rest) if file]
+    return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
+
+
+def _save_onnx(job: Job) -> Path:
+    import onnxruntime
+
+    levels, disabled = onnxruntime.GraphOptimizationLevel, job.disabled_optimizers
+    if not job.is_unfused:
+        disabled = ["NchwcTransformer", *(name for name in disabled if name in FOLDING)]
+    raw = Path(job.scratch) / "rewritten.onnx"
+    folder = {"session.model_external_initializers_file_folder_path": job.data_folder}
+    options = session_options({**EXTERNAL_ENTRIES, **folder})
+    options.graph_optimization_level = levels.ORT_ENABLE_BASIC if job.is_unfused else levels.ORT_ENABLE_ALL
+    options.optimized_model_filepath = str(raw)
+    onnxruntime.InferenceSession(
+        Path(job.graph).read_bytes(), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
+    )
+    return raw
+
+
+def _convert_unfused(job: Job) -> Result:
+    """The first attempt whose records can be replayed; its operators are those before and after the replay."""
+    from packager.compile.canonical import canonicalize
+    from packager.compile.operators import required_operators, union
+
+    output, replayed = Path(job.output), Path(job.scratch) / "replayed.ort"
+    for dropped in RECORD_ATTEMPTS:
+        raw, disabled = _smallest(job, {"optimization.minimal_build_optimizations": "save"}, dropped)
+        canonicalize(raw, output)
+        raw.unlink()
+        refuse_unheld(output)
+        try:
+            _replay(output, replayed)
+        except Exception as error:
+            if not is_onnxruntime_error(error) or "runtime optimization record" not in str(error):
+                raise
+            refusal = error
+            continue
+        operators = union([required_operators(output), required_operators(replayed)])
+        return Result(operators=dict(operators), disabled_optimizers=disabled)
+    raise refusal
+
+
+def _replay(source: Path, destination: Path) -> None:
+    """Loads an unfused file as a device does when no provider takes anything, and saves what it has become."""
+    import onnxruntime
+
+    options = session_options({"session.save_model_format": "ORT", REPLAY_ENTRY: "1", **MAPPED_ENTRIES})
+    options.optimized_model_filepath = str(destination)
+    onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
+
+
+def _smallest(job: Job, entries: dict[str, str], dropped: list[str]) -> tuple[Path, list[str]]:
+    """The raw ORT file, and the optimizers left out for it.
+
+    Constant folding computes what DequantizeLinear and Cast make of int8 and float16 weights and stores the result
+    as float32. A file that grew is converted again without it and the smaller one is kept.
+    """
+    raw = _save(job, "raw.ort", entries, dropped)
+    size = raw.stat().st_size
+    if not has_grown(job.source_bytes, size):
+        return raw, dropped
+    unfolded = _save(job, "unfolded.ort", entries, [*dropped, *FOLDING])
+    if unfolded.stat().st_size < 0.8 * size:
+        return unfolded, [*dropped, *FOLDING]
+    return raw, dropped
+
+
+def has_grown(source_bytes: int, converted_bytes: int) -> bool:
+    """More than a quarter and 64 KiB: less is the graph's own description, which ORT format keeps in more words."""
+    return converted_bytes > 1.25 * source_bytes and converted_bytes > source_bytes + 65536
+
+
+def _save(job: Job, name: str, entries: dict[str, str], disabled: list[str]) -> Path:
+    import onnxruntime
+
+    path = Path(job.scratch) / name
+    folder = {"session.model_external_initializers_file_folder_path": job.data_folder}
+    options = session_options({**SESSION_ENTRIES, **entries, **folder})
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.optimized_model_filepath = str(path)
+    # The NCHWc layout is for x86 alone; phones have no kernels for it.
+    session = onnxruntime.InferenceSession(
+        Path(job.graph).read_bytes(),
+        options,
+        providers=["CPUExecutionProvider"],
+        disabled_optimizers=["NchwcTransformer", *disabled],
+    )
+    del session
+    return path
+
+
+class UnheldError(Exception):
+    """The graph has something, said in words, that ORT format cannot hold."""
+
+
+NO_TYPE = re.compile(r"We do not support type \[(\d+)\]")
+"""What ONNX Runtime says of values that are neither tensors, sequences nor maps (SaveTypeInfoOrtFormat)."""
+KINDS = {"8": "sparse tensors", "9": "optional values"}
+"""Fields of TypeProto in onnx.proto, as ONNX Runtime names them in that refusal."""
+
+
+def refuse_unheld(path: Path) -> None:
+    """ONNX Runtime writes element types into ORT format that the format does not have, and cannot read them back."""
+    from packager.compile.reader import unheld
+
+    if what := unheld(path):
+        raise UnheldError(what)
+
+
+def load_again(path: Path) -> None:
+    """A file that was written can still be one that does not load."""
+    import onnxruntime
+
+    onnxruntime.InferenceSession(str(path), session_options(MAPPED_ENTRIES), providers=["CPUExecutionProvider"])
+
+
+def session_options(entries: dict[str, str]) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    for key, value in entries.items():
+        options.add_session_config_entry(key, value)
+    return options
+
+
+def is_onnxruntime_error(error: Exception) -> bool:
+    """Its exceptions share no base class but Exception, only their module."""
+    return type(error).__module__.startswith("onnxruntime")
+
+
+def answer(job: Job) -> dict[str, object]:
+    """What became of `job`, as JSON can say it: `ok`, what ORT format cannot hold as `unheld`, or ONNX Runtime's
+    `error`."""
+    try:
+        return {"ok": asdict(convert(job))}
+    except UnheldError as error:
+        return {"unheld": str(error)}
+    except Exception as error:  # the parent raises onnxruntime's
+        if not is_onnxruntime_error(error):
+            raise
+        if "Failed to save" in str(error) and shutil.disk_usage(job.scratch).free < 2 * job.source_bytes:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # all it says is that it could not
+        no_type = NO_TYPE.search(str(error))
+        return {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
+
+
+def main() -> int:
+    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    sys.stdout.write(json.dumps(answer(job)) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

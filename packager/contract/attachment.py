@@ -1,0 +1,315 @@
+"""Puts what `[model.NAME.inputs]` and `[model.NAME.outputs]` say into a model's graph, ahead of it and behind it.
+
+The model itself is the core: its inputs get static shapes, its nodes stay as they are. What is added lies in the same
+graph, so that every runtime, every check and every platform computes the same.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from packager import models
+from packager.contract import (
+    INPUT_KINDS,
+    OPSET,
+    OUTPUT_KINDS,
+    AttachedInput,
+    AttachedOutput,
+    Core,
+    InputKind,
+    OutputKind,
+    Writer,
+    Written,
+)
+from packager.core import names
+from packager.core.errors import ConfigError, ModelError, nearest
+from packager.core.values import Contract, Model, Signature, TensorSpec
+from packager.graph import traversal
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ValueInfoProto
+
+PLAIN = "tensor"
+"""The kind of what has no table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """What mobpack.toml says of a model's inputs and outputs, by their names."""
+
+    inputs: Mapping[str, InputKind]
+    outputs: Mapping[str, OutputKind]
+
+    @property
+    def are_empty(self) -> bool:
+        return not self.inputs and not self.outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What the kinds have written around a core."""
+
+    inputs: Mapping[str, AttachedInput]
+    """by the core's name"""
+    outputs: Mapping[str, AttachedOutput]
+    made: Mapping[str, tuple[TensorSpec, ...]]
+    """the graph's inputs and outputs that a kind has made, by the core's name"""
+    written: Written
+
+    @property
+    def carried(self) -> frozenset[str]:
+        """Outputs that are states."""
+        found = (each.typed for each in self.inputs.values())
+        return frozenset(typed.output.name for typed in found if typed and hasattr(typed, "output"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attached:
+    """A model with its contract, and what it was on the way there."""
+
+    model: Model
+    before: Model
+    """the user's, in the shapes that the contract gives it"""
+    core: Model
+    """the same in an opset that contracts can be written in: ONNX's converter may have rewritten it"""
+
+    @property
+    def is_raised(self) -> bool:
+        return self.core.graph != self.before.graph
+
+
+def attach(model: Model, tables: Tables) -> Attached:
+    """`model` with its contract in the graph; the same model where there are no `tables`.
+
+    Raises ConfigError that names the table for keys that do not fit the model, ModelError for a graph that cannot
+    have a contract.
+    """
+    if tables.are_empty:
+        return Attached(model=model, before=model, core=model)
+    where = f"model.{model.name}"
+    _refuse_unknown(tables, model.signature, where)
+    before = _with_shapes(model, tables, where)
+    core = raised(before)
+    return Attached(model=_joined(core, _parts(core, tables, where)), before=before, core=core)
+
+
+def raised(model: Model) -> Model:
+    """`model` in an opset that has what contracts are written with; ONNX's own converter rewrites older ones.
+
+    Raises ModelError for a model that it cannot rewrite.
+    """
+    import onnx
+    import onnx.version_converter
+
+    opset = max((version for domain, version in model.opsets.items() if domain in ("", "ai.onnx")), default=1)
+    if opset >= OPSET:
+        return model
+    proto = onnx.ModelProto.FromString(model.graph)
+    hint = f"export the model with opset_version={OPSET} or later"
+    if proto.functions:
+        raise ModelError(f"model '{model.name}': opset {opset} with functions cannot be raised to {OPSET}", hint=hint)
+    try:
+        made = onnx.version_converter.convert_version(proto, OPSET)
+    except (RuntimeError, onnx.version_converter.ConvertError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(
+            f"model '{model.name}' has opset {opset}; pictures, sounds and boxes need {OPSET}, and ONNX's converter "
+            f"cannot raise it: {reason}",
+            hint=hint,
+        ) from error
+    del made.metadata_props[:]
+    made.metadata_props.extend(proto.metadata_props)
+    return models.rebuilt(model, made)
+
+
+def _refuse_unknown(tables: Tables, signature: Signature, where: str) -> None:
+    for kind, table, specs in (
+        ("inputs", tables.inputs, signature.inputs),
+        ("outputs", tables.outputs, signature.outputs),
+    ):
+        known = [spec.name for spec in specs]
+        for name in table:
+            if name not in known:
+                raise ConfigError(
+                    f"{where}.{kind}.{name}: the model has no such {kind[:-1]}", hint=nearest(name, known)
+                )
+
+
+def _with_shapes(model: Model, tables: Tables, where: str) -> Model:
+    """The inputs of the core as static as their kinds want them."""
+    import onnx
+
+    shapes: dict[str, tuple[int, ...]] = {}
+    for spec in model.signature.inputs:
+        if spec.name in tables.inputs:
+            with _named(f"{where}.inputs.{spec.name}"):
+                shape = tables.inputs[spec.name].shape(spec)
+            shapes |= {} if shape is None else {spec.name: shape}
+    proto = onnx.ModelProto.FromString(model.graph)
+    models.fix_shapes(proto, shapes, f"[{where}.inputs]")
+    return models.rebuilt(model, proto)
+
+
+def _parts(model: Model, tables: Tables, where: str) -> Parts:
+    import onnx
+
+    proto = onnx.ModelProto.FromString(model.graph)
+    written = Written()
+    taken = frozenset(name for node in traversal.all_nodes(proto) for name in (*node.input, *node.output))
+    inputs: dict[str, AttachedInput] = {}
+    outputs: dict[str, AttachedOutput] = {}
+    made: dict[str, tuple[TensorSpec, ...]] = {}
+    for spec in model.signature.inputs:
+        before = len(written.inputs)
+        input_kind = tables.inputs.get(spec.name) or INPUT_KINDS[PLAIN]()
+        with _named(f"{where}.inputs.{spec.name}"):
+            inputs[spec.name] = input_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec)
+        made[spec.name] = tuple(written.inputs[before:])
+    core = Core(
+        outputs={spec.name: spec for spec in model.signature.outputs},
+        placements={name: each.placement for name, each in inputs.items() if each.placement},
+        metadata={entry.key: entry.value for entry in proto.metadata_props},
+    )
+    parts = Parts(inputs=inputs, outputs=outputs, made=made, written=written)
+    _refuse_unfit_states(parts, core, tables, where)
+    for spec in _in_order(model.signature.outputs, tables):
+        if spec.name in parts.carried or any(spec.name in each.taken for each in outputs.values()):
+            continue
+        before = len(written.outputs)
+        output_kind = tables.outputs.get(spec.name) or OUTPUT_KINDS[PLAIN]()
+        with _named(f"{where}.outputs.{spec.name}"):
+            outputs[spec.name] = output_kind.attach(Writer(scope=spec.name, taken=taken, written=written), spec, core)
+        made[spec.name] = tuple(written.outputs[before:])
+    return parts
+
+
+def _in_order(outputs: tuple[TensorSpec, ...], tables: Tables) -> list[TensorSpec]:
+    """Those with a table first: they may take others in, which are no outputs then."""
+    return sorted(outputs, key=lambda spec: spec.name not in tables.outputs)
+
+
+def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -> None:
+    """Raises ConfigError for a state whose output is missing, of another type, or has a table of its own."""
+    for name, each in parts.inputs.items():
+        after = getattr(each.typed, "output", None)
+        if after is None:
+            continue
+        found = core.outputs.get(after.name)
+        if found is None:
+            hint = nearest(after.name, list(core.outputs))
+            raise ConfigError(f"{where}.inputs.{name}: the model has no output '{after.name}'", hint=hint)
+        if found.element is not after.element or not _is_alike(found, after):
+            raise ConfigError(
+                f"{where}.inputs.{name}: output '{after.name}' is {found.element} {list(found.shape)}, "
+                f"the state {after.element} {list(after.shape)}",
+                hint="name the output that is the next state",
+            )
+        if after.name in tables.outputs:
+            raise ConfigError(f"{where}.outputs.{after.name}: is a state already", hint="take out one of the tables")
+
+
+def _is_alike(found: TensorSpec, wanted: TensorSpec) -> bool:
+    """Whether the shape of `found` can be that of `wanted`, as far as it is known."""
+    pairs = zip(found.shape, wanted.shape, strict=False)
+    return len(found.shape) == len(wanted.shape) and all(a == b for a, b in pairs if isinstance(a, int))
+
+
+def _joined(model: Model, parts: Parts) -> Model:
+    """One graph of the core and what is around it."""
+    import onnx
+
+    proto = onnx.ModelProto.FromString(model.graph)
+    _rename(parts, proto.graph)
+    for name, array in parts.written.constants.items():
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    proto.graph.node.extend(parts.written.nodes)
+    _replace_inputs(proto.graph, parts)
+    outputs = _replace_outputs(proto.graph, parts)
+    made = models.rebuilt(model, proto)
+    return replace(made, contract=_contract(made.signature, parts, outputs))
+
+
+def _rename(parts: Parts, graph: "GraphProto") -> None:
+    """What was made of an app's input gets the name under which the core takes it."""
+    constants = parts.written.constants
+    moved: dict[str, str] = {}
+    for name, each in parts.inputs.items():
+        if each.value in constants:  # one constant may serve several
+            constants[name] = constants[each.value]
+        elif each.value:
+            moved[each.value] = name
+    for node in parts.written.nodes:
+        for values in (node.input, node.output):
+            values[:] = [moved.get(value, value) for value in values]
+
+
+def _replace_inputs(graph: "GraphProto", parts: Parts) -> None:
+    kept: list[ValueInfoProto] = []
+    for value in graph.input:
+        attached = parts.inputs.get(value.name)
+        if attached is None or not attached.value:
+            kept.append(value)
+        kept += [_value_info(spec) for spec in parts.made.get(value.name, ())]
+    _assign(graph.input, kept)
+
+
+def _replace_outputs(graph: "GraphProto", parts: Parts) -> list[str]:
+    """Returns the core's outputs that an app gets, in the model's order."""
+    kept: list[ValueInfoProto] = []
+    order: list[str] = []
+    taken = {name for each in parts.outputs.values() for name in each.taken}
+    for value in graph.output:
+        if value.name in parts.outputs:
+            order.append(value.name)
+            kept += [_value_info(spec) for spec in parts.made[value.name]]
+        if value.name not in taken:
+            kept.append(value)
+    _assign(graph.output, kept)
+    return order
+
+
+def _assign(values: Any, kept: "list[ValueInfoProto]") -> None:
+    copies = [type(value).FromString(value.SerializeToString()) for value in kept]
+    del values[:]
+    values.extend(copies)
+
+
+@contextmanager
+def _named(table: str) -> Iterator[None]:
+    """Puts the table in front of what a kind refuses."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"{table}: {error.message}", hint=error.hint) from error
+
+
+def _value_info(spec: TensorSpec) -> "ValueInfoProto":
+    from onnx import TensorProto, helper
+
+    return helper.make_tensor_value_info(
+        spec.name, TensorProto.DataType.Value(spec.element.value.upper()), list(spec.shape)
+    )
+
+
+def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contract:
+    specs = {spec.name: spec for spec in (*signature.inputs, *signature.outputs)}
+    typed_inputs = [each.typed for each in parts.inputs.values() if each.typed]
+    typed_outputs = [parts.outputs[name].typed for name in outputs]
+    identifiers = names.identifiers([each.identifier for each in (*typed_inputs, *typed_outputs)], prefix="value")
+    known = [
+        _known(each, specs, identifier)
+        for each, identifier in zip((*typed_inputs, *typed_outputs), identifiers, strict=True)
+    ]
+    return Contract(
+        inputs=tuple(known[: len(typed_inputs)]),
+        outputs=tuple(known[len(typed_inputs) :]),
+        shapes={name: each for attached in parts.inputs.values() for name, each in attached.shapes.items()},
+        values={name: each for attached in parts.inputs.values() for name, each in attached.values.items()},
+    )
+
+
+def _known(typed: Any, specs: Mapping[str, TensorSpec], identifier: str) -> Any:
+    """`typed` with its tensors as the finished model has them."""
+    tensors = {each.name: value for each in fields(typed) if isinstance(value := getattr(typed, each.name), TensorSpec)}
+    return replace(typed, identifier=identifier, **{key: specs[value.name] for key, value in tensors.items()})

@@ -1,0 +1,135 @@
+"""What a model's outputs say in the words of its contract, as the generated classes say it on phones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packager.core.contract import (
+    BoxesOutput,
+    ClassesOutput,
+    EmbeddingOutput,
+    MaskOutput,
+    TensorOutput,
+    TextOutput,
+    TypedOutput,
+)
+
+if TYPE_CHECKING:
+    import numpy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classification:
+    label: str
+    """empty where nobody named the classes"""
+    index: int
+    score: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """In pixels of the upright picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detection:
+    label: str
+    index: int
+    score: float
+    box: Box
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """How much of a picture a class covers."""
+
+    label: str
+    index: int
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mask:
+    width: int
+    height: int
+    shares: tuple[Share, ...]
+    """of the classes that are there, the largest first"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    text: str
+    score: float
+    """mean of the symbols' scores; 0 for an empty text"""
+
+
+Answer = tuple[Classification, ...] | tuple[Detection, ...] | Mask | Reading | tuple[float, ...] | Any
+"""Of one typed output; a tensor is a list of lists."""
+
+
+def answer(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", top: int | None = None) -> Answer:
+    """What `typed` says, of the model's `outputs` by name; `top` in place of the contract's number of classes."""
+    match typed:
+        case ClassesOutput():
+            return classes(typed, outputs[typed.scores.name], top or typed.top_k)
+        case BoxesOutput():
+            return boxes(typed, outputs)
+        case MaskOutput():
+            return mask(typed, outputs[typed.classes.name])
+        case TextOutput():
+            return text(typed, outputs)
+        case EmbeddingOutput():
+            return tuple(outputs[typed.vector.name].tolist())
+        case TensorOutput():
+            return outputs[typed.spec.name].tolist()
+
+
+def classes(typed: ClassesOutput, scores: "numpy.ndarray", top: int) -> tuple[Classification, ...]:
+    """The best `top`, best first, of equal ones the lower index; those below the threshold and NaN are left out."""
+    import numpy
+
+    order = [int(index) for index in numpy.argsort(-scores, kind="stable") if scores[index] >= typed.threshold]
+    return tuple(
+        Classification(label=_label(typed.labels, index), index=index, score=float(scores[index]))
+        for index in order[:top]
+    )
+
+
+def boxes(typed: BoxesOutput, outputs: "Mapping[str, numpy.ndarray]") -> tuple[Detection, ...]:
+    found = (outputs[spec.name].tolist() for spec in (typed.boxes, typed.scores, typed.classes))
+    return tuple(
+        Detection(
+            label=_label(typed.labels, index),
+            index=index,
+            score=score,
+            box=Box(left=corners[0], top=corners[1], right=corners[2], bottom=corners[3]),
+        )
+        for corners, score, index in zip(*found, strict=True)
+    )
+
+
+def mask(typed: MaskOutput, places: "numpy.ndarray") -> Mask:
+    import numpy
+
+    found, counts = numpy.unique(places, return_counts=True)
+    shares = [
+        Share(label=_label(typed.labels, int(index)), index=int(index), share=float(count / places.size))
+        for index, count in zip(found, counts, strict=True)
+    ]
+    height, width = places.shape
+    return Mask(width=width, height=height, shares=tuple(sorted(shares, key=lambda each: -each.share)))
+
+
+def text(typed: TextOutput, outputs: "Mapping[str, numpy.ndarray]") -> Reading:
+    symbols, scores = outputs[typed.symbols.name], outputs[typed.scores.name]
+    words = "".join(typed.alphabet[index] for index in symbols.tolist())
+    return Reading(text=words, score=float(scores.mean()) if scores.size else 0.0)
+
+
+def _label(labels: tuple[str, ...], index: int) -> str:
+    return labels[index] if index < len(labels) else ""

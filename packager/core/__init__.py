@@ -1,0 +1,1 @@
+"""Values, names and errors that every part uses; imports nothing of the parts."""

@@ -1,0 +1,118 @@
+"""What the user sees: steps, warnings, tables. The only writer to the terminal; messages go to standard error."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from packager.core.characters import shown
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+
+
+@dataclass
+class Console:
+    """Prints as the work goes on and remembers the warnings for `--strict` and the manifest."""
+
+    quiet: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Callable[[str], None]]:
+        """Shows that `title` is being done, then that it is done and how long it took.
+
+        Gives a function that shows, for as long as it lasts, which part of it is being done.
+        """
+        if self.quiet:
+            yield lambda part: None
+            return
+        console = rich_console(stderr=True)
+        start = time.perf_counter()
+        if console.is_terminal:
+            with console.status(f"{escape(title)} ...") as status:
+                yield lambda part: status.update(f"{escape(title)}: {escape(part)} ...")
+        else:
+            yield lambda part: None
+        took = f"{time.perf_counter() - start:.1f} s"
+        console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
+
+    @contextmanager
+    def progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
+        """Like `step`, for work that knows how far it is: gives a function that takes what is done and what there is
+        in all, and shows a bar of it."""
+        if self.quiet:
+            yield lambda done, total: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = rich_console(stderr=True)
+        start = time.perf_counter()
+        columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task(escape(title), total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+        took = f"{time.perf_counter() - start:.1f} s"
+        console.print(f"  [green]✓[/green] {escape(title)} [dim]{took}[/dim]", highlight=False)
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            rich_console(stderr=True).print(shown(text), highlight=False, markup=False)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+        self.caution(text)
+
+    def caution(self, text: str) -> None:
+        """A warning about this machine, not about what is built: it is neither in the manifest nor for `--strict`."""
+        rich_console(stderr=True).print(
+            f"warning: {shown(text)}", style="yellow", highlight=False, markup=False, soft_wrap=True
+        )
+
+    def error(self, message: str, hint: str) -> None:
+        console = rich_console(stderr=True)
+        console.print(f"mobpack: error: {shown(message)}", style="red", highlight=False, markup=False, soft_wrap=True)
+        if hint:
+            console.print(f"hint: {shown(hint)}", highlight=False, markup=False, soft_wrap=True)
+
+    def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """A result, on standard output."""
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        table = Table(title=escape(title) or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*(escape(cell) for cell in row))
+        rich_console(stderr=False).print(table)
+
+    def result(self, text: str) -> None:
+        """Text for standard output."""
+        sys.stdout.write(shown(text if text.endswith("\n") else text + "\n"))
+
+
+def rich_console(*, stderr: bool) -> "RichConsole":
+    from rich.console import Console as RichConsole
+
+    console = RichConsole(stderr=stderr)
+    if not console.is_terminal:
+        console.width = 120
+    return console
+
+
+def escape(text: str) -> str:
+    from rich.markup import escape as rich_escape
+
+    return rich_escape(shown(text))
+
+
+def size(count: float) -> str:
+    """`6.8 MB`: bytes in decimal units, as package registries print them."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

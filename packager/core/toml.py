@@ -1,0 +1,72 @@
+"""TOML as mobpack.toml has it: read, and refused in words where nobody could build from it."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from packager.core import characters, user_files
+from packager.core.errors import ConfigError
+
+MAX_BYTES = 4 << 20
+"""of the file: more is none that anybody wrote"""
+DEEPEST = 64
+"""Tables and arrays within each other; none of ours has more than six."""
+UNREAD = frozenset({"path"})
+"""Keys whose texts name what is opened and are written nowhere: a folder of the user's may have any name."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The document in `path`, with a byte-order mark or without. Raises ConfigError."""
+    try:
+        document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such file", hint="run: mobpack init MODEL.onnx") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
+    except RecursionError as error:
+        raise _too_deep(str(path)) from error
+    except ValueError as error:  # TOML's, UTF-8's, and integers of thousands of digits
+        raise ConfigError(f"{path}: not valid TOML: {error}", hint="see toml.io for the format") from error
+    return document
+
+
+def value_of(text: str) -> Any:
+    """A value of `--set`: TOML, or text where it is not. Raises ConfigError."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except RecursionError as error:
+        raise _too_deep("--set") from error
+    except ValueError:
+        return text
+
+
+def refuse(document: Mapping[str, Any]) -> None:
+    """Raises ConfigError for what is within too much else, and for characters that nobody sees."""
+    for where, text in _texts(document, (), DEEPEST):
+        if character := characters.unseen(text):
+            raise ConfigError(
+                f"{characters.shown('.'.join(where))}: {characters.in_words(character)} cannot stand there",
+                hint="characters that show nothing, or turn others around, reach no package: take it out",
+            )
+
+
+def _texts(value: object, where: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every key and every text, each with the keys that lead to it."""
+    if not depth:
+        raise _too_deep(".".join(where[:2]))
+    if isinstance(value, str) and not (where and where[-1] in UNREAD):
+        yield where, value
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield (*where, str(key)), str(key)
+            yield from _texts(each, (*where, str(key)), depth - 1)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each, where, depth - 1)
+
+
+def _too_deep(where: str) -> ConfigError:
+    return ConfigError(
+        f"{where}: more than {DEEPEST} tables or arrays within each other", hint="docs/configuration.md has every key"
+    )

@@ -1,0 +1,7 @@
+"""Results by content: the same inputs are never computed twice, a half-made or damaged result is never used."""
+
+from packager.files.store.index import damage_of
+from packager.files.store.keys import Step, content_key, key_of
+from packager.files.store.store import ABANDONED_AFTER_S, Store
+
+__all__ = ["ABANDONED_AFTER_S", "Step", "Store", "content_key", "damage_of", "key_of"]

@@ -1,0 +1,210 @@
+"""Which files of mobpack a result is made by: modules, all that they import or start, and what these read.
+
+Read from the text of modules, by patterns: parsing them takes a second, this a few hundredths.
+"""
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from packager.render import templates_folder
+
+FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
+IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
+MODULE = re.compile(r"packager(?<=[\"']packager)((?:\.\w+)+)[:\"']")
+"""In a string: what is started with `-m`, or imported by name."""
+BESIDE = re.compile(r"""with_name\(["']([\w.-]+)["']"""), re.compile(r""" / ["']([\w.-]+)["']""")
+"""A file or folder by its path: `Path(__file__).with_name("session.py")`. Patterns that begin with a word are fast."""
+TABLE = re.compile(r"""pins\(\)\[(?:["']([\w-]+)["']|[^\]]*)\]""")
+COMMENT = re.compile(r"#[^\n]*")
+PINS = "processes/pins.toml"
+FILES = "files"
+"""Table of pins.toml with a table for each file that is fetched."""
+NEUTRAL = ("packager/files/store", "packager/core/console.py")
+"""Where results are kept, and how the user is told: no result depends on it."""
+PACKAGES = {
+    "PIL": "pillow",
+    "flatbuffers": "flatbuffers",
+    "google": "protobuf",
+    "jinja2": "jinja2",
+    "numpy": "numpy",
+    "onnx": "onnx",
+    "onnxruntime": "onnxruntime",
+}
+"""Modules of other people -> the package whose version tells what they compute."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """One version of mobpack's code."""
+
+    package: Path
+    """`packager/`"""
+    templates: Path
+
+    def module(self, name: str) -> Path | None:
+        """The file of the module `packager.a.b`; None where there is none of that name."""
+        return _modules(self).get(name)
+
+    def name(self, path: Path) -> str:
+        """`packager/a/b.py`"""
+        return "packager" + str(path)[len(str(self.package)) :].replace(os.sep, "/")
+
+
+@cache
+def _modules(code: Code) -> Mapping[str, Path]:
+    """Every module by its name."""
+    paths = (path for path in code.package.rglob("*.py"))
+    return {code.name(path)[:-3].replace("/", ".").removesuffix(".__init__"): path for path in paths}
+
+
+INSTALLED = Code(package=Path(__file__).parents[2], templates=templates_folder())
+
+
+@dataclass(frozen=True, kw_only=True)
+class References:
+    """What the text of a module names."""
+
+    modules: tuple[str, ...]
+    """imported, at its top or in functions: `packager.a.b.name`, where `name` may be a module or something in one"""
+    strings: tuple[str, ...]
+    """modules of mobpack that strings name"""
+    others: tuple[str, ...]
+    """top-level modules of other people"""
+    paths: tuple[str, ...]
+    """last parts of paths"""
+    tables: tuple[str, ...]
+    """of pins.toml; an empty one where the text does not say which"""
+
+
+@cache
+def references(text: str) -> References:
+    imported = [*IMPORT.findall(text)]
+    for module, names in FROM.findall(text):
+        imported += [f"{module}.{name}" for name in re.findall(r"(\w+)(?: as \w+)?", COMMENT.sub("", names))]
+    return References(
+        modules=tuple(each for each in imported if each.split(".")[0] == "packager"),
+        strings=tuple(f"packager{each}" for each in MODULE.findall(text)),
+        others=tuple({each.split(".")[0] for each in imported} & PACKAGES.keys()),
+        paths=tuple(name for pattern in BESIDE for name in pattern.findall(text)),
+        tables=tuple(TABLE.findall(text)),
+    )
+
+
+@cache
+def content_of(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@cache
+def text_of(path: Path) -> str:
+    return content_of(path).decode()
+
+
+@cache
+def closure(code: Code, modules: tuple[str, ...]) -> frozenset[Path]:
+    """The files of `modules` and of all that they import, start and read, pins and templates left out.
+
+    The `__init__.py` of a folder counts where it is imported by its own name.
+    """
+    found: set[Path] = set()
+    waiting = [path for module in modules if (path := code.module(module))]
+    while waiting:
+        path = waiting.pop()
+        if path not in found and not code.name(path).startswith(NEUTRAL):
+            found.add(path)
+            waiting += _named_by(code, path) if path.suffix == ".py" else ()
+    return frozenset(found)
+
+
+@cache
+def _named_by(code: Code, path: Path) -> tuple[Path, ...]:
+    named = references(text_of(path))
+    imported = (code.module(each) or code.module(each.rpartition(".")[0]) for each in named.modules)
+    started = (code.module(each) for each in named.strings)
+    read = (file for name in named.paths for file in _at(code, path, name))
+    return tuple(each for each in (*imported, *started, *read) if each)
+
+
+def _at(code: Code, module: Path, name: str) -> Iterator[Path]:
+    """The files that `module` may mean by a path that ends with `name`: beside it, or else a program anywhere."""
+    beside = module.with_name(name)
+    if name == Path(PINS).name:
+        return
+    if beside.is_file():
+        yield beside
+    elif beside.is_dir() and not (beside / "__init__.py").exists():
+        yield from (file for file in beside.rglob("*") if file.is_file() and file.suffix != ".pyc")
+    elif name.endswith(".py"):
+        yield from code.package.rglob(name)
+
+
+def digest(code: Code, modules: tuple[str, ...], files: Iterable[Path] = (), templates: Iterable[str] = ()) -> str:
+    """Hex sha256 of the closure of `modules`, of more `files`, of `templates` (files or folders below templates/), of
+    the pins they use and of the versions of what they import."""
+    reached = closure(code, modules) | set(files)
+    texts = [text_of(path) for path in reached if path.suffix == ".py"]
+    others = {name for text in texts for name in references(text).others}
+    sums = {
+        **{code.name(path): _sha256(path) for path in reached},
+        **{path.relative_to(code.templates).as_posix(): _sha256(path) for path in _templates(code, templates)},
+        **{name: _version(PACKAGES[name]) for name in others},
+        **{f"pin {name}": repr(value) for name, value in pins_of(code, texts).items()},
+    }
+    return hashlib.sha256(repr(sorted(sums.items())).encode()).hexdigest()
+
+
+def _templates(code: Code, names: Iterable[str]) -> Iterator[Path]:
+    for name in names:
+        path = code.templates / name
+        yield from (each for each in path.rglob("*") if each.is_file()) if path.is_dir() else (path,)
+
+
+def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
+    """The tables of pins.toml that modules with these `texts` use; a file counts where a text holds its name, or
+    puts names together from the same first word: `f"arm64-{name}"`."""
+    pinned = _pins(code.package / PINS)
+    texts = list(texts)
+    tables = {name for text in texts for name in references(text).tables}
+    found = {name: value for name, value in pinned.items() if name != FILES and (name in tables or "" in tables)}
+    files = pinned.get(FILES, {})
+    return {**found, **{f"{FILES}.{name}": files[name] for text in texts for name in _files_in(text, tuple(files))}}
+
+
+@cache
+def _files_in(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `names` that a module with this `text` may fetch."""
+    if "pin(" not in text and "fetch(" not in text:
+        return ()
+    return tuple(name for name in names if f'"{name}"' in text or f'f"{name.split("-")[0]}-{{' in text)
+
+
+@cache
+def _pins(path: Path) -> Mapping[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(content_of(path)).hexdigest()
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def forget() -> None:
+    """Has files be read again: they are read once in a process."""
+    for function in (_modules, content_of, text_of, closure, _named_by, _sha256, _pins):
+        function.cache_clear()

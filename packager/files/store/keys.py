@@ -1,0 +1,51 @@
+"""What a result depends on, as one string: its inputs, and the code that computes it."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from packager.files.hashes import known_sha256
+from packager.files.store.closure import INSTALLED, Code, digest
+
+LAYOUT = 2
+"""Of entries in the store: those of another layout have other keys."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A kind of result, and the code that makes it: other code, another key."""
+
+    name: str
+    """of the folder with its results"""
+    caller: str
+    """the module that asks for the result, by its `__name__`; what it imports counts only if it is named below"""
+    computed_by: tuple[str, ...] = ()
+    """modules that compute it, with all that they import and start"""
+    templates: tuple[str, ...] = ()
+    """files and folders of templates/ that are rendered, or copied, into it"""
+
+    @cached_property
+    def code(self) -> str:
+        """Hex sha256 of what makes the result."""
+        return self.code_in(INSTALLED)
+
+    def code_in(self, code: Code) -> str:
+        own = code.module(self.caller)
+        return digest(code, self.computed_by, [own] if own else [], self.templates)
+
+    def key(self, inputs: object) -> str:
+        """Of the result for `inputs` (anything JSON can say)."""
+        return key_of([LAYOUT, self.name, self.code, inputs])
+
+
+def key_of(inputs: object) -> str:
+    """Hex sha256 of `inputs` as canonical JSON."""
+    text = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def content_key(file: Path | None) -> str:
+    """Hex sha256 of a stored file, read once in a process; empty for none."""
+    return known_sha256(file) if file else ""

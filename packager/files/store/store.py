@@ -1,0 +1,192 @@
+"""Results by content: the same inputs are never computed twice, and a half-made or damaged result is never used.
+
+A key covers everything that a step's output depends on, the code that computes it too (`keys.py`). The files of a
+result lie in `<root>/<step>/<key>/files/`, and their index beside that folder. A step writes into a scratch folder
+that is renamed into place when all of it is on the disk, so that neither a killed build nor a power cut leaves half an
+entry behind. Whatever is read is compared with its index first; an entry that differs is removed and made anew.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packager.core.console import Console
+from packager.core.errors import ToolError
+from packager.files.atomic import NO_SPACE
+from packager.files.store.index import FILES, INDEX, damage_of, sync, write_index
+from packager.files.store.keys import Step
+
+ABANDONED_AFTER_S = 24 * 60 * 60
+SCRATCH = "scratch"
+GRACE_S = 60 * 60
+"""What was used that recently is never pruned."""
+USERS = ".users"
+"""Folder of the store with a file for each process that builds, which keeps it locked."""
+USES = ".uses"
+"""File of the store that is locked by all while they look for an entry, by one alone while it removes one."""
+REPAIRS = ".repairs"
+"""File of the store that is locked while a damaged entry is removed."""
+
+
+def _warn(text: str) -> None:
+    Console().caution(text)
+
+
+@dataclass(frozen=True)
+class Store:
+    root: Path
+    warn: Callable[[str], None] = field(default=_warn, compare=False)
+    """gets a sentence for each entry that is damaged"""
+
+    def results(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
+        """The folder with what `make` writes for `inputs` (anything JSON can say), made now unless it is there, whole.
+
+        Nothing may write to it.
+        """
+        entry = self._entry(step, inputs)
+        if self._is_whole(entry):
+            return entry / FILES
+        with self.scratch() as scratch:
+            made = scratch / "entry"
+            (made / FILES).mkdir(parents=True)
+            make(made / FILES)
+            write_index(made)
+            entry.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                made.rename(entry)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+            else:
+                sync(entry.parent)
+                return entry / FILES
+        return self.results(step, inputs, make)  # another build was faster: its result is as good
+
+    def find(self, step: Step, inputs: object) -> Path | None:
+        """The folder of results that are there, without making them."""
+        entry = self._entry(step, inputs)
+        return entry / FILES if self._is_whole(entry) else None
+
+    def _entry(self, step: Step, inputs: object) -> Path:
+        return self.root / step.name / step.key(inputs)
+
+    def _is_whole(self, entry: Path) -> bool:
+        """Whether the entry is there and as it was made; a damaged one is removed."""
+        if not entry.exists():
+            return False
+        with self._locked(USES, fcntl.LOCK_SH):
+            if not entry.exists():
+                return False
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # damaged; a store that another user fills
+                os.utime(entry / INDEX)
+        if not damage_of(entry):
+            return True
+        damage = self.remove_if_damaged(entry)
+        if damage:
+            self.warn(f"stored result {_words(entry)} is damaged ({damage}): it is made anew")
+        return not damage and entry.exists()  # another build may have found it, too, and made it anew by now
+
+    def remove_if_damaged(self, entry: Path) -> str:
+        """What is wrong with an entry, in words, which is then removed; empty where it is whole or gone."""
+        with self._locked(REPAIRS, fcntl.LOCK_EX):
+            damage = damage_of(entry) if entry.exists() else ""
+            if damage:
+                with self.scratch() as scratch:
+                    entry.rename(scratch / "damaged")
+        return damage
+
+    @contextlib.contextmanager
+    def _locked(self, name: str, how: int) -> Iterator[None]:
+        """Other processes wait for the end of the block, where they lock the same file of the store."""
+        with (self.root / name).open("a") as lock:
+            fcntl.flock(lock, how)
+            yield
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """No process prunes what this one uses in the block."""
+        with self.scratch():  # says so where nothing can be written
+            (self.root / USERS).mkdir(exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=self.root / USERS)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            Path(name).unlink(missing_ok=True)
+            os.close(descriptor)
+
+    def oldest_use(self) -> float:
+        """Since when the process that has been building for longest uses the store, in seconds since 1970; now, where
+        none does. What processes that were killed have left is removed."""
+        started = [time.time()]
+        for path in (self.root / USERS).iterdir() if (self.root / USERS).is_dir() else ():
+            with contextlib.suppress(FileNotFoundError), path.open("a") as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    started.append(path.stat().st_mtime)
+                else:
+                    if time.time() - path.stat().st_mtime > GRACE_S:  # a younger one is about to be locked
+                        path.unlink()
+                    else:
+                        started.append(path.stat().st_mtime)
+        return min(started)
+
+    def remove(self, entry: Path, *, unless_used_since: float) -> bool:
+        """Takes an entry out of the store; whether it did. Files of it that somebody has open can be read on."""
+        try:
+            with self.scratch() as scratch, self._locked(USES, fcntl.LOCK_EX):
+                used = (entry / INDEX if (entry / INDEX).exists() else entry).stat().st_mtime
+                if used >= unless_used_since:
+                    return False
+                entry.rename(scratch / "removed")
+        except FileNotFoundError:  # another process has removed it
+            return False
+        except PermissionError as error:
+            self.warn(f"stored result {_words(entry)} cannot be removed: {error.strerror}")
+            return False
+        return True
+
+    @contextlib.contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A folder that is gone afterwards, on the disk of the store."""
+        base = self.root / SCRATCH
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(base)
+            folder = Path(tempfile.mkdtemp(dir=base))
+        except OSError as error:
+            raise ToolError(
+                f"cannot write to the cache {self.root}: {error.strerror}",
+                hint="free some space, or set XDG_CACHE_HOME to a folder you can write to",
+            ) from error
+        try:
+            yield folder
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                raise ToolError(
+                    f"no space left on the disk of {self.root}", hint="free some space, then run again"
+                ) from error
+            raise
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _words(entry: Path) -> str:
+    """`compile/0123456789ab`"""
+    return f"{entry.parent.name}/{entry.name[:12]}"
+
+
+def _remove_abandoned(base: Path) -> None:
+    """Removes what builds that were killed have left; a build of today may still be running."""
+    for folder in base.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
+                shutil.rmtree(folder)

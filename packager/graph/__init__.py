@@ -1,0 +1,1 @@
+"""ONNX graphs: how they are seen, walked through, and where their weights lie."""

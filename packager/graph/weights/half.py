@@ -1,0 +1,90 @@
+"""Weights as float16, with a count of what does not fit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packager.graph.weights.groups import Box, per_tensor
+from packager.graph.weights.reading import Weight
+from packager.graph.weights.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+LARGEST = 65504.0
+OVERFLOW = 65520.0
+"""From here on a number rounds to infinity."""
+VANISHING = 2.0**-25
+"""Up to here a number rounds to zero."""
+
+
+@dataclass
+class Halves:
+    """The bytes of a weight as float16, piece by piece: half to even, denormals kept, finite numbers stay finite.
+
+    The counts are those of the numbers given so far. ONNX Runtime's converter also raises small numbers to 6e-8, so
+    that a divisor or an epsilon does not become zero: here `vanished` tells the caller to leave such a tensor alone.
+    """
+
+    weight: Weight
+    threads: int = THREADS
+    piece: int = PIECE_NUMBERS
+    overflows: int = 0
+    """finite numbers that became the largest one of float16"""
+    vanished: int = 0
+    """numbers other than zero that became zero"""
+
+    def __iter__(self) -> Iterator[bytes]:
+        scratch = Scratch()
+
+        def convert(box: Box) -> tuple[bytes, int, int]:
+            numbers = scratch.floats(box.size)
+            self.weight.read(box.start, numbers)
+            return _converted(numbers)
+
+        self.overflows = self.vanished = 0
+        boxes = per_tensor(self.weight.shape).boxes(self.piece)
+        for content, overflows, vanished in in_order(convert, boxes, self.threads):
+            self.overflows += overflows
+            self.vanished += vanished
+            yield content
+
+
+def _converted(numbers: "NDArray[numpy.float32]") -> tuple[bytes, int, int]:
+    """The bytes for `numbers`, which are lost, and how many were too large and too small."""
+    import numpy
+
+    signs = numbers.view(numpy.uint32) >> 16
+    signs &= 0x8000
+    sizes = numpy.abs(numbers, out=numbers)
+    overflows = vanished = 0
+    if not sizes.max() < OVERFLOW:  # or NaN
+        is_over = (sizes >= OVERFLOW) & numpy.isfinite(sizes)
+        overflows = int(numpy.count_nonzero(is_over))
+        sizes[is_over] = LARGEST
+    if not sizes.min() > VANISHING:  # or NaN
+        vanished = int(numpy.count_nonzero(sizes <= VANISHING) - numpy.count_nonzero(sizes == 0))
+    signs |= _half_bits(sizes) if sizes.max() < OVERFLOW else sizes.astype(numpy.float16).view(numpy.uint16)
+    return signs.astype("<u2").tobytes(), overflows, vanished
+
+
+def _half_bits(sizes: "NDArray[numpy.float32]") -> "NDArray[Any]":
+    """The bits of float16 for numbers from 0 to below OVERFLOW, which are lost: twice as fast as numpy's own.
+
+    Adding a power of two, 2^13 times the number's own, makes the processor round at the last bit of float16
+    (fp16_ieee_from_fp32_value in github.com/Maratyshcha/FP16).
+    """
+    import numpy
+
+    adders = sizes.view(numpy.uint32) & 0x7F800000
+    numpy.maximum(adders, 0x38800000, out=adders)  # 2^-14, the least that is no denormal of float16
+    adders += 0x07800000
+    sizes *= 4
+    sizes += adders.view(numpy.float32)
+    bits = sizes.view(numpy.uint32)
+    numpy.right_shift(bits, 13, out=adders)
+    adders &= 0x7C00
+    bits &= 0x0FFF
+    adders += bits
+    return adders

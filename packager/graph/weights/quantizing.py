@@ -1,0 +1,130 @@
+"""Weights as small integers, in two passes over their pieces: their ranges, then their rounding."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from packager.core.errors import ModelError
+from packager.graph.weights.groups import Box, Groups
+from packager.graph.weights.reading import Weight
+from packager.graph.weights.rounding import PACKED, Element, Parameters, pack, range_parameters, round_in_place
+from packager.graph.weights.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+def weight_parameters(
+    weight: Weight,
+    groups: Groups,
+    element: Element,
+    *,
+    is_symmetric: bool,
+    threads: int = THREADS,
+    piece: int = PIECE_NUMBERS,
+) -> Parameters:
+    """Parameters from the least and greatest number of every group; scale 1 for a group of zeros.
+
+    Raises ModelError for a weight with NaN or an infinity.
+    """
+    low, high = _ranges(weight, groups, threads, piece)
+    found = range_parameters(low, high, element, is_symmetric=is_symmetric, name=weight.name)
+    shape = groups.parameter_shape
+    return Parameters(found.scale.reshape(shape), found.zero_point.reshape(shape), element)
+
+
+def _ranges(
+    weight: Weight, groups: Groups, threads: int, piece: int
+) -> tuple["NDArray[numpy.float32]", "NDArray[numpy.float32]"]:
+    import numpy
+
+    scratch = Scratch()
+
+    def measure(box: Box) -> tuple[Box, "NDArray[Any]", "NDArray[Any]"]:
+        numbers = scratch.floats(box.size)
+        weight.read(box.start, numbers)
+        return box, *groups.extremes(box, numbers)
+
+    low, high = numpy.zeros(groups.scales, numpy.float32), numpy.zeros(groups.scales, numpy.float32)
+    for box, least, most in in_order(measure, groups.boxes(piece), threads):
+        place = groups.place(box)
+        numpy.minimum(low[place], least, out=low[place])
+        numpy.maximum(high[place], most, out=high[place])
+    return low, high
+
+
+def quantized(
+    weight: Weight, groups: Groups, parameters: Parameters, *, threads: int = THREADS, piece: int = PIECE_NUMBERS
+) -> Iterator[bytes]:
+    """The bytes of the weight as integers, piece by piece: half to even, saturating; of 4 bits, two to a byte.
+
+    The same bytes for any number of threads. Raises ModelError for a weight with NaN.
+    """
+    scratch = Scratch()
+    scale, zero = (array.reshape(groups.scales) for array in (parameters.scale, parameters.zero_point))
+
+    def convert(box: Box) -> tuple[int, "NDArray[Any]"]:
+        numbers = scratch.floats(box.size)
+        weight.read(box.start, numbers)
+        place = groups.place(box)
+        try:
+            return box.start, _rounded(numbers, groups, box, scale[place], zero[place], parameters.element)
+        except FloatingPointError as error:
+            raise ModelError(
+                f"tensor '{weight.name}' has values that are not finite", hint="train or export the model again"
+            ) from error
+
+    if parameters.element not in PACKED:
+        for _, integers in in_order(convert, groups.boxes(piece), threads):
+            yield integers.tobytes()
+        return
+
+    def convert_and_pack(box: Box) -> bytes:
+        start, integers = convert(box)
+        return pack(integers, is_second=start % 2 == 1)
+
+    halves = ((box.start + box.size) % 2 == 1 for box in groups.boxes(piece))
+    yield from _joined(zip(in_order(convert_and_pack, groups.boxes(piece), threads), halves, strict=True))
+
+
+def _rounded(
+    numbers: "NDArray[numpy.float32]",
+    groups: Groups,
+    box: Box,
+    scale: "NDArray[numpy.float32]",
+    zero: "NDArray[Any]",
+    element: Element,
+) -> "NDArray[Any]":
+    """The integers for the `numbers` of `box`, flat; `scale` and `zero` are those of the box."""
+    import numpy
+
+    if not groups.block_size:
+        return round_in_place(numbers.reshape(box.shape), scale, zero, element).reshape(-1)
+    parts = [
+        round_in_place(part, scale[:, where, None], zero[:, where, None], element).reshape(box.shape[0], -1)
+        for part, where in groups.blocks(box, numbers)
+    ]
+    return numpy.concatenate(parts, 1).reshape(-1) if len(parts) > 1 else parts[0].reshape(-1)
+
+
+def _joined(pieces: "Iterator[tuple[bytes, bool]]") -> Iterator[bytes]:
+    """Packed pieces, each with whether only the first half of its last byte is set: the next one has the other."""
+    held = b""
+    for piece, is_half in pieces:
+        content = bytes([held[0] | piece[0]]) + piece[1:] if held else piece
+        held = content[-1:] if is_half else b""
+        yield content[:-1] if is_half else content
+    yield held
+
+
+def dequantized(integers: "NDArray[Any]", groups: Groups, parameters: Parameters) -> "NDArray[numpy.float32]":
+    """The numbers that `integers`, of the tensor's shape, stand for: (q - zero_point) * scale."""
+    import numpy
+
+    def fitted(array: "NDArray[Any]") -> "NDArray[Any]":
+        cube = array.reshape(groups.scales)
+        return numpy.repeat(cube, groups.block_size, 1)[:, : groups.shape[1]] if groups.block_size else cube
+
+    shifted = integers.reshape(groups.shape).astype(numpy.int64) - fitted(parameters.zero_point).astype(numpy.int64)
+    numbers: NDArray[numpy.float32] = shifted.astype(numpy.float32) * fitted(parameters.scale)
+    return numbers.reshape(integers.shape)

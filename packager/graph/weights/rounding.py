@@ -1,0 +1,135 @@
+"""Numbers as small integers: r = scale * (q - zero_point), ONNX operators QuantizeLinear and DequantizeLinear."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from packager.core.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import ArrayLike, NDArray
+
+Element = Literal["int8", "uint8", "int16", "uint16", "int4", "uint4", "int32"]
+
+LIMITS: dict[Element, tuple[int, int]] = {
+    "int8": (-128, 127),
+    "uint8": (0, 255),
+    "int16": (-32768, 32767),
+    "uint16": (0, 65535),
+    "int4": (-8, 7),
+    "uint4": (0, 15),
+    "int32": (-(2**31), 2**31 - 1),
+}
+SYMMETRIC_LIMITS: dict[Element, tuple[int, int]] = LIMITS | {"int8": (-127, 127), "int16": (-32767, 32767)}
+"""As ONNX Runtime has them (ONNX_INT_TYPE_SYMMETRIC_RANGE of quant_utils.py). The 16 values of 4 bits are too few to
+give one up: their scale spreads the range over all, and what rounds to one more saturates, within half a step."""
+
+PACKED = ("int4", "uint4")
+"""Two to a byte."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """What turns numbers into integers of `element` and back. Both arrays have one entry for the tensor (no
+    dimensions), for every channel (one dimension) or for every block (as many dimensions as the tensor)."""
+
+    scale: "NDArray[numpy.float32]"
+    zero_point: "NDArray[Any]"
+    """of numpy's type for `element`; that of 4 bits is the one of 8"""
+    element: Element
+
+    def limits(self) -> tuple[float, float]:
+        """The least and the greatest number that every integer of the element stands for, of a single scale."""
+        low, high = ((limit - int(self.zero_point)) * float(self.scale) for limit in LIMITS[self.element])
+        return low, high
+
+
+def activation_parameters(low: float, high: float, element: Element, *, is_symmetric: bool = False) -> Parameters:
+    """Parameters for values from `low` to `high`, which are widened to include 0. Raises ModelError for NaN or inf."""
+    return range_parameters(low, high, element, is_symmetric=is_symmetric)
+
+
+def range_parameters(
+    low: "ArrayLike", high: "ArrayLike", element: Element, *, is_symmetric: bool, name: str = ""
+) -> Parameters:
+    """Parameters for many ranges at once, those of tensor `name`.
+
+    The formula of ONNX Runtime's quantizer (compute_scale_zp in quant_utils.py): scale 1 for a range of nothing, or of
+    so little that the scale were no normal float32. Symmetric ones have the zero point in the middle then, too: the
+    kernels of QLinearConv want that of all channels to be the same.
+    """
+    import numpy
+
+    least, most = (SYMMETRIC_LIMITS if is_symmetric else LIMITS)[element]
+    with numpy.errstate(over="ignore"):
+        bottom, top = (numpy.asarray(end, numpy.float32).astype(numpy.float64) for end in (low, high))
+    bottom, top = numpy.minimum(bottom, 0.0), numpy.maximum(top, 0.0)
+    if not (numpy.isfinite(bottom).all() and numpy.isfinite(top).all()):
+        raise ModelError(
+            f"tensor '{name}' has values that are not finite" if name else "a range that is not finite has no scale",
+            hint="the model computes with NaN or infinity: train or export it again, or leave the node in float",
+        )
+    if is_symmetric:
+        top = numpy.maximum(-bottom, top)
+        bottom = -top
+    scale = (top - bottom) / (most - least)
+    is_normal = scale >= numpy.finfo(numpy.float32).tiny
+    scale = numpy.where(is_normal, scale, 1.0)
+    zero = numpy.rint(numpy.full_like(scale, (least + most) / 2) if is_symmetric else least - bottom / scale)
+    if not is_symmetric:
+        zero = numpy.where(is_normal, zero, 0.0)
+    return Parameters(scale.astype(numpy.float32), zero.astype(storage(element)), element)
+
+
+def storage(element: Element) -> "numpy.dtype[Any]":
+    """numpy's type for integers of `element`."""
+    import numpy
+
+    return numpy.dtype({"int4": "int8", "uint4": "uint8"}.get(element, element))
+
+
+def round_in_place(
+    numbers: "NDArray[numpy.float32]",
+    scale: "NDArray[numpy.float32]",
+    zero_point: "NDArray[Any]",
+    element: Element,
+) -> "NDArray[Any]":
+    """The integers for `numbers`, which are lost: half to even, saturating. What is given must fit by broadcasting.
+
+    Raises FloatingPointError for NaN. Exact for up to 16 bits: float32 holds all their integers.
+    """
+    import numpy
+
+    low, high = LIMITS[element]
+    with numpy.errstate(over="ignore", invalid="raise"):
+        numpy.divide(numbers, scale, out=numbers)
+        numpy.rint(numbers, out=numbers)
+        if zero_point.any():
+            numbers += zero_point.astype(numpy.float32)
+        numpy.clip(numbers, low, high, out=numbers)
+        return numbers.astype(storage(element))
+
+
+def pack(integers: "NDArray[Any]", *, is_second: bool = False) -> bytes:
+    """Integers of 4 bits, flattened, two to a byte, the first in the low half (ONNX, TensorProto.raw_data of int4).
+
+    With `is_second` the first of them is the high half of its byte, whose low half is 0.
+    """
+    import numpy
+
+    before, count = int(is_second), integers.size
+    pairs = numpy.zeros((before + count + 1) // 2 * 2, numpy.uint8)
+    pairs[before : before + count] = integers.reshape(-1).view(numpy.uint8)
+    words = pairs.view("<u2")
+    words &= 0x0F0F
+    words |= words >> 4
+    return words.astype(numpy.uint8).tobytes()
+
+
+def unpack(content: bytes, count: int, element: Element) -> "NDArray[Any]":
+    """The `count` integers of 4 bits that `pack` made `content` of."""
+    import numpy
+
+    halves = numpy.frombuffer(content, numpy.uint8)
+    integers = numpy.stack([halves & 15, halves >> 4], axis=1).reshape(-1)[:count]
+    return integers if element == "uint4" else ((integers ^ 8).astype(numpy.int8) - 8).astype(numpy.int8)

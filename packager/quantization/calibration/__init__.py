@@ -1,0 +1,8 @@
+"""Calibration: the range of every tensor of a float graph, from samples that stream through it."""
+
+from packager.core.values import Range
+from packager.quantization.calibration.calibrate import calibrate, warnings
+from packager.quantization.calibration.request import METHODS, Method, Request
+from packager.samples import Samples
+
+__all__ = ["METHODS", "Method", "Range", "Request", "Samples", "calibrate", "warnings"]

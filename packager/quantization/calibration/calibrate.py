@@ -1,0 +1,177 @@
+"""Ranges of tensors: statistics from the store or from a process that runs the samples, then one of the methods.
+
+One set of statistics serves every method, target and scheme; every few seconds of a run are kept, so that one that was
+killed goes on where it was.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packager.core.errors import ConfigError
+from packager.core.values import Range
+from packager.files.store import Step, Store
+from packager.processes.channel import run_with_progress
+from packager.quantization.calibration.child import Job
+from packager.quantization.calibration.request import HISTOGRAMS, Method, Request
+from packager.quantization.calibration.statistics import Statistics, load
+from packager.quantization.calibration.taps import Taps, tap
+from packager.quantization.calibration.thresholds import BY_HISTOGRAM, least_and_greatest, moving_average
+
+if TYPE_CHECKING:
+    import numpy
+
+STATISTICS = "statistics.npz"
+READERS = "packager.samples.reading"
+"""Module with the functions that read samples: `Request.samples.reader` names one."""
+RANGES = Step(name="ranges", caller=__name__, computed_by=(__name__, READERS))
+WATCHED = Step(name="calibration", caller=__name__, computed_by=(__name__, READERS))
+UNFINISHED = "unfinished"
+"""Folder of the store with statistics of runs that have not come to their end."""
+UNFINISHED_DAYS = 7
+
+
+def calibrate(request: Request, store: Store, progress: Callable[[int, int], None]) -> Mapping[str, Range]:
+    """The range of every tensor of `request` that has elements; `progress` gets samples done and samples in all.
+
+    Raises ConfigError for samples that cannot be used, ModelError for tensors that cannot be calibrated.
+    """
+    if not request.samples.count:
+        raise ConfigError("no samples to calibrate with", hint="give at least one: 32 to 128 are usual")
+    if not request.tensors:
+        return {}
+    inputs = _inputs(request)
+    ranges = store.find(RANGES, [*inputs, request.method.settings])
+    if ranges:
+        progress(request.samples.count, request.samples.count)
+        return _read(ranges, request.tensors)
+    taps = tap(request.graph, request.tensors)
+    statistics = _statistics(request, taps, store, progress)
+
+    def make(folder: Path) -> None:
+        found = ranges_of(load(statistics), taps.sources, request.method)
+        text = json.dumps({name: asdict(each) for name, each in found.items()})
+        (folder / "ranges.json").write_text(text, encoding="utf-8")
+
+    return _read(store.results(RANGES, [*inputs, request.method.settings], make), request.tensors)
+
+
+def warnings(request: Request, ranges: Mapping[str, Range]) -> tuple[str, ...]:
+    """What is odd about `ranges`, a sentence for each tensor."""
+    empty = (f"tensor '{name}' has no elements in any sample" for name in request.tensors if name not in ranges)
+    constant = (
+        f"tensor '{name}' is {each.low:g} in every sample" for name, each in ranges.items() if each.low == each.high
+    )
+    return (*empty, *constant)
+
+
+def ranges_of(statistics: Statistics, sources: Mapping[str, str], method: Method) -> dict[str, Range]:
+    """Tensor -> range by `method`, tensors without elements left out."""
+    columns = {name: statistics.extremes[:, index] for index, name in enumerate(statistics.names)}
+    known: dict[str, Range] = {}
+    for source in sorted(set(sources.values())):
+        extremes = columns[source]
+        filled = extremes[extremes[:, 0] <= extremes[:, 1]]
+        if len(filled):
+            known[source] = _range(statistics, source, filled, method)
+    return {name: known[source] for name, source in sources.items() if source in known}
+
+
+def _range(statistics: Statistics, name: str, extremes: "numpy.typing.NDArray[numpy.float32]", method: Method) -> Range:
+    if method.name == "moving-average":
+        return moving_average(extremes, method)
+    seen = least_and_greatest(extremes)
+    if method.name in BY_HISTOGRAM and seen.low < seen.high:
+        return BY_HISTOGRAM[method.name](statistics.histograms[name], seen, method)
+    return seen
+
+
+def _statistics(request: Request, taps: Taps, store: Store, progress: Callable[[int, int], None]) -> Path:
+    """The file with what `request` needs to know of its tensors: more than that will do."""
+    inputs = _inputs(request)
+    for kind in dict.fromkeys((HISTOGRAMS, request.method.kind)):
+        if folder := store.find(WATCHED, [*inputs, kind]):
+            progress(request.samples.count, request.samples.count)
+            return folder / STATISTICS
+    key = [*inputs, request.method.kind]
+    unfinished = unfinished_file(request, store)
+    _remove_old(unfinished.parent)
+
+    def make(folder: Path) -> None:
+        with store.scratch() as scratch:
+            _run(request, taps, scratch, unfinished, folder / STATISTICS, progress)
+
+    made = store.results(WATCHED, key, make)
+    unfinished.unlink(missing_ok=True)
+    return made / STATISTICS
+
+
+def unfinished_file(request: Request, store: Store) -> Path:
+    """Where the statistics of `request` are kept as long as they are not those of all samples."""
+    return store.root / UNFINISHED / f"{WATCHED.key([*_inputs(request), request.method.kind])}.npz"
+
+
+def _run(
+    request: Request,
+    taps: Taps,
+    scratch: Path,
+    unfinished: Path,
+    output: Path,
+    progress: Callable[[int, int], None],
+) -> None:
+    graph = scratch / "graph.onnx"
+    graph.write_bytes(taps.graph)
+    job = Job(
+        graph=str(graph),
+        data_folder=str(request.data_folder),
+        inputs=list(taps.inputs),
+        fetched=list(taps.fetched),
+        has_histograms=request.method.kind == HISTOGRAMS,
+        reader=request.samples.reader,
+        description=dict(request.samples.description),
+        count=request.samples.count,
+        threads=request.threads,
+        unfinished=str(unfinished),
+        output=str(output),
+        outputs=str(request.outputs or ""),
+        given=list(taps.outputs) if request.outputs else [],
+    )
+    run_with_progress(
+        "packager.quantization.calibration.child",
+        asdict(job),
+        scratch,
+        lambda done: progress(done, request.samples.count),
+        crash="ONNX Runtime crashed while it ran the calibration samples",
+        hint="check that the model runs on one of the samples with onnxruntime alone",
+    )
+
+
+def _inputs(request: Request) -> list[object]:
+    """What statistics depend on, besides their kind."""
+    return [
+        hashlib.sha256(request.graph).hexdigest(),
+        request.weights_sha256,
+        sorted(set(request.tensors)),
+        request.samples.fingerprint,
+        request.samples.count,
+        version("onnxruntime"),
+    ]
+
+
+def _remove_old(folder: Path) -> None:
+    """Removes statistics that nobody has come back for."""
+    for path in folder.glob("*.npz") if folder.is_dir() else ():
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > UNFINISHED_DAYS * 24 * 60 * 60:
+                path.unlink()
+
+
+def _read(folder: Path, tensors: Iterable[str]) -> dict[str, Range]:
+    found = json.loads((folder / "ranges.json").read_text(encoding="utf-8"))
+    return {name: Range(**found[name]) for name in tensors if name in found}

@@ -1,0 +1,208 @@
+"""Watches the tensors of a graph while samples run: `python -m packager.quantization.calibration.child JOB.json`.
+
+A process of its own, because ONNX Runtime takes its process down with it on some models, and because its memory is
+given back whole. Prints JSON lines and nothing else: `{"done": samples}` as it goes, at last `{"ok": {}}` or what was
+wrong as `{"failed": class in packager.core.errors, "message", "hint"}`.
+"""
+
+import ctypes
+import json
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.core.errors import ConfigError, MobpackError, ModelError
+from packager.processes.channel import Channel
+from packager.quantization.calibration.observer import Observer
+from packager.quantization.calibration.statistics import DAMAGED, Collection, load
+from packager.rewriting.stretched import FLOATS, Stretched
+from packager.rewriting.stretches import GROUP_BYTES, grouped, sizes_of
+from packager.session import exact
+from packager.session.refusals import is_refusal
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+SAVE_EVERY_S = 3.0
+MOST_OF_TIME = 0.05
+"""The part of the time that may go into saving."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    graph: str
+    """file with the serialized ModelProto"""
+    data_folder: str
+    """folder of its external data"""
+    inputs: list[str]
+    fetched: list[str]
+    has_histograms: bool
+    reader: str
+    """`module:function` that turns `description` into samples"""
+    description: dict[str, Any]
+    count: int
+    threads: int
+    unfinished: str
+    """file with the statistics so far: read first if it is there, written every few seconds"""
+    output: str
+    """file for the statistics of all samples"""
+    outputs: str = ""
+    """folder that records the `given` values of every sample; empty where nobody wants them"""
+    given: list[str] = field(default_factory=list)
+    """outputs of the graph"""
+    save_every_s: float = SAVE_EVERY_S
+    group_bytes: int = 2 * GROUP_BYTES
+    """of the values that are held at once, of all threads; ranges do not depend on it"""
+
+
+@dataclass
+class Run:
+    """Samples on their way, whose extremes are entered in their order, whichever thread is done first."""
+
+    job: Job
+    collection: Collection
+    channel: Channel
+    waiting: "deque[Future[NDArray[float32]]]" = field(default_factory=deque)
+    save_at: float = 0.0
+
+    def enter_next(self) -> None:
+        self.collection.extremes.append(self.waiting.popleft().result())
+        self.channel.say({"done": len(self.collection.extremes)})
+
+    def enter_all(self) -> None:
+        while self.waiting:
+            self.enter_next()
+
+    def save_if_due(self) -> None:
+        started = time.monotonic()
+        if started >= self.save_at:
+            self.enter_all()  # histograms must not be ahead of the number of samples
+            if self.save_at:
+                self.collection.save(Path(self.job.unfinished))
+            now = time.monotonic()
+            self.save_at = now + max(self.job.save_every_s, (now - started) / MOST_OF_TIME)
+
+
+def watch(job: Job, channel: Channel) -> None:
+    """Runs the samples that are not in the unfinished statistics and writes those of all."""
+    collection = _begun(job)
+    done = len(collection.extremes)
+    samples = enumerate(islice(_samples(job), done, None), done)
+    first = list(islice(samples, 1))
+    observer = Observer(
+        stretched=_stretched(job, first[0][1]) if (job.fetched or job.given) and first else None,
+        inputs=tuple(job.inputs),
+        fetched=tuple(job.fetched),
+        has_histograms=job.has_histograms,
+        collection=collection,
+        outputs=Path(job.outputs),
+        given=tuple(job.given),
+    )
+    run = Run(job, collection, channel)
+    with ThreadPoolExecutor(job.threads) as pool:
+        for number, sample in chain(first, samples):
+            run.save_if_due()
+            while len(run.waiting) >= job.threads:
+                run.enter_next()
+            run.waiting.append(pool.submit(observer.observe, number, sample))
+        run.enter_all()
+    if len(collection.extremes) != job.count:
+        raise ConfigError(
+            f"{len(collection.extremes)} samples could be read, {job.count} were expected",
+            hint="leave the samples alone while they are read, and run again"
+            if collection.extremes
+            else "give at least one sample",
+        )
+    collection.save(Path(job.output))
+
+
+def _begun(job: Job) -> Collection:
+    """The statistics that an earlier process left, or empty ones."""
+    names = (*job.inputs, *job.fetched)
+    with suppress(*DAMAGED):
+        known = load(Path(job.unfinished))
+        if known.names == names:
+            return Collection(names, list(known.extremes), dict(known.histograms))
+    return Collection(names)
+
+
+def _stretched(job: Job, sample: "Mapping[str, NDArray[Any]]") -> Stretched:
+    """The graph, in stretches for the sizes that `sample` gives. Raises ModelError where ONNX Runtime refuses it, or
+    for a value that has no range in floating point."""
+    import onnx
+
+    proto = onnx.ModelProto.FromString(Path(job.graph).read_bytes())
+    sizes = sizes_of(proto, job.fetched, {name: array.shape for name, array in sample.items()})
+    groups = grouped(job.fetched, sizes, job.group_bytes // job.threads)
+    unseen = [name for name in job.given if name not in job.fetched]
+    groups += [unseen] if unseen else []
+    found = Stretched(proto, groups, lambda graph, entries: _session(graph, job.data_folder, entries))
+    _give_memory_back()
+    for name in job.fetched:
+        if found.types[name] not in FLOATS:
+            raise ModelError(
+                f"tensor '{name}' is a {found.types[name]}: it has no range in floating point",
+                hint="leave it out of the tensors",
+            )
+    return found
+
+
+def _session(graph: bytes, data_folder: str, entries: Mapping[str, str]) -> Any:
+    try:
+        return exact.opened(graph, data_folder, lambda: _options(entries))
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        raise ModelError(
+            f"ONNX Runtime refuses the graph: {error}", hint="check that it runs before it is calibrated"
+        ) from error
+
+
+def _options(entries: Mapping[str, str]) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # two samples at once make better use of two cores
+    options.enable_mem_pattern = False  # one block for all of a run cannot be given back value by value
+    options.log_severity_level = 3
+    for key, value in entries.items():
+        options.add_session_config_entry(key, value)
+    return options
+
+
+def _give_memory_back() -> None:
+    """What loading took and freed, a second copy of the weights among it; malloc would keep it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim:  # glibc has it, musl does not
+        trim(0)
+
+
+def _samples(job: Job) -> Iterator[dict[str, Any]]:
+    module, function = job.reader.split(":")
+    samples: Iterator[dict[str, Any]] = getattr(import_module(module), function)(job.description)
+    return samples
+
+
+def main() -> int:
+    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    channel = Channel.taken_over()
+    try:
+        watch(job, channel)
+    except MobpackError as error:
+        channel.say_failure(error)
+        return 0
+    channel.say({"ok": {}})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""What a quantized model is worth beside its float original: accuracy, layer by layer and by a metric, and latency."""
+
+from packager.quantization.measurement.evaluator import Evaluator
+from packager.quantization.measurement.gate import Sizes, gate
+from packager.quantization.measurement.hosts import as_measured
+from packager.quantization.measurement.latency import Latency, emulated_latency, latency
+from packager.quantization.measurement.layers import LayerError, layer_errors
+from packager.quantization.measurement.metrics import Score
+from packager.quantization.measurement.page import write_report
+from packager.quantization.measurement.report import (
+    Evaluation,
+    LayerChoice,
+    QuantizationReport,
+    SamplesUsed,
+    Search,
+    Side,
+    as_json,
+)
+from packager.quantization.measurement.subject import Subject
+from packager.samples import Samples
+
+__all__ = [
+    "Evaluation",
+    "Evaluator",
+    "Latency",
+    "LayerChoice",
+    "LayerError",
+    "QuantizationReport",
+    "Samples",
+    "SamplesUsed",
+    "Score",
+    "Search",
+    "Side",
+    "Sizes",
+    "Subject",
+    "as_json",
+    "as_measured",
+    "emulated_latency",
+    "gate",
+    "latency",
+    "layer_errors",
+    "write_report",
+]

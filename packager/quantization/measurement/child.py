@@ -1,0 +1,131 @@
+"""Scores graphs as they come: `python -m packager.quantization.measurement.child JOB.json`.
+
+A process of its own, because ONNX Runtime takes its process down with it on some graphs. It prints JSON lines:
+`{"done": samples}` while it runs the float model, `{"original": score}` when it is ready, then one `{"score": number}`
+for every request `{"graph": file, "data_folder": folder}`. What goes wrong is
+`{"failed": class in packager.core.errors, "message", "hint"}`, after which it takes the next request.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packager.core.errors import ConfigError, MobpackError
+from packager.core.user_functions import found
+from packager.graph.weights.streaming import in_order
+from packager.graph.weights.sums import Sums
+from packager.processes.channel import Channel
+from packager.quantization.measurement import function
+from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_in, has_own_data
+from packager.quantization.measurement.reference import Reference, reference
+from packager.quantization.measurement.running import opened, run
+
+Measure = Callable[[Any], dict[str, Any]]
+"""Session -> what is answered of its score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    original: str
+    """file with the float graph"""
+    data_folder: str
+    metric: str
+    code_folder: str
+    """where the module of a metric of the user's is looked for first"""
+    reader: str
+    description: dict[str, Any]
+    count: int
+    """of samples; a metric of the user's has its own"""
+    folder: str
+    """for the score of the float model by a metric of the user's"""
+    reference: str
+    """folder for what the float model makes of the samples; some of it may be there"""
+    threads: int
+    """samples that are run at once"""
+
+
+def prepared(job: Job, channel: Channel) -> tuple[Measure, float]:
+    """What measures a graph as `job` says, and what it says of the float graph."""
+    if has_own_data(job.metric):
+        code_folder = Path(job.code_folder)
+        users = found(job.metric, code_folder, f"metric {job.metric}", function.HINT)
+        return lambda session: {"score": function.measured(users, job.metric, session, code_folder)}, _original(
+            job, users
+        )
+    samples = {"reader": job.reader, "description": job.description, "count": job.count}
+    known = reference(
+        Path(job.reference),
+        Path(job.original),
+        job.data_folder,
+        samples,
+        lambda done: channel.say({"done": done}),
+    )
+    if not known.count:
+        raise ConfigError(f"no samples to measure '{job.metric}' on", hint="give at least one: 32 to 128 are usual")
+    metric = built_in(job.metric, known.original(0))
+    return lambda session: score(session, metric, known, job.threads), ORIGINALS[job.metric]
+
+
+def _original(job: Job, users: Callable[[function.Predict], Any]) -> float:
+    """The score of the float model by a metric of the user's; a process before this one may have left it."""
+    kept = Path(job.folder) / "original.json"
+    if kept.is_file():
+        return float(json.loads(kept.read_text(encoding="utf-8")))
+    session = opened(Path(job.original).read_bytes(), job.data_folder)
+    value = function.measured(users, job.metric, session, Path(job.code_folder))
+    if abs(value) == float("inf"):
+        raise ConfigError(
+            f"metric {job.metric} gives no finite number for the float model", hint="check it on the float model first"
+        )
+    kept.write_text(json.dumps(value), encoding="utf-8")
+    return value
+
+
+def score(session: Any, metric: Metric, known: Reference, threads: int) -> dict[str, Any]:
+    """Of the graph in `session`, by a built-in metric, and the sample on which it is the least. Sums are added in the
+    order of the samples."""
+
+    def of_sample(number: int) -> Sums:
+        found = run(session, known.outputs, known.sample(number))
+        return metric.of_sample(known.original(number), found)
+
+    totals = Sums()
+    worst: tuple[float, int] | None = None
+    for number, each in enumerate(in_order(of_sample, known.numbers(), threads)):
+        totals += each
+        found = (metric.value(each, 1), number)
+        worst = min(worst or found, found)
+    assert worst  # there are samples
+    least = {"samples": known.count, "worst_sample": worst[1], "worst_value": worst[0]}
+    return {"score": metric.value(totals, known.count), "worst": least}
+
+
+def serve(measure: Measure, channel: Channel) -> None:
+    """Answers requests until there are no more."""
+    for line in channel.requests:
+        request = json.loads(line)
+        try:
+            session = opened(Path(request["graph"]).read_bytes(), request["data_folder"])
+            channel.say(measure(session))
+        except MobpackError as error:
+            channel.say_failure(error)
+
+
+def main() -> int:
+    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    channel = Channel.taken_over()
+    try:
+        measure, original = prepared(job, channel)
+    except MobpackError as error:
+        channel.say_failure(error)
+        return 0
+    channel.say({"original": original})
+    serve(measure, channel)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""Scores graphs one after the other without starting a process for each: a search asks for hundreds."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from packager.core.errors import ConfigError, ModelError
+from packager.processes.channel import CrashError, Program, raise_failure
+from packager.quantization.measurement.child import Job
+from packager.quantization.measurement.metrics import Score, has_own_data
+from packager.quantization.measurement.subject import Subject
+from packager.samples import Samples
+
+THREADS = 2
+
+
+def _silent(done: int, total: int) -> None:
+    """Nobody wants to know how far it is."""
+
+
+class Evaluator:
+    """Says what quantized graphs are worth beside the float one, in a `with`.
+
+    `metric` is "sqnr" (dB over all float outputs), "cosine" (mean over samples), "top1" (share of rows whose greatest
+    number is at the same place), all beside the float model on `samples`; or "module:function", of `code_folder`, which
+    is given predict(inputs) -> outputs and returns a number, higher is better, on data of its own.
+    """
+
+    def __init__(
+        self,
+        original: Subject,
+        metric: str,
+        folder: Path,
+        *,
+        samples: Samples | None = None,
+        code_folder: Path | None = None,
+        threads: int = THREADS,
+        progress: Callable[[int, int], None] = _silent,
+        outputs: Path | None = None,
+    ) -> None:
+        """`folder` is scratch space, `outputs` a folder with what calibration recorded of the float model; more is
+        written to it. `progress` gets samples of the float model done and in all. Raises ConfigError
+        for a metric that does not exist, or that needs samples."""
+        if samples is None and not has_own_data(metric):
+            raise ConfigError(
+                f"metric '{metric}' needs samples", hint="name calibration samples, or validation samples"
+            )
+        self.metric, self.progress = metric, progress
+        self.original: float = 0.0
+        """score of the float model"""
+        self.crash_count = 0
+        self._folder = folder
+        self._program: Program | None = None
+        self._samples = samples or Samples(reader="", description={}, count=0)
+        self._job = Job(
+            original=str(original.written(folder / "original.onnx")),
+            data_folder=str(original.data_folder),
+            metric=metric,
+            code_folder=str((code_folder or Path.cwd()).absolute()),
+            reader=self._samples.reader,
+            description=dict(self._samples.description),
+            count=self._samples.count,
+            folder=str(folder),
+            reference=str(outputs or folder / "reference"),
+            threads=threads,
+        )
+
+    def __enter__(self) -> "Evaluator":
+        """Runs the float model. Raises ModelError or ConfigError when that does not work."""
+        self._start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._end(is_in_order=kind is None)
+
+    def score(self, graph_file: Path, data_folder: Path) -> Score:
+        """Of the graph in `graph_file`; see `as_measured` for what to make of it before.
+
+        Raises ModelError for one that ONNX Runtime refuses or crashes on, ConfigError when the user's metric fails; the
+        next graph is scored all the same.
+        """
+        program = self._program or self._start()
+        try:
+            answer = program.ask({"graph": str(graph_file), "data_folder": str(data_folder)})
+        except CrashError as error:
+            self.crash_count += 1
+            self._end(is_in_order=False)
+            raise ModelError(
+                f"ONNX Runtime crashed on {graph_file.name} ({error.signal}); other graphs are scored in a new process",
+                hint="leave this graph; if the float model crashes alike, report it to ONNX Runtime with the model",
+            ) from error
+        raise_failure(answer)
+        worst = answer.get("worst", {})
+        return Score(metric=self.metric, value=answer["score"], original=self.original, **worst)
+
+    def _start(self) -> Program:
+        self._program = Program(["-m", "packager.quantization.measurement.child"], asdict(self._job), self._folder)
+        try:
+            answer = self._program.answer()
+            while "done" in answer:
+                self.progress(answer["done"], self._samples.count)
+                answer = self._program.answer()
+            raise_failure(answer)
+        except CrashError as error:
+            self._end(is_in_order=False)
+            raise ModelError(
+                f"ONNX Runtime crashed while it ran the float model ({error.signal})",
+                hint="check that the model runs on one of the samples with onnxruntime alone",
+            ) from error
+        except BaseException:
+            self._end(is_in_order=False)
+            raise
+        self.original = answer["original"]
+        return self._program
+
+    def _end(self, *, is_in_order: bool) -> None:
+        if self._program:
+            self._program.end(is_in_order=is_in_order)
+        self._program = None

@@ -1,0 +1,43 @@
+"""Metrics of the user's own: `module:function`, which is given the model as a function and returns a number."""
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.core.user_functions import in_project
+from packager.quantization.measurement.running import run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+HINT = "write a function that takes predict(inputs) -> outputs, dicts of arrays by name, and returns a number"
+
+Predict = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def measured(function: Callable[[Predict], Any], text: str, session: Any, folder: Path) -> float:
+    """What `function` says of the model in `session`; minus infinity for NaN, which is worse than any number.
+
+    Random numbers start anew for every model: scores must not depend on what was measured before.
+    """
+    import numpy
+
+    random.seed(0)
+    numpy.random.seed(0)
+    with in_project(f"metric {text} fails", folder, HINT):
+        given = function(predictor(session))
+    with in_project(f"metric {text} gives {type(given).__name__}, not a number", folder, HINT):
+        value = float(given)
+    return -math.inf if math.isnan(value) else value
+
+
+def predictor(session: Any) -> Predict:
+    """What runs the model in `session`: inputs by name -> outputs by name."""
+    names = [output.name for output in session.get_outputs()]
+
+    def predict(inputs: "Mapping[str, NDArray[Any]]") -> "dict[str, NDArray[Any]]":
+        return dict(zip(names, run(session, names, inputs), strict=True))
+
+    return predict

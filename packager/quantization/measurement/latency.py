@@ -1,0 +1,158 @@
+"""How long a model takes, float beside quantized: on this machine, and on an emulated ARM64 processor."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+from packager.core.errors import ConfigError, ModelError
+from packager.core.values import Numbers
+from packager.environments.arm64 import Arm64
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
+from packager.processes import commands
+from packager.quantization.measurement import hosts, running
+from packager.quantization.measurement.subject import Subject
+from packager.samples import Samples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PROGRAM = Path(__file__).with_name("timing.py")
+RUNS, SECONDS = 30, 1.0
+"""Each graph runs until it has either."""
+SOFT_HALVES = "qemu computes 16-bit floats one by one in software, so the ratio would mislead"
+"""Measured for the orientation model: 2.9 times the time of float32, where a phone takes less."""
+LEAST_RUNS, LEAST_EMULATED_RUNS = 5, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """Of one run with one thread: medians, and between which values half of the runs lie."""
+
+    machine: str
+    """in words: `x86_64, 1 thread`"""
+    float_ms: float = 0.0
+    float_spread_ms: tuple[float, float] = (0.0, 0.0)
+    """first and third quartile"""
+    quantized_ms: float = 0.0
+    quantized_spread_ms: tuple[float, float] = (0.0, 0.0)
+    run_count: int = 0
+    """of each graph"""
+    is_emulated: bool = False
+    """whether the times say nothing, and only their ratio something"""
+    skipped: str = ""
+    """why nothing was measured, in words; empty when something was"""
+
+    @property
+    def ratio(self) -> float:
+        """Quantized for float: 0.5 is twice as fast."""
+        return self.quantized_ms / self.float_ms if self.float_ms else 1.0
+
+
+def latency(
+    original: Subject, quantized: Subject, samples: Samples, folder: Path, *, runs: int = RUNS, seconds: float = SECONDS
+) -> Latency:
+    """On this machine, on the first of `samples`; `folder` is scratch space.
+
+    Raises ModelError when ONNX Runtime cannot run one of the graphs, ConfigError when there is no sample.
+    """
+    ours = Subject(graph=hosts.as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_RUNS}
+    times = _times(original, ours, _sample(samples, folder), folder, limits)
+    return _summary(times, machine=hosts.in_words(), is_emulated=False)
+
+
+def emulated_latency(
+    original: Subject,
+    quantized: Subject,
+    samples: Samples,
+    folder: Path,
+    *,
+    environment: Arm64 | None = None,
+    runs: int = RUNS,
+    seconds: float = SECONDS,
+) -> Latency:
+    """On the processor of the environment arm64, where it is installed.
+
+    Under qemu a NEON instruction costs many of this machine's, and each kind its own number of them: how the times
+    compare is a hint, how long they are is nothing. On an arm64 machine they are what they say.
+    """
+    processor = environment or Arm64()
+    is_emulated = not hosts.is_arm64()
+    machine = f"arm64 emulated by qemu ({processor.cpu}), 1 thread" if is_emulated else hosts.in_words()
+    if reason := processor.missing():
+        return Latency(machine=machine, is_emulated=is_emulated, skipped=reason)
+    if is_emulated and traits(read_graph(quantized.graph)).numbers is Numbers.FLOAT16:
+        return Latency(machine=machine, is_emulated=is_emulated, skipped=SOFT_HALVES)
+    limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_EMULATED_RUNS}
+    times = _times(original, quantized, _sample(samples, folder), folder, limits, processor)
+    return _summary(times, machine=machine, is_emulated=is_emulated)
+
+
+def _sample(samples: Samples, folder: Path) -> Path:
+    """A file with the first of `samples`."""
+    import numpy
+
+    found = running.read(samples.reader, samples.description, samples.count)
+    first = next(iter(islice(found, 1)), None)
+    if first is None:
+        raise ConfigError("no sample to time the model on", hint="give at least one")
+    path = folder / "sample.npz"
+    arrays: dict[str, NDArray[Any]] = dict(first)
+    with path.open("wb") as file:
+        numpy.savez(file, **arrays)  # type: ignore[arg-type]
+    return path
+
+
+def _times(
+    original: Subject,
+    quantized: Subject,
+    sample: Path,
+    folder: Path,
+    limits: Mapping[str, float],
+    environment: Arm64 | None = None,
+) -> list[list[float]]:
+    """Milliseconds of every run of both graphs, which take turns in one process."""
+    graphs = [
+        {"graph": str(each.written(folder / f"timed-{name}.onnx")), "data_folder": str(each.data_folder)}
+        for name, each in (("float", original), ("quantized", quantized))
+    ]
+    answer = commands.run_job(
+        [PROGRAM],
+        {"graphs": graphs, "sample": str(sample), **limits},
+        folder,
+        crash="ONNX Runtime crashed while it was timed",
+        hint="check that the float model runs on the first sample; if it does, it is a bug of ONNX Runtime's: "
+        "exclude nodes, or choose another quantizer",
+        environment=environment.variables() if environment else None,
+        command=environment.command() if environment else (),
+        owner=environment.NAME if environment else "",
+    )
+    if "error" in answer:
+        raise ModelError(
+            f"ONNX Runtime cannot run a graph that is to be timed: {answer['error']}",
+            hint="check that the model runs on the first sample",
+        )
+    times: list[list[float]] = answer["times_ms"]
+    return times
+
+
+def _summary(times: Sequence[Sequence[float]], *, machine: str, is_emulated: bool) -> Latency:
+    original, quantized = times
+    return Latency(
+        machine=machine,
+        float_ms=median(original),
+        float_spread_ms=_quartiles(original),
+        quantized_ms=median(quantized),
+        quantized_spread_ms=_quartiles(quantized),
+        run_count=len(original),
+        is_emulated=is_emulated,
+    )
+
+
+def _quartiles(times: Sequence[float]) -> tuple[float, float]:
+    first, _, third = quantiles(times, n=4, method="inclusive")
+    return first, third

@@ -1,0 +1,161 @@
+"""How much each layer of a quantized graph differs from the float graph that it was made of.
+
+Both graphs have the same names for the same values: in the quantized one they are the dequantized numbers. What a layer
+gives therefore shows all that was rounded up to it, and its weight what was rounded there alone.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packager.graph.weights.sums import Sums
+from packager.processes.channel import run_with_progress
+from packager.quantization.measurement.comparison import Job
+from packager.quantization.measurement.hosts import as_measured
+from packager.quantization.measurement.stored import weight_sums
+from packager.quantization.measurement.subject import Subject
+from packager.rewriting.draft import Draft
+from packager.rewriting.layers import WEIGHTED, limit_behind, name_of
+from packager.rewriting.selection import PASSING
+from packager.samples import Samples
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+SAMPLES = 4
+"""What layers are compared on: a layer has many thousand numbers in each, and every further one costs two runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerError:
+    """A layer and what quantization did to it. Infinity stands for no difference at all."""
+
+    name: str
+    operator: str
+    value: str
+    """what it gives, its activation included, by name"""
+    output_sqnr_db: float
+    """of that, over the samples of `spread`: 10 log10(sum x^2 / sum (x - y)^2)"""
+    weight_sqnr_db: float | None
+    """of its weight; None where that is in float, or where it has none"""
+    becomes: str
+    """operator that gives the value in the quantized graph: DequantizeLinear where it is quantized"""
+    samples: int
+    """on how many it was compared"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pair:
+    """A layer in both graphs."""
+
+    name: str
+    node: "NodeProto"
+    value: str
+
+
+def layer_errors(
+    original: Subject, quantized: Subject, samples: Samples, folder: Path, progress: Callable[[int, int], None]
+) -> tuple[LayerError, ...]:
+    """The layers with weights and those that were quantized or replaced, in the order of the graph.
+
+    `original` is the graph that the quantizer was given; `folder` is scratch space. The samples are those of `spread`.
+    Raises ModelError when ONNX Runtime cannot run one of them, ConfigError for samples that fail.
+    """
+    before, after = _draft(original), _draft(quantized)
+    pairs = list(_pairs(before, after))
+    if not pairs:
+        return ()
+    totals = _compared(original, quantized, [pair.value for pair in pairs], samples, folder, progress)
+    return tuple(
+        LayerError(
+            name=pair.name,
+            operator=pair.node.op_type,
+            value=pair.value,
+            output_sqnr_db=totals[pair.value].sqnr_db,
+            weight_sqnr_db=found.sqnr_db if (found := weight_sums(before, after, pair.node, pair.value)) else None,
+            becomes=after.producers[pair.value].op_type,
+            samples=len(spread(samples.count)),
+        )
+        for pair in pairs
+        if pair.value in totals
+    )
+
+
+def _draft(subject: Subject) -> Draft:
+    import onnx
+
+    proto = onnx.ModelProto.FromString(subject.graph)
+    draft = Draft(proto=proto, data_folder=subject.data_folder, weights=None)
+    draft.hoist_constants()
+    return draft
+
+
+def _pairs(before: Draft, after: Draft) -> Iterator[_Pair]:
+    """What can be compared, each value once; of equal names the later ones are those of values."""
+    values: set[str] = set()
+    names: set[str] = set()
+    for node in before.graph.node:
+        value = _given(before, after, node)
+        if not value or value in values or not _is_of_interest(before, after, node, value):
+            continue
+        name = name_of(node) if name_of(node) not in names else value
+        values.add(value)
+        names.add(name)
+        yield _Pair(name=name, node=node, value=value)
+
+
+def _given(before: Draft, after: Draft, node: "NodeProto") -> str:
+    """What `node` gives, behind its activation where that joined it; empty where the quantized graph has no such."""
+    limit = limit_behind(before, node.output[0]) if node.output else None
+    candidates = (*(limit.output if limit else ()), *node.output[:1])
+    return next((name for name in candidates if name in after.producers), "")
+
+
+def _is_of_interest(before: Draft, after: Draft, node: "NodeProto", value: str) -> bool:
+    """Layers with weights always are, and what was quantized or replaced; what passes quantized numbers on is not."""
+    if node.op_type in WEIGHTED:
+        return any(name in before.constants for name in node.input)
+    becomes = after.producers[value].op_type
+    is_passed_on = node.op_type in PASSING and becomes == "DequantizeLinear"
+    return becomes != before.producers[value].op_type and not is_passed_on
+
+
+def _compared(
+    original: Subject,
+    quantized: Subject,
+    values: list[str],
+    samples: Samples,
+    folder: Path,
+    progress: Callable[[int, int], None],
+) -> Mapping[str, Sums]:
+    """Value -> sums over the chosen samples; without values that are not in floating point."""
+    ours = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    chosen = spread(samples.count)
+    job = Job(
+        original=str(original.written(folder / "original.onnx")),
+        original_folder=str(original.data_folder),
+        quantized=str(ours.written(folder / "quantized.onnx")),
+        quantized_folder=str(quantized.data_folder),
+        values=values,
+        reader=samples.reader,
+        description=dict(samples.description),
+        count=samples.count,
+        chosen=chosen,
+    )
+    answer = run_with_progress(
+        "packager.quantization.measurement.comparison",
+        asdict(job),
+        folder,
+        lambda done: progress(done, len(chosen)),
+        crash="ONNX Runtime crashed while layers were compared",
+        hint="check that the model runs on one of the samples with onnxruntime alone",
+    )
+    return {name: Sums(*sums) for name, sums in answer["sums"].items()}
+
+
+def spread(count: int) -> list[int]:
+    """Numbers of the samples that layers are compared on: SAMPLES of `count`, from the first to the last."""
+    if count <= SAMPLES:
+        return list(range(count))
+    return [number * (count - 1) // (SAMPLES - 1) for number in range(SAMPLES)]

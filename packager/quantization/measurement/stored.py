@@ -1,0 +1,179 @@
+"""Weights as a quantized graph keeps them, beside the float ones: the integers in memory, the floats row by row."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from packager.graph.weights.reading import Weight
+from packager.graph.weights.rounding import unpack
+from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.sums import Sums, sums_of
+from packager.rewriting.draft import Draft
+from packager.rewriting.layers import attribute
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import NodeProto
+
+BETWEEN = frozenset({"DequantizeLinear", "QuantizeLinear", "Relu", "Clip", "Add", "Mul", "Cast"})
+"""What quantizers put behind the node that multiplies."""
+INTEGER_FORMS = {
+    "Conv": "ConvInteger",
+    "MatMul": "MatMulInteger",
+    "Gemm": "MatMulInteger",
+}
+BLOCKS = "MatMulNBits"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A weight in integers, in the layout of the float one."""
+
+    rows: "Callable[[int, int], NDArray[Any]]"
+    """first and last + 1 -> what these rows stand for"""
+
+
+def weight_sums(before: Draft, after: Draft, node: "NodeProto", value: str) -> Sums | None:
+    """The float weight of `node` beside that of the node in `after` that makes `value`; None where that is no
+    integer one."""
+    name = next((each for each in node.input[1:2] if each in before.constants), "")
+    multiplier = _multiplier(after, node.op_type, value)
+    if not name or multiplier is None:
+        return None
+    weight = before.weight(name)
+    if weight.element != "FLOAT" or len(weight.shape) < 2 or not weight.size:
+        return None
+    is_transposed = node.op_type == "Gemm" and bool(attribute(node, "transB", 0))
+    stored = _stored(after, multiplier, weight, is_transposed)
+    return _sums(weight, stored) if stored else None
+
+
+def _multiplier(after: Draft, operator: str, value: str) -> "NodeProto | None":
+    """The node of `after` that does the work of a node of kind `operator`: the nearest before `value`."""
+    kinds = (operator, INTEGER_FORMS.get(operator, ""), BLOCKS)
+    waiting = deque([value])
+    seen = {value}
+    while waiting:
+        node = after.producers.get(waiting.popleft())
+        if node is None:
+            continue
+        if node.op_type in kinds:
+            return node
+        fresh = [name for name in node.input if node.op_type in BETWEEN and name not in seen]
+        seen.update(fresh)
+        waiting.extend(fresh)
+    return None
+
+
+def _stored(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> Stored | None:
+    if node.op_type == BLOCKS:
+        return _blocks(after, node, is_transposed)
+    if node.op_type.endswith("Integer"):
+        return _integers(after, node, weight, is_transposed)
+    source = after.producers.get(node.input[1])
+    if source is None or source.op_type != "DequantizeLinear" or source.input[0] not in after.constants:
+        return None
+    return _dequantized(after, source, weight)
+
+
+def _dequantized(after: Draft, node: "NodeProto", weight: Weight) -> Stored:
+    integers, scale = (_array(after, name) for name in node.input[:2])
+    zero = _array(after, node.input[2]) if len(node.input) > 2 and node.input[2] else None
+    shape = [1] * len(weight.shape)
+    if scale.size > 1:
+        axis = range(len(weight.shape))[int(attribute(node, "axis", 1))]
+        shape[axis] = scale.size
+    return _linear(integers.reshape(weight.shape), scale.reshape(shape), None if zero is None else zero.reshape(shape))
+
+
+def _integers(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> Stored | None:
+    """MatMulInteger and ConvInteger: the scale of the weight is multiplied in behind them."""
+    integers = _array(after, node.input[1])
+    scale = _scale_behind(after, node.output[0])
+    if scale is None:
+        return None
+    columns: NDArray[Any] = scale.reshape(-1)
+    if node.op_type == "MatMulInteger":
+        return _linear(*((integers.T, columns[:, None]) if is_transposed else (integers, columns)), None)
+    return _linear(integers, columns.reshape(-1, *[1] * (len(weight.shape) - 1)), None)
+
+
+def _scale_behind(after: Draft, product: str) -> "NDArray[Any] | None":
+    """float(product) * (scale of the moment * scale of the weight): the last of them."""
+    for cast in after.takers.get(product, ()):
+        for multiply in after.takers.get(cast.output[0], ()):
+            factors = [after.producers.get(name) for name in multiply.input]
+            names = [name for node in factors if node and node.op_type == "Mul" for name in node.input]
+            for name in names:
+                if name in after.constants:
+                    return _array(after, name)
+    return None
+
+
+def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> Stored:
+    """MatMulNBits: (columns, blocks, bytes), scales (columns, blocks), zero in the middle where none is given."""
+    import numpy
+
+    size, bits = int(attribute(node, "block_size", 32)), int(attribute(node, "bits", 4))
+    rows, columns = int(attribute(node, "K", 0)), int(attribute(node, "N", 0))
+    packed = _array(after, node.input[1])
+    count = columns * packed.shape[1] * size
+    flat: Any = unpack(packed.tobytes(), count, "uint4") if bits == 4 else packed.reshape(-1)
+    matrix = flat.reshape(columns, -1)[:, :rows]
+    scales = _array(after, node.input[2]).reshape(columns, -1)
+    middle = 1 << (bits - 1)
+
+    def by_column(first: int, last: int) -> "NDArray[Any]":
+        spread = numpy.repeat(scales[first:last], size, axis=1)[:, :rows]
+        numbers: NDArray[Any] = (matrix[first:last].astype(numpy.float32) - middle) * spread
+        return numbers
+
+    def by_row(first: int, last: int) -> "NDArray[Any]":
+        spread = scales[:, numpy.arange(first, last) // size]
+        numbers: NDArray[Any] = (matrix[:, first:last].astype(numpy.float32) - middle) * spread
+        return numbers.T
+
+    return Stored(by_column if is_transposed else by_row)
+
+
+def _linear(integers: "NDArray[Any]", scale: "NDArray[Any]", zero: "NDArray[Any] | None") -> Stored:
+    """(integers - zero) * scale, the scale and zero fitting by broadcasting."""
+    import numpy
+
+    def part(array: "NDArray[Any]", first: int, last: int) -> "NDArray[Any]":
+        return array[first:last] if array.ndim == integers.ndim and array.shape[0] > 1 else array
+
+    def rows(first: int, last: int) -> "NDArray[Any]":
+        numbers = integers[first:last].astype(numpy.float32)
+        if zero is not None:
+            numbers -= part(zero, first, last).astype(numpy.float32)
+        result: NDArray[Any] = numbers * part(scale, first, last)
+        return result
+
+    return Stored(rows)
+
+
+def _array(draft: Draft, name: str) -> "NDArray[Any]":
+    return draft.weight(name).array()
+
+
+def _sums(weight: Weight, stored: Stored) -> Sums:
+    total = Sums()
+    for first, last, numbers in _rows(weight):
+        total += sums_of(numbers, stored.rows(first, last))
+    return total
+
+
+def _rows(weight: Weight) -> "Iterator[tuple[int, int, NDArray[Any]]]":
+    """The float weight in pieces of whole rows, a row being all behind its first dimension."""
+    import numpy
+
+    width = prod(weight.shape[1:])
+    step = max(1, PIECE_NUMBERS // width)
+    for first in range(0, weight.shape[0], step):
+        last = min(first + step, weight.shape[0])
+        numbers = numpy.empty((last - first) * width, numpy.float32)
+        weight.read(first * width, numbers)
+        yield first, last, numbers.reshape(last - first, *weight.shape[1:])

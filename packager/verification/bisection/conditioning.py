@@ -1,0 +1,45 @@
+"""How far a side, or a piece of it, moves when what it is given changes in the last bits."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.core.errors import ModelError
+from packager.core.findings import OutputError
+from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.subject import Subject
+from packager.verification.parity.conditioning import perturbed
+from packager.verification.parity.outcomes import array_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import ModelProto
+
+
+def moved(
+    subject: Subject,
+    piece: "ModelProto",
+    sample: Path,
+    folder: Path,
+    expected: "Mapping[str, NDArray[Any]]",
+    limits: Limits,
+) -> OutputError | None:
+    """How far the value of `expected` moves that moves farthest, as a share of what `limits` allow; None where none
+    does, or only as what was perturbed, and where `piece` cannot be perturbed. Files go below `folder`."""
+    path = folder / "unmoved.onnx"
+    path.write_bytes(piece.SerializeToString(deterministic=True))
+    model = perturbed(piece, subject.runnable(path), subject.side.runner, folder / "shaken")
+    if model is None:
+        return None
+    names = [value.name for value in piece.graph.output]
+    found: list[OutputError] = []
+    try:
+        (movement,) = model.movements([sample], folder / "moved")
+        for outcome in movement.outcomes:
+            errors = [
+                limits.compared(name, expected[name], array_of(outcome, index)) for index, name in enumerate(names)
+            ]
+            found += [each for each in errors if each.max_rel_error > model.least]
+    except ModelError:
+        return None  # it does not open, or crashes: then nothing is known of it
+    return max(found, key=limits.share, default=None)

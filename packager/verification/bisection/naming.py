@@ -1,0 +1,24 @@
+"""What to call the node that gives a value, where the two graphs call it differently."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from packager.rewriting.layers import WEIGHTED, name_of
+from packager.verification.bisection.subject import Subject
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    name: str
+    operator: str
+
+
+def named(a: Subject, value: str, borders: Collection[str]) -> Named:
+    """The node of the first graph that has weights, of those that compute `value`, or the one that gives it.
+
+    What quantizers and optimizers put in its place (QuantizeLinear, FusedConv) is new to whoever knows the model.
+    """
+    nodes = [a.nodes[place] for place in a.region([value], borders).nodes]
+    weighted = [node for node in nodes if node.op_type in WEIGHTED]
+    node = (weighted or [a.nodes[a.makers[value]]])[-1]
+    return Named(name=name_of(node), operator=node.op_type)

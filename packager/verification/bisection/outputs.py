@@ -1,0 +1,134 @@
+"""What two sides give as they are: on which sample they are the farthest apart, and whether outputs are swapped."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packager.core.errors import ModelError
+from packager.core.findings import OutputError
+from packager.runners import Outcome, Runnable, Session
+from packager.verification.bisection.figures import Limits
+from packager.verification.bisection.running import fresh
+from packager.verification.bisection.subject import Subject
+from packager.verification.parity.outcomes import read_array
+
+MOST_OUTPUTS = 64
+"""With more of them nobody swapped two by hand, and every one is compared with every other."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parting:
+    """The sample on which the outputs are the farthest apart."""
+
+    sample: int
+    a: Path
+    """folder with what the first side gave there"""
+    b: Path
+    errors: tuple[OutputError, ...] = ()
+    """of the outputs there, in the order of the first side"""
+    refusal: str = ""
+    """why the second side does not run on it"""
+
+    def share(self, limits: Limits) -> float:
+        """The largest error for what it may be."""
+        return math.inf if self.refusal else max(map(limits.share, self.errors), default=0.0)
+
+    def parts(self, limits: Limits) -> bool:
+        return bool(self.refusal) or any(limits.exceeds(error) for error in self.errors)
+
+    @property
+    def max_rel_error(self) -> float:
+        return math.inf if self.refusal else max((error.max_rel_error for error in self.errors), default=0.0)
+
+
+def part(a: Subject, b: Subject, samples: Sequence[Path], folder: Path, limits: Limits) -> Parting:
+    """Runs both on all of `samples`; what they give on the worst one stays in `folder`.
+
+    Raises ModelError when one of them does not open, or the first side runs on none of the samples.
+    """
+    folder.mkdir()
+    worst: Parting | None = None
+    refusal = ""
+    with ExitStack() as stack:
+        first, second = (stack.enter_context(_session(side, folder / name)) for name, side in (("a", a), ("b", b)))
+        for index, sample in enumerate(samples):
+            now = Parting(sample=index, a=_made(folder / "now" / "a"), b=_made(folder / "now" / "b"))
+            if refused := first.run(sample, now.a).error:
+                refusal = refusal or refused
+                continue
+            refused = _run(second, sample, now.b).error
+            now = replace(now, refusal=refused, errors=() if refused else tuple(_errors(a.outputs, now, limits)))
+            if worst is None or not now.share(limits) <= worst.share(limits):
+                worst = _kept(now, folder / "worst")
+            if refused:
+                break
+    if worst is None:
+        raise ModelError(
+            f"{a.side.label} runs on none of the samples: {refusal}", hint="give samples of the inputs that it takes"
+        )
+    return worst
+
+
+def _session(subject: Subject, folder: Path) -> Session:
+    folder.mkdir()
+    return subject.side.runner.open(whole(subject, is_optimized=subject.side.is_optimized), folder)
+
+
+def whole(subject: Subject, *, is_optimized: bool) -> Runnable:
+    """The file of a side, as it is."""
+    side = subject.side
+    return Runnable(
+        path=side.path,
+        data_folder=side.data_folder,
+        needs_fp16=side.needs_fp16,
+        settings=side.settings,
+        is_optimized=is_optimized,
+    )
+
+
+def _run(session: Session, sample: Path, folder: Path) -> Outcome:
+    """A crash is a refusal, too."""
+    try:
+        return session.run(sample, folder)
+    except ModelError as error:
+        return Outcome(outputs=None, error=error.message)
+
+
+def _made(folder: Path) -> Path:
+    fresh(folder).mkdir(parents=True)
+    return folder
+
+
+def _errors(names: Sequence[str], found: Parting, limits: Limits) -> Iterator[OutputError]:
+    for index, name in enumerate(names):
+        yield limits.compared(name, read_array(found.a / f"{index}.npy"), read_array(found.b / f"{index}.npy"))
+
+
+def _kept(found: Parting, folder: Path) -> Parting:
+    found.a.parent.rename(fresh(folder))
+    return replace(found, a=folder / "a", b=folder / "b")
+
+
+def swapped(parting: Parting, a: Subject, b: Subject, limits: Limits) -> Mapping[int, int]:
+    """Output of the second side -> the other one of the first side that it carries, by their places; empty unless all
+    outputs are the same in another order."""
+    count = len(a.outputs)
+    if parting.refusal or count != len(b.outputs) or count > MOST_OUTPUTS:
+        return {}
+    # Those that are right in their own place stay there: others may look like them.
+    left = [index for index, error in enumerate(parting.errors) if limits.exceeds(error)]
+    found: dict[int, int] = {}
+    for index in tuple(left):
+        fits = next((other for other in left if other != index and _is_same(parting, other, index, limits)), None)
+        if fits is None:
+            return {}
+        found[index] = fits
+        left.remove(fits)
+    return found
+
+
+def _is_same(parting: Parting, a: int, b: int, limits: Limits) -> bool:
+    error = limits.compared("", read_array(parting.a / f"{a}.npy"), read_array(parting.b / f"{b}.npy"))
+    return not limits.exceeds(error)

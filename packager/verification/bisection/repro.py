@@ -1,0 +1,79 @@
+"""Leaves behind what shows a fault: the node alone, what it was given, what came out, and a program that runs it."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.compile.external import write_external
+from packager.graph.weights.places import size_of
+from packager.samples import write_arrays
+from packager.verification.bisection.subject import Subject
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from onnx import ModelProto
+
+INSIDE_BYTES = 64 << 20
+"""Weights up to this size are in the model itself."""
+PROGRAM = Path(__file__).with_name("reproduce.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What is to be shown."""
+
+    piece: "ModelProto"
+    """its external data lie in `subject`'s folder"""
+    subject: Subject
+    """the side that is wrong"""
+    reference: str
+    """the other one, in words"""
+    inputs: "Mapping[str, NDArray[Any]]"
+    expected: "Mapping[str, NDArray[Any]]"
+    actual: "Mapping[str, NDArray[Any]]"
+    """nothing where the side does not run on the inputs"""
+    words: str
+
+
+def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path:
+    """Fills `folder`, which is made, and returns it. The same case gives the same bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    total = sum(size_of(tensor) for tensor in case.piece.graph.initializer)
+    write_external(
+        case.piece.SerializeToString(deterministic=True),
+        case.subject.data_folder,
+        folder,
+        "node",
+        inside="weights" if total <= inside_bytes else "nothing",
+    )
+    for name, arrays in (("inputs", case.inputs), ("expected", case.expected), ("actual", case.actual)):
+        write_arrays(folder / f"{name}.npz", arrays)
+    (folder / "session.json").write_text(json.dumps(_session(case), indent=2) + "\n", encoding="utf-8")
+    (folder / "README.txt").write_text(_readme(case), encoding="utf-8")
+    shutil.copyfile(PROGRAM, folder / PROGRAM.name)
+    return folder
+
+
+def _session(case: Case) -> dict[str, Any]:
+    return {
+        "runner": case.subject.side.label,
+        "entries": dict(sorted(case.subject.side.settings.items())),
+        "optimize": case.subject.is_optimized,
+    }
+
+
+def _readme(case: Case) -> str:
+    operators = ", ".join(dict.fromkeys(node.op_type for node in case.piece.graph.node))
+    return f"""{case.words}
+
+node.onnx      what '{case.subject.side.label}' computes there, alone: {operators}
+inputs.npz     what it is given: the values that '{case.reference}' has, by name
+expected.npz   what '{case.reference}' makes of them
+actual.npz     what '{case.subject.side.label}' makes of them
+session.json   how ONNX Runtime has to be opened
+reproduce.py   needs onnxruntime and numpy: runs node.onnx here, and says how far it and
+               actual.npz are from expected.npz: python reproduce.py
+"""

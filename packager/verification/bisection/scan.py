@@ -1,0 +1,252 @@
+"""Compares the values of two graphs in the order of the graph, until one node is at fault."""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.core.findings import OutputError
+from packager.verification.bisection.conditioning import moved
+from packager.verification.bisection.figures import Limits, are_alike
+from packager.verification.bisection.forcing import forced, given
+from packager.verification.bisection.matching import Matched, Planner
+from packager.verification.bisection.naming import named
+from packager.verification.bisection.result import ValueDifference
+from packager.verification.bisection.running import RefusedError, fresh, run_piece
+from packager.verification.bisection.subject import Subject
+from packager.verification.parity.outcomes import read_array
+
+if TYPE_CHECKING:
+    import numpy
+    from onnx import ModelProto
+
+FIRST_ASKED, MOST_ASKED = 8, 64
+"""Suspicious values whose nodes are run at once."""
+ASKED_FROM = 0.1
+"""Share of what it may be from which on an error is traced: is it of this node, or of those before it?"""
+
+
+NOISE = 2
+"""Times that a side may be farther from the other than that is from itself: both err, each in its own way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """The first value that is wrong though everything it is computed from is right."""
+
+    value: str
+    error: OutputError | None
+    """of it; None where the second side refuses to compute it"""
+    known: Mapping[str, Path]
+    """value -> file, of the first side: this one and those that its node is given"""
+    refusal: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forced:
+    """Nodes of the second side that were given what the first side has."""
+
+    piece: "ModelProto"
+    sample: Path
+    """what they were given"""
+    found: Mapping[str, Path]
+    """value -> file of what they gave"""
+
+
+@dataclass(kw_only=True)
+class Scan:
+    """The way through the graph. `layers` and `notes` grow with it."""
+
+    a: Subject
+    b: Subject
+    sample: Path
+    folder: Path
+    limits: Limits
+    memory_bytes: int
+    is_refused: bool
+    """whether the second side does not run on the sample"""
+    progress: Callable[[int, int], None]
+    matched: Matched
+    layers: list[ValueDifference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    is_excusing: bool = False
+    """whether an error is no fault where the first side itself moves as far when the node is given almost the same"""
+    kinds: "dict[str, numpy.dtype[Any]]" = field(default_factory=dict)
+    """value -> its element type on the second side"""
+    _usable: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._usable = dict.fromkeys(self.matched.values)
+
+    def fault(self) -> Fault | None:
+        """The first one; None where there is none."""
+        sizes = dict(self.matched.sizes)
+        borders = {name: self._needed([name]) for name in self._usable}
+        planner = Planner(memory_bytes=self.memory_bytes, sizes=sizes, borders=borders)
+        done = 0
+        for chunk in planner.chunks(self.matched.values):
+            if found := self._chunk(chunk, planner):
+                return found
+            done += len(chunk)
+            self.progress(done, len(self.matched.values))
+        return None
+
+    @property
+    def usable(self) -> Collection[str]:
+        """Values that were compared or will be; those before them are what nodes are given."""
+        return self._usable.keys()
+
+    def _needed(self, values: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in self.b.region(values, self._usable).borders if name in self._usable)
+
+    def _chunk(self, chunk: tuple[str, ...], planner: Planner) -> Fault | None:
+        """Halves of it where one side refuses it; again without values that turn out to be something else."""
+        waiting = deque([chunk])
+        while waiting:
+            values = tuple(name for name in waiting.popleft() if name in self._usable)
+            if not values:
+                continue
+            try:
+                fetched = self._fetched(values)
+            except RefusedError as error:
+                if len(values) > 1:
+                    waiting.extendleft((values[len(values) // 2 :], values[: len(values) // 2]))
+                elif found := self._refused(values[0], str(error)):
+                    return found
+                continue
+            for name, path in fetched.a.items():
+                planner.see(name, path.stat().st_size)
+            if strange := [name for name in values if self._is_strange(name, fetched)]:
+                self._leave(strange, "has another shape or type on the two sides")
+                waiting.appendleft(values)
+                continue
+            if found := self._compared(values, fetched):
+                return found
+        return None
+
+    def _fetched(self, values: tuple[str, ...]) -> "_Fetched":
+        wanted = tuple(dict.fromkeys((*self._needed(values), *values)))
+        found_a = run_piece(self.a, self.a.tapped(wanted), self.sample, fresh(self.folder / "a"))
+        found_b = run_piece(self.b, self.b.tapped(values), self.sample, fresh(self.folder / "b"))
+        return _Fetched(a=found_a, b=found_b)
+
+    def _is_strange(self, name: str, fetched: "_Fetched") -> bool:
+        """Whether the two have no more than a name in common. Outputs of the model are compared in any case."""
+        if name in self.b.outputs and name in self.a.outputs:
+            return False
+        a, b = read_array(fetched.a[name]), read_array(fetched.b[name])
+        return a.shape != b.shape or not are_alike(a, b)
+
+    def _leave(self, names: Iterable[str], reason: str) -> None:
+        for name in names:
+            self.notes.append(f"'{name}' {reason}")
+            del self._usable[name]
+
+    def _compared(self, values: tuple[str, ...], fetched: "_Fetched") -> Fault | None:
+        rows = {}
+        for name in values:
+            self.kinds[name] = read_array(fetched.b[name]).dtype
+            rows[name] = self.limits.compared(name, read_array(fetched.a[name]), read_array(fetched.b[name]))
+        suspects = [name for name in values if self.limits.exceeds(rows[name], part=ASKED_FROM)]
+        local, at_fault = self._asked(suspects, fetched.a)
+        for name in values:
+            self.layers.append(self._row(name, rows[name], local.get(name)))
+            if name == at_fault:
+                return Fault(value=name, error=local[name], known=fetched.a)
+        return None
+
+    def _asked(self, suspects: Sequence[str], known: Mapping[str, Path]) -> tuple[dict[str, OutputError], str | None]:
+        """The local errors of `suspects`, up to the first that is at fault, and its name. A few are asked at once,
+        because some runtimes take minutes to open hundreds of nodes that have nothing to do with each other."""
+        found: dict[str, OutputError] = {}
+        start, size = 0, FIRST_ASKED
+        while start < len(suspects):
+            errors = dict(self._local(suspects[start : start + size], known))
+            found.update(errors)
+            for name, error in errors.items():
+                if self.limits.exceeds(error) and not self._is_excused(name, error, known):
+                    return found, name
+            start, size = start + size, min(2 * size, MOST_ASKED)
+            self.progress(len(self.layers) + len(found), len(self.matched.values))
+        return found, None
+
+    def _is_excused(self, name: str, error: OutputError, known: Mapping[str, Path]) -> bool:
+        """Whether the first side moves by more than is allowed there itself, or by half of `error`."""
+        if not self.is_excusing:
+            return False
+        folder = fresh(self.folder / "excused")
+        folder.mkdir()
+        sample = folder / "inputs.npz"
+        region = self.a.region([name], self._needed([name]))  # from what the second side begins with, however far
+        piece, names = forced(self.a, region, [name], given(region.borders, known, self.sample, {}, sample))
+        found = moved(self.a, piece, sample, folder, {names[name]: read_array(known[name])}, self.limits)
+        is_excused = found is not None and (
+            self.limits.exceeds(found) or error.max_abs_error <= NOISE * found.max_abs_error
+        )
+        if is_excused:
+            self.notes.append(f"'{name}' tells nothing: {self.a.side.label} itself moves as far there")
+        return is_excused
+
+    def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:
+        node = named(self.a, name, self._usable)
+        return ValueDifference(
+            node=node.name,
+            operator=node.operator,
+            value=name,
+            max_rel_error=error.max_rel_error,
+            sqnr_db=error.sqnr_db,
+            local_rel_error=local.max_rel_error if local else None,
+            local_sqnr_db=local.sqnr_db if local else None,
+        )
+
+    def _local(self, values: Iterable[str], known: Mapping[str, Path]) -> Iterator[tuple[str, OutputError]]:
+        """What the second side makes of `values` from what the first side has."""
+        waiting = deque([tuple(values)])
+        while waiting:
+            asked = waiting.popleft()
+            try:
+                found = self.forced(asked, known)
+            except RefusedError as error:
+                if len(asked) > 1:
+                    waiting.extendleft((asked[len(asked) // 2 :], asked[: len(asked) // 2]))
+                else:
+                    self.notes.append(f"'{asked[0]}' cannot be computed alone: {error}")
+                continue
+            for name in asked:
+                yield name, self.limits.compared(name, read_array(known[name]), read_array(found.found[name]))
+
+    def forced(self, values: tuple[str, ...], known: Mapping[str, Path]) -> Forced:
+        """`values` as the second side gives them when its nodes are given what the first side has, which is `known`."""
+        piece, names, sample = self.piece(values, known)
+        found = run_piece(self.b, piece, sample, sample.parent / "run")
+        return Forced(piece=piece, sample=sample, found={name: found[names[name]] for name in values})
+
+    def piece(self, values: tuple[str, ...], known: Mapping[str, Path]) -> "tuple[ModelProto, Mapping[str, str], Path]":
+        """The nodes that compute `values` as a model, what it calls them, and what it is given."""
+        folder = fresh(self.folder / "local")
+        folder.mkdir()
+        sample = folder / "inputs.npz"
+        region = self.b.region(values, self._usable)
+        arrays = given(region.borders, known, self.sample, self.kinds, sample)
+        return *forced(self.b, region, values, arrays), sample
+
+    def _refused(self, value: str, refusal: str) -> Fault | None:
+        """What it means that one of the two does not compute `value`, not even without what follows."""
+        if self.is_refused:
+            try:
+                wanted = (*self._needed([value]), value)
+                known = run_piece(self.a, self.a.tapped(wanted), self.sample, fresh(self.folder / "a"))
+                return Fault(value=value, error=None, known=known, refusal=refusal)
+            except RefusedError as error:
+                refusal = str(error)
+        self._leave([value], f"cannot be fetched: {refusal}")
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fetched:
+    """Value -> file, for each side."""
+
+    a: dict[str, Path]
+    b: dict[str, Path]

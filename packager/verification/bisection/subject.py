@@ -1,0 +1,243 @@
+"""One side of a bisection as a graph that pieces can be cut out of; its weights stay in their files."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packager.core.errors import ModelError
+from packager.environments import CHILD, ensure
+from packager.environments.arm64 import Arm64
+from packager.graph import traversal
+from packager.models.shapes import infer_shapes
+from packager.models.skeleton import read_skeleton
+from packager.processes import commands
+from packager.rewriting.finishing import drop_unused, free_initializers, sort_opsets
+from packager.rewriting.order import sort_nodes
+from packager.runners import Runnable
+from packager.verification.bisection.result import Side
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
+
+
+MOVING = frozenset("Expand Flatten Gather Identity MaxPool Reshape Slice Split Squeeze Transpose Unsqueeze".split())
+"""Operators that move or choose numbers of their first input, and change none."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Region:
+    """The nodes that compute one value from others."""
+
+    nodes: tuple[int, ...]
+    """places in the graph, in its order"""
+    borders: tuple[str, ...]
+    """computed values and inputs of the graph that they take, sorted"""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject:
+    """A side, opened."""
+
+    side: Side
+    proto: "ModelProto"
+    """sorted, without its large weights"""
+    data_folder: Path
+    is_optimized: bool
+    """False for what was an .ort file: that was optimized when it was made"""
+
+    @cached_property
+    def nodes(self) -> "tuple[NodeProto, ...]":
+        return tuple(self.proto.graph.node)
+
+    @cached_property
+    def makers(self) -> Mapping[str, int]:
+        """Computed value -> the place of its node."""
+        return {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
+
+    @cached_property
+    def every_name(self) -> frozenset[str]:
+        """Of the values of the whole model, those of subgraphs included."""
+        names = {name for node in traversal.all_nodes(self.proto) for name in (*node.input, *node.output)}
+        return frozenset(
+            names | {each.name for graph in traversal.all_graphs(self.proto) for each in graph.initializer}
+        )
+
+    def free(self, name: str) -> str:
+        """`name`, or something like it that no value has."""
+        while name in self.every_name:
+            name += "_"
+        return name
+
+    @cached_property
+    def inputs(self) -> "Mapping[str, ValueInfoProto]":
+        constants = {tensor.name for tensor in self.proto.graph.initializer}
+        return {value.name: value for value in self.proto.graph.input if value.name not in constants}
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(value.name for value in self.proto.graph.output)
+
+    @cached_property
+    def taken(self) -> tuple[tuple[str, ...], ...]:
+        """For each node, the computed values and inputs of the graph that it takes, those of its subgraphs included."""
+        known = self.makers.keys() | self.inputs.keys()
+        return tuple(tuple(sorted(traversal.taken_by(node) & known)) for node in self.nodes)
+
+    @cached_property
+    def varying(self) -> frozenset[str]:
+        """Computed values that depend on inputs; the others are weights, however they are made."""
+        found = set(self.inputs)
+        for place, node in enumerate(self.nodes):
+            if any(name in found for name in self.taken[place]):
+                found.update(name for name in node.output if name)
+        return frozenset(found)
+
+    @cached_property
+    def quantized(self) -> frozenset[str]:
+        """Computed values that nothing sees but QuantizeLinear, as they are or moved: a runtime may do that earlier,
+        and what it calls by that name is then another value."""
+        takers: dict[str, list[NodeProto]] = {}
+        for node, names in zip(self.nodes, self.taken, strict=True):
+            for name in names:
+                takers.setdefault(name, []).append(node)
+        found: set[str] = set()
+        for name in reversed(list(self.makers)):
+            behind = [] if name in self.outputs else takers.get(name, [])
+            if behind and all(_hides(node, name, found) for node in behind):
+                found.add(name)
+        return frozenset(found)
+
+    def region(self, values: Iterable[str], borders: Collection[str]) -> Region:
+        """What computes `values` from those of `borders` and from inputs. Values that are borders themselves are
+        computed all the same, from the borders before them."""
+        found: set[int] = set()
+        reached: set[str] = set()
+        waiting = [self.makers[name] for name in values]
+        while waiting:
+            place = waiting.pop()
+            if place in found:
+                continue
+            found.add(place)
+            for name in self.taken[place]:
+                if name in borders or name not in self.makers:
+                    reached.add(name)
+                else:
+                    waiting.append(self.makers[name])
+        return Region(nodes=tuple(sorted(found)), borders=tuple(sorted(reached)))
+
+    def cut(
+        self, nodes: "Sequence[NodeProto]", inputs: "Iterable[ValueInfoProto]", outputs: Iterable[str]
+    ) -> "ModelProto":
+        """A model of `nodes` alone; its types are for the runtime to infer."""
+        from onnx import ModelProto, ValueInfoProto
+
+        graph = self.proto.graph
+        cut = ModelProto(ir_version=self.proto.ir_version, functions=self.proto.functions)
+        cut.opset_import.extend(self.proto.opset_import)
+        cut.graph.name = graph.name
+        cut.graph.node.extend(nodes)
+        cut.graph.input.extend(inputs)
+        declared = {value.name: value for value in graph.output}
+        cut.graph.output.extend(declared.get(name) or ValueInfoProto(name=name) for name in outputs)
+        cut.graph.initializer.extend(graph.initializer)
+        cut.graph.sparse_initializer.extend(graph.sparse_initializer)
+        drop_unused(cut)
+        return cut
+
+    def tapped(self, values: Collection[str]) -> "ModelProto":
+        """The model as far as `values`, which are its outputs; it takes all inputs."""
+        region = self.region(values, ())
+        return self.cut([self.nodes[place] for place in region.nodes], self.inputs.values(), values)
+
+    def runnable(self, path: Path) -> Runnable:
+        """How a model that was cut out and written to `path` has to be run."""
+        return Runnable(
+            path=path,
+            data_folder=self.data_folder,
+            needs_fp16=self.side.needs_fp16,
+            settings=self.side.settings,
+            is_optimized=self.is_optimized,
+        )
+
+    def types(self, shapes: Mapping[str, Sequence[int]]) -> "Mapping[str, TypeProto]":
+        """Types of values, as far as they can be inferred for inputs of these shapes."""
+        proto = type(self.proto)()
+        proto.CopyFrom(self.proto)
+        graph = proto.graph
+        symbols: dict[str, int] = {}
+        for value in graph.input:
+            symbols |= _set_shape(value, shapes.get(value.name, ()))
+        for value in (*graph.value_info, *graph.output):
+            for dimension in value.type.tensor_type.shape.dim:
+                if dimension.dim_param in symbols:
+                    dimension.dim_value = symbols[dimension.dim_param]
+        graph = infer_shapes(proto).graph
+        return {value.name: value.type for value in (*graph.value_info, *graph.output)}
+
+
+def _set_shape(value: "ValueInfoProto", sizes: Sequence[int]) -> dict[str, int]:
+    """Gives `value` the shape `sizes`; returns what its symbols stand for then."""
+    dimensions = value.type.tensor_type.shape.dim
+    if len(dimensions) != len(sizes):
+        return {}
+    symbols = {each.dim_param: size for each, size in zip(dimensions, sizes, strict=True) if each.dim_param}
+    for dimension, size in zip(dimensions, sizes, strict=True):
+        dimension.dim_value = size
+    return symbols
+
+
+def _hides(node: "NodeProto", name: str, quantized: Collection[str]) -> bool:
+    """Whether `node` takes `name` to quantize it, or moves it for what does."""
+    if node.input[0] != name or name in node.input[1:]:
+        return False
+    is_moved = node.op_type in MOVING and all(each in quantized for each in node.output if each)
+    return node.op_type == "QuantizeLinear" or is_moved
+
+
+def opened(side: Side, folder: Path) -> Subject:
+    """`side` as a graph; an .ort file becomes an ONNX file of the same nodes in `folder`.
+
+    Raises ModelError for a file that cannot be read.
+    """
+    from onnx import ModelProto
+
+    is_ort = side.path.suffix == ".ort"
+    path = _exported(side, folder) if is_ort else side.path
+    content = path.read_bytes() if side.data_folder and not is_ort else read_skeleton(path)
+    proto = ModelProto.FromString(content)
+    free_initializers(proto)
+    sort_opsets(proto)  # an older runtime does not know all that the one that exported it does
+    sort_nodes(proto)
+    traversal.name_graphs(proto)
+    return Subject(
+        side=side,
+        proto=proto,
+        data_folder=path.parent if is_ort else side.data_folder or path.parent,
+        is_optimized=side.is_optimized and not is_ort,
+    )
+
+
+def _exported(side: Side, folder: Path) -> Path:
+    output = folder / "exported.onnx"
+    job = {"task": "export", "provider": "cpu", "model": str(side.path.absolute()), "output": str(output)}
+    crash, hint = "ONNX Runtime crashed while it read the ORT-format file", "build the file again"
+    if side.needs_fp16:  # other processors have no kernels for it
+        core = Arm64()
+        ensure(core)
+        answer = commands.run_job(
+            [CHILD],
+            job,
+            folder,
+            crash=crash,
+            hint=hint,
+            command=core.command(),
+            environment=core.variables(),
+            owner=core.NAME,
+        )
+    else:
+        answer = commands.run_job([CHILD], job, folder, crash=crash, hint=hint)
+    if "error" in answer:
+        raise ModelError(f"{side.path}: ONNX Runtime cannot open the ORT-format file: {answer['error']}", hint=hint)
+    return output

@@ -1,0 +1,115 @@
+"""The evidence for what ships: kernels, numbers, partitions.
+
+Kernels and numbers are kept by content. Providers are asked every time: which can be asked depends on the machine.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from packager.config import Config
+from packager.core.console import Console
+from packager.core.findings import KernelProof, Partition, Report
+from packager.core.values import Compiled, Plan, distinct_files
+from packager.files.store import Step, Store
+from packager.runtimes.shipping import PUBLISHED, Chosen
+from packager.verification.numbers import compare_all
+from packager.verification.partition import kernels
+from packager.verification.partition.report import partitions
+from packager.verification.raised import refuse_changed
+
+__all__ = ["gather", "refuse_changed"]
+
+KERNELS = Step(
+    name="kernels",
+    caller=__name__,
+    computed_by=(
+        "packager.verification.partition.kernels",
+        "packager.core.findings",
+        "packager.core.values",
+    ),
+)
+SKIPPED = 'kernels = "skip" in [check]'
+
+
+def gather(
+    plans: Sequence[Plan],
+    config: Config,
+    store: Store,
+    console: Console,
+    evidence: Path,
+    runtimes: Mapping[str, Chosen] = PUBLISHED,
+) -> Report:
+    """Everything that speaks for the files of `plans`, or against them; some targets ship one of the `runtimes` of
+    the user's own.
+
+    What shows a failed comparison goes below `evidence`. Raises ModelError for a file that the runtime does not load,
+    ToolError when a runner that is required cannot run.
+    """
+    unlike = [each for each in runtimes.values() if not each.is_published_in_full]
+    others = [plan for plan in plans if plan.target not in {each.target for each in unlike}]
+    unopened = [
+        proof
+        for each in unlike
+        for proof in judge_unopened(
+            distinct_files([plan for plan in plans if plan.target == each.target]), config, each
+        )
+    ]
+    proofs = (*unopened, *prove_kernels(distinct_files(others), config, store, console))
+    with store.scratch() as scratch:
+        parities, failures = compare_all(plans, config, store, console, scratch, evidence)
+    return Report(kernels=proofs, parities=parities, partitions=split_all(plans, store, console), failures=failures)
+
+
+def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -> Iterator[KernelProof]:
+    """What can be said of a runtime that is not opened here: whether its operator configuration has all of `files`."""
+    for compiled in files:
+        if config.check.kernels == "skip":
+            yield kernels.skipped(compiled, SKIPPED, runtime=runtime.said)
+        elif runtime.is_reduced:
+            yield kernels.declared(compiled, runtime.said)
+        else:
+            known = "has all operators by its configuration" if runtime.config else "names no operator configuration"
+            yield kernels.skipped(compiled, f"the runtime {known} and is not opened here", runtime=runtime.said)
+
+
+def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, console: Console) -> tuple[KernelProof, ...]:
+    """That the runtime that ships loads every file; raises ModelError for the first that it does not."""
+    from pydantic import TypeAdapter
+
+    adapter = TypeAdapter(KernelProof)
+    proofs = []
+    for compiled in files:
+        if config.check.kernels == "skip":
+            proofs.append(kernels.skipped(compiled, SKIPPED))
+            continue
+
+        def make(folder: Path, compiled: Compiled = compiled) -> None:
+            with store.scratch() as scratch:
+                (folder / "proof.json").write_bytes(adapter.dump_json(kernels.prove(compiled, scratch)))
+
+        name = compiled.variant.model.name
+        kind = f"{compiled.style} .{compiled.format}"
+        with console.step(f"load {name} ({compiled.variant.name}, {kind}) in the runtime that ships"):
+            inputs = [name, compiled.variant.name, compiled.variant.model.sha256, compiled.sha256]
+            folder = store.results(KERNELS, inputs, make)
+            proofs.append(adapter.validate_json((folder / "proof.json").read_bytes()))
+    return tuple(proofs)
+
+
+def split_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:
+    """What every provider takes of the file that it opens."""
+    found: list[Partition] = []
+    for each in plans:
+        with console.step(f"ask the providers of {each.target} about {each.model.name}"), store.scratch() as scratch:
+            found += partitions(each, scratch)
+    for one in found:
+        if one.skipped:
+            console.say(f"  skipped: what {one.provider} takes of {one.model} on {one.target}: {one.skipped}")
+        elif one.refusal:
+            console.warn(
+                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps go on to the next provider: "
+                f"{one.refusal}"
+            )
+        elif one.taken_count == 0:
+            console.warn(f"{one.provider} on {one.target} takes nothing of model '{one.model}': the CPU runs it all")
+    return tuple(found)

@@ -1,0 +1,247 @@
+"""What shows a failed comparison: the worst sample, both results, and the first node that computes something else."""
+
+import math
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packager.core.errors import MobpackError, ToolError
+from packager.core.findings import Failure, Parity
+from packager.core.values import Model, Variant, own_numbers
+from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
+from packager.samples import write_arrays
+from packager.verification import parity
+from packager.verification.bisection import Limits, Side, bisect, condemned
+from packager.verification.parity import Checked, ParitySettings, Reference, References, Subject, Tolerance
+from packager.verification.parity.outcomes import array_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VARIANT_HINT = (
+    "look at the node: leave it in float (exclude of the quantizer), give better calibration samples, or set "
+    "[parity] from-original if this distance is acceptable"
+)
+SEARCH_S = 300
+"""A build does not look longer for the first node: emulated processors take seconds for one."""
+NAME_BYTES = 120
+"""of a folder: file systems take 255, and a number may follow"""
+HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
+RECORDED_HINT = "export the model again; [model.NAME.tolerance.OUTPUT] sets another tolerance for an output"
+FORM_HINT = "nothing was released; report this model: no tolerance helps against another shape, type, NaN or infinity"
+REFUSED_HINT = "nothing was released; report this model, or leave the runner out of [parity] runners and require"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A comparison that failed."""
+
+    subject: Subject
+    runner: Runner
+    checked: Checked
+    settings: ParitySettings
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        variant, compiled = self.subject.variant, self.subject.compiled
+        kind = [compiled.style, compiled.format, compiled.processor] if compiled else [self.subject.style]
+        return file_name(variant.model.name, variant.name, *kind, self.runner.label())
+
+    @property
+    def variant(self) -> tuple[str, str]:
+        """Model and name of its variant."""
+        return self.subject.variant.model.name, self.subject.variant.name
+
+    @property
+    def output_names(self) -> list[str]:
+        return [spec.name for spec in self.subject.variant.model.signature.outputs]
+
+
+def file_name(*parts: str) -> str:
+    name = re.sub(r"[^\w.-]+", "-", "-".join(filter(None, parts)))
+    return name.encode()[:NAME_BYTES].decode(errors="ignore")
+
+
+def new_folder(evidence: Path, name: str) -> Path:
+    """A folder of its own below `evidence`: `name`, or `name-2` and so on where that is taken."""
+    evidence.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        folder = evidence / (name if number == 1 else f"{name}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise AssertionError("unreachable")
+
+
+def explained(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
+    """The failure in words, with what shows it in a folder of its own below `evidence`."""
+    found = case.checked.parity
+    folder = new_folder(evidence, case.name)
+    reference = references.of(case.subject.original, case.settings)
+    worst = case.checked.worst
+    assert worst, "what was kept has not failed"
+    names = case.output_names
+    shutil.copyfile(worst.path, folder / "inputs.npz")
+    is_recorded = case.runner.NAME == RECORDED
+    save(folder / ("model.npz" if is_recorded else "expected.npz"), names, worst.expected)
+    if case.checked.worst_outputs:
+        save(folder / f"{case.runner.NAME}.npz", names, Outcome(outputs=case.checked.worst_outputs))
+    has_nodes = found.over and not is_recorded
+    place = Place(sample=worst.path, scratch=scratch / "bisection", evidence=folder / "node")
+    node = _parting_node(reference, case, place) if has_nodes else ""
+    return Failure(parity=found, message=in_words(case), hint=hint_for(found), evidence=folder, node=node)
+
+
+def _parting_node(reference: Reference, case: Case, place: "Place") -> str:
+    return _first_node(original(case.subject.original, place), file(case, place), reference, case, place)
+
+
+def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
+    """As `explained`, for a variant whose numbers are too far from the user's model."""
+    found, model = case.checked.parity, case.subject.variant.model
+    worst = found.too_far[0]
+    folder = new_folder(evidence, file_name(*case.variant))
+    reference = references.for_distance(case.subject.variant, case.settings)
+    shutil.copyfile(reference.samples.paths[worst.worst_sample], folder / "inputs.npz")
+    if beside := references.beside_model(case.subject.variant, reference):
+        save(folder / "original.npz", case.output_names, beside.outcomes[worst.worst_sample])
+    save(folder / "variant.npz", case.output_names, reference.outcomes[worst.worst_sample])
+    sample = reference.samples.paths[worst.worst_sample]
+    place = Place(sample=sample, scratch=scratch / "variant", evidence=folder / "node")
+    node = _first_node(original(own_numbers(model), place), graph(case, place), reference, case, place)
+    message = (
+        f"model '{model.name}': the variant '{found.variant}' is broken: its output '{worst.output}' differs from the "
+        f"original on sample {worst.worst_sample} of {found.distance_samples}: {worst.failure}"
+    )
+    return Failure(parity=found, message=message, hint=VARIANT_HINT, evidence=folder, node=node)
+
+
+def hint_for(found: Parity) -> str:
+    if found.refusal:
+        return REFUSED_HINT
+    if found.runner == RECORDED:
+        return RECORDED_HINT
+    return HINT if math.isfinite(found.over[0].max_abs_error) else FORM_HINT
+
+
+def in_words(case: Case) -> str:
+    found = case.checked.parity
+    if found.refusal:
+        return f"{case.subject.words} on {found.label}: {found.refusal}"
+    worst = found.over[0]
+    where = f"sample {worst.worst_sample} of {found.samples}"
+    if worst.worst_sample >= found.sample_count:
+        where = f"sample {worst.worst_sample}, drawn anew after {found.samples}"
+    if found.runner == RECORDED:
+        return f"model '{found.model}': output '{worst.output}' is not what was recorded for {where}: {worst.failure}"
+    return (
+        f"{case.subject.words} on {found.label} ({found.runs_on}): output '{worst.output}' differs from "
+        f"{case.subject.against} on {where}: {worst.failure}"
+    )
+
+
+def save(path: Path, names: Sequence[str], outcome: Outcome) -> None:
+    """The outputs as .npz, keyed by name."""
+    arrays: dict[str, NDArray[Any]] = {name: array_of(outcome, index) for index, name in enumerate(names)}
+    write_arrays(path, arrays)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a bisection looks, and where it puts things."""
+
+    sample: Path
+    scratch: Path
+    evidence: Path
+
+    def folder(self, name: str) -> Path:
+        folder = self.scratch / name
+        folder.mkdir(parents=True)
+        return folder
+
+
+def original(variant: Variant, place: Place) -> Side:
+    """The graph as it is written, on the CPU."""
+    return side("the original", parity.graph_of(variant, place.folder("original")), cpu())
+
+
+def graph(case: Case, place: Place) -> Side:
+    """The variant's graph as it is written, on the CPU."""
+    runnable = parity.graph_of(case.subject.variant, place.folder("graph"))
+    return side(f"the variant '{case.subject.variant.name}'", runnable, cpu())
+
+
+def file(case: Case, place: Place) -> Side:
+    """What failed, on the runner that it failed on."""
+    return side(case.runner.label(), case.subject.runnable(place.folder("file")), case.runner)
+
+
+def side(label: str, runnable: Runnable, runner: Runner) -> Side:
+    return Side(
+        label=label,
+        path=runnable.path,
+        data_folder=runnable.data_folder,
+        runner=runner,
+        settings=runnable.settings,
+        is_optimized=runnable.is_optimized,
+        needs_fp16=runnable.needs_fp16,
+    )
+
+
+def cpu() -> Runner:
+    (runner,) = RUNNERS["cpu"]("")
+    return runner
+
+
+def condemned_locally(case: Case, references: References, scratch: Path) -> Checked:
+    """What was compared on samples that tell nothing, judged by what every node makes of the right inputs."""
+    checked, doubtful = case.checked, case.checked.doubtful
+    if not doubtful or case.checked.parity.refusal:
+        return checked
+    reference = references.of(case.subject.original, case.settings)
+    place = Place(sample=doubtful.path, scratch=scratch / "locally", evidence=scratch)
+    limits = limits_of(case.settings.general, reference, case.subject.variant.model)
+    a, b = original(case.subject.original, place), file(case, place)
+    text = condemned(a, b, doubtful.path, place.folder("values"), limits=limits)
+    if not text:
+        return checked
+    names = {each.output for each in checked.parity.ill_conditioned}
+    outputs = tuple(
+        replace(each, failure=each.failure or f"the model is ill-conditioned, and {text}")
+        if each.output in names
+        else each
+        for each in checked.parity.outputs
+    )
+    return replace(checked, parity=replace(checked.parity, outputs=outputs), worst=doubtful)
+
+
+def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> Limits:
+    """What outputs and inner values may be off."""
+    names = [spec.name for spec in model.signature.outputs]
+    return Limits(tolerance=tolerance, scales=dict(zip(names, reference.scales, strict=True)))
+
+
+def _first_node(a: Side, b: Side, reference: Reference, case: Case, place: Place) -> str:
+    """Words on the first node that parts; why there are none, where looking for it failed."""
+    folder = place.folder("values")
+    end = time.monotonic() + SEARCH_S
+
+    def stop_in_time(done: int, total: int) -> None:
+        if time.monotonic() > end:
+            raise ToolError(
+                f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect goes on"
+            )
+
+    limits = limits_of(case.settings.general, reference, case.subject.variant.model)
+    try:
+        return bisect(a, b, [place.sample], folder, place.evidence, limits=limits, progress=stop_in_time).words
+    except MobpackError as error:
+        return f"the first node that differs was not found: {error.message}"

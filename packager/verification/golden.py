@@ -1,0 +1,318 @@
+"""Makes the golden vectors of a package: what the reference computes, proven on every file that must compute it.
+
+Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take next
+to no space, as apps make them anew. A model has vectors for all of its files or for none, so that an app that tests
+itself never finds a file without.
+"""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from packager import vectors
+from packager.config import ParityTable
+from packager.core.characters import to_json
+from packager.core.console import Console
+from packager.core.errors import ModelError
+from packager.core.values import Plan, Variant
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store, content_key
+from packager.runners import RUNNERS
+from packager.samples import given
+from packager.vectors import Allowed, Golden, Recipe, Vectors, generated
+from packager.verification import parity
+from packager.verification.parity import ParitySettings, Subject, Tolerance
+
+SettingsOf = Callable[[Subject], ParitySettings]
+"""What a file is judged by."""
+
+GOLDEN = Step(
+    name="golden",
+    caller=__name__,
+    computed_by=(
+        "packager.verification.parity",
+        "packager.runners",
+        "packager.samples",
+        "packager.samples.random",
+        "packager.vectors",
+        "packager.vectors.generated",
+    ),
+)
+RANDOM_SAMPLES = 2
+HEADROOM = 2.0
+"""How much larger than here an error may be on a phone, where nobody said in numbers how large it may be."""
+NAME, ALLOWED, REASON = "golden.safetensors", "allowed.json", "reason.txt"
+"""Files of a stored result: the last one, or the two others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """The files of a plan that are compared with the same graph."""
+
+    original: Variant
+    subjects: tuple[Subject, ...]
+    variant: str
+    """the one that ships"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What a model is run on."""
+
+    folder: Path
+    """of .npz files, as `[parity] samples` names them"""
+    description: str
+    recipes: tuple[Mapping[str, Recipe], ...] = ()
+    """what every sample was made of; empty for the user's own"""
+    seed: int | None = None
+    """of random ones"""
+
+    def paths(self) -> tuple[Path, ...]:
+        return tuple(sorted(self.folder.glob("*.npz")))
+
+
+class NotGoldenError(Exception):
+    """Why a model has no vectors, in words."""
+
+
+def golden_vectors(
+    plans: Sequence[Plan], table: ParityTable, settings_of: SettingsOf, store: Store, console: Console
+) -> Golden:
+    """The vectors of every file of `plans`; a warning says for which models there are none, and why."""
+    found: dict[tuple[str, str], Vectors] = {}
+    if table.golden == "none":
+        return found
+    with store.scratch() as scratch:
+        maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch)
+        for plan in plans:
+            with console.step(f"write golden vectors of {plan.model.name} for {plan.target}"):
+                try:
+                    found |= maker.of_plan(plan)
+                except NotGoldenError as reason:
+                    console.warn(f"model '{plan.model.name}' has no self-test on {plan.target}: {reason}")
+    return found
+
+
+def families(plan: Plan) -> list[Family]:
+    """The files of `plan` by what they are compared with."""
+    subjects: dict[tuple[bytes, Path | None], list[Subject]] = {}
+    for compiled in plan.files:
+        subject = Subject(variant=compiled.variant, compiled=compiled)
+        subjects.setdefault((subject.original.graph, subject.original.weights), []).append(subject)
+    return [
+        Family(original=each[0].original, subjects=tuple(each), variant=plan.cpu.variant.name)
+        for each in subjects.values()
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """Makes vectors as `[parity]` asks, once for the same files, from inputs that are found once for all targets."""
+
+    table: ParityTable
+    settings_of: SettingsOf
+    store: Store
+    scratch: Path
+    """as long as vectors are made"""
+    drawn: dict[tuple[object, ...], Inputs] = field(default_factory=dict)
+    """original and number of the draw -> the inputs that it runs on"""
+
+    @cached_property
+    def references(self) -> parity.References:
+        return parity.References(self.scratch)
+
+    def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
+        """Raises NotGoldenError when one of its files can have none."""
+        groups = families(plan)
+        max_bytes = self.table.golden_max_kib * 1024 // len(groups)
+        return {key: vectors for family in groups for key, vectors in self._of_family(family, max_bytes).items()}
+
+    def _of_family(self, family: Family, max_bytes: int) -> dict[tuple[str, str], Vectors]:
+        def make(folder: Path) -> None:
+            try:
+                allowed = self._write(family, max_bytes, folder / NAME)
+                (folder / ALLOWED).write_text(json.dumps(allowed, default=asdict), encoding="utf-8")
+            except NotGoldenError as reason:
+                (folder / REASON).write_text(str(reason), encoding="utf-8")
+
+        folder = self.store.results(GOLDEN, self._inputs(family, max_bytes), make)
+        if (folder / REASON).exists():
+            raise NotGoldenError((folder / REASON).read_text(encoding="utf-8"))
+        golden = vectors.read(folder / NAME)
+        allowed = json.loads((folder / ALLOWED).read_text(encoding="utf-8"))
+        return {
+            (family.original.model.name, sha256): Vectors(
+                golden=golden, allowed={name: Allowed(**each) for name, each in outputs.items()}
+            )
+            for sha256, outputs in allowed.items()
+        }
+
+    def _inputs(self, family: Family, max_bytes: int) -> list[object]:
+        """What the vectors depend on."""
+        original = family.original
+        own = parity.sample_files(self.table.samples) if self.table.golden == "samples" else ()
+        samples = [[path.name, sha256_of(path)] for path in own]
+        (cpu,) = RUNNERS["cpu"]("")
+        return [
+            original.model.name,
+            original.model.sha256,
+            family.variant,
+            hashlib.sha256(original.graph).hexdigest(),
+            content_key(original.weights),
+            [subject.sha256 for subject in family.subjects],
+            [{**asdict(self.settings_of(subject)), "samples": samples, "typical": None} for subject in family.subjects],
+            [self.table.golden, self.table.seed, max_bytes, generated.KIND],
+            cpu.identity(),
+        ]
+
+    def _write(self, family: Family, max_bytes: int, path: Path) -> dict[str, Mapping[str, Allowed]]:
+        """Writes the vectors to `path`; sha256 of every file -> output -> how far it may be off."""
+        try:
+            inputs = self._inputs_of(family)
+            settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
+            reference = self.references.of(family.original, settings[0])
+        except ModelError as error:
+            raise NotGoldenError(error.message) from error
+        allowed: dict[str, Mapping[str, Allowed]] = {}
+        for subject, each in zip(family.subjects, settings, strict=True):
+            allowed[subject.sha256] = _proven(subject, each, inputs, self.references, self._new_folder())
+        computed = vectors.Computed(
+            samples=reference.samples.paths,
+            outputs=tuple(outcome.outputs for outcome in reference.outcomes if outcome.outputs),
+            left_out=reference.unstable,
+            recipes=inputs.recipes,
+        )
+        about = _about(family, inputs, allowed.values())
+        if reason := vectors.write(path, family.original.model.signature, computed, about, max_bytes=max_bytes):
+            raise NotGoldenError(reason)
+        return allowed
+
+    def _inputs_of(self, family: Family) -> Inputs:
+        """Those of the first draw that can tell something; samples of the user's are drawn once."""
+        is_random = self.table.golden == "random" or self.table.samples is None
+        reasons: list[str] = []
+        for draw in range(1 + parity.REDRAWS if is_random else 1):
+            inputs = self._accepted(family, draw) if is_random else self._given(family, self._new_folder())
+            settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
+            try:
+                return well_conditioned(family, inputs, settings, self.references, self._new_folder())
+            except NotGoldenError as reason:
+                reasons.append(str(reason))
+        raise NotGoldenError(reasons[0])
+
+    def _accepted(self, family: Family, draw: int) -> Inputs:
+        """Random inputs that the original runs on, others in each draw."""
+        original = family.original
+        key = (original.model.name, original.model.sha256, original.graph, original.weights, draw)
+        if key not in self.drawn:
+            self.drawn[key] = accepted(original, self.table.seed + draw * parity.SEEDS, self._new_folder())
+        return self.drawn[key]
+
+    def _new_folder(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.scratch))
+
+    def _given(self, family: Family, scratch: Path) -> Inputs:
+        """The first of the samples that the user has given."""
+        assert self.table.samples
+        folder = scratch / "given"
+        folder.mkdir()
+        (scratch / "prepared").mkdir()
+        paths = given(family.original.model, self.table.samples, scratch / "prepared").paths[: vectors.MAX_SAMPLES]
+        for number, path in enumerate(paths):
+            shutil.copyfile(path, folder / f"{number}.npz")
+        return Inputs(folder=folder, description=f"{len(paths)} given")
+
+
+def accepted(original: Variant, seed: int, scratch: Path) -> Inputs:
+    """Random inputs that `original` runs on, and that an app can make anew; ModelError when there are none."""
+    folder = scratch / "random"
+    folder.mkdir()
+    samples = parity.random_inputs(original, folder, count=RANDOM_SAMPLES, seed=seed).found.samples
+    return Inputs(folder=samples.paths[0].parent, description=samples.description, recipes=samples.recipes, seed=seed)
+
+
+def well_conditioned(
+    family: Family,
+    inputs: Inputs,
+    settings: Sequence[ParitySettings],
+    references: parity.References,
+    folder: Path,
+) -> Inputs:
+    """The samples of `inputs` on which the original stays where it is when their last bits change: a phone sums in
+    another order, and could not pass the others. NotGoldenError where there are none."""
+    strictest = min(settings, key=lambda each: each.tolerance)
+    paths = inputs.paths()
+    found = [parity.movement(family.original, strictest, number, references) for number in range(len(paths))]
+    taken = [number for number, moves in enumerate(found) if not moves]
+    if len(taken) == len(paths):
+        return inputs
+    if not taken:
+        worst = next(moves for moves in found if moves)
+        raise NotGoldenError(f"on {inputs.description}, it is {worst.words}: a phone may differ as much")
+    for number in taken:
+        shutil.copyfile(paths[number], folder / paths[number].name)
+    recipes = tuple(inputs.recipes[number] for number in taken) if inputs.recipes else ()
+    return replace(inputs, folder=folder, recipes=recipes, description=f"{len(taken)} of {inputs.description}")
+
+
+def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:
+    """What the file says of itself."""
+    loosest: dict[str, Allowed] = {}
+    for outputs in allowed:
+        for name, each in outputs.items():
+            loosest[name] = max(each, loosest.get(name, each), key=lambda one: one.rtol)
+    tolerances = {name: {"rtol": each.rtol, "atol": each.atol, "scale": each.scale} for name, each in loosest.items()}
+    return {
+        "model": family.original.model.name,
+        "model-sha256": family.original.model.sha256,
+        "variant": family.variant,
+        "samples": inputs.description,
+        "tolerance": to_json(tolerances),
+        **({} if inputs.seed is None else {"seed": str(inputs.seed)}),
+    }
+
+
+def _proven(
+    subject: Subject, settings: ParitySettings, inputs: Inputs, references: parity.References, folder: Path
+) -> dict[str, Allowed]:
+    """How far outputs may be off, once the CPU here has computed what the vectors say.
+
+    Raises NotGoldenError when it computes something else: then no phone will do better.
+    """
+    (cpu,) = RUNNERS["cpu"]("")
+    found = parity.check(subject, cpu, settings, folder, references).parity
+    if found.refusal or found.over:
+        over = next((f"output '{each.output}': {each.failure}" for each in found.over), found.refusal)
+        raise NotGoldenError(
+            f'the {subject.style} file, on {inputs.description}: {over}; with golden = "samples" in [parity] it would '
+            "be made of yours"
+        )
+    measured = {each.output: each.max_rel_error for each in found.outputs}  # none where the file does not run here
+    scales = references.of(subject.original, settings).scales
+    return {
+        spec.name: allowed_of(settings, spec.name, scale=scale.value, measured=measured.get(spec.name, 0.0))
+        for spec, scale in zip(subject.variant.model.signature.outputs, scales, strict=True)
+    }
+
+
+def allowed_of(settings: ParitySettings, output: str, *, scale: float, measured: float) -> Allowed:
+    """What the user allows `output`, which was off by the share `measured` here."""
+    told = settings.tolerance_of(output)
+    rtol, atol = _parts(told, settings.general, measured)
+    return Allowed(rtol=rtol, atol=atol, scale=float(f"{scale:.3g}"), mismatches=told.max_mismatches)
+
+
+def _parts(told: Tolerance, general: Tolerance, measured: float) -> tuple[float, float]:
+    """Both parts of a tolerance. Where the user said it in other terms than an error: as for other outputs, or more
+    where that would already fail here."""
+    if told.max_rel_error is not None:
+        return told.max_rel_error, told.atol_of(told.max_rel_error)
+    if told.max_abs_error is not None:
+        return 0.0, told.max_abs_error
+    rtol = max(general.max_rel_error or 0.0, float(f"{HEADROOM * measured:.1g}"))
+    return rtol, general.atol_of(rtol)

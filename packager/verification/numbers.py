@@ -1,0 +1,270 @@
+"""What every runner computes, beside the originals: kept by content, because emulated processors are slow."""
+
+import platform
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from packager.config import Config, ModelTable
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ToolError, nearest
+from packager.core.findings import Failure, Parity
+from packager.core.values import Compiled, Numbers, Plan, Style, Variant, distinct_files, own_numbers
+from packager.files.hashes import sha256_of
+from packager.files.store import Step, Store, content_key
+from packager.models.graphs import read_graph
+from packager.models.traits import traits
+from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
+from packager.samples import Settings, Source, source_of
+from packager.verification import parity
+from packager.verification.failures import Case, condemned_locally, explained, explained_variant
+from packager.verification.parity import FAR, ParitySettings, Subject, Tolerance
+
+TYPICAL_SAMPLES = 8
+"""Calibration samples that a variant is compared with the user's model on."""
+PARITY = Step(
+    name="parity",
+    caller=__name__,
+    computed_by=(
+        "packager.verification.failures",
+        "packager.core.findings",
+        "packager.verification.parity",
+        "packager.runners",
+    ),
+)
+
+
+def compare_all(
+    plans: Sequence[Plan], config: Config, store: Store, console: Console, scratch: Path, evidence: Path
+) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
+    """Has every runner of `config` compute what it can of `plans`; what shows a failure goes below `evidence`.
+
+    Raises ToolError when a runner that is required cannot run at all.
+    """
+    refuse_absent(config)
+    references = parity.References(scratch)
+    parities: list[Parity] = []
+    failures: list[Failure] = []
+    broken: set[tuple[str, str]] = set()
+    for number, (runner, subject) in enumerate(pairs(plans, config)):
+        settings = settings_for(config, subject, runner)
+        with console.step(f"compare {subject.words} with {subject.against} on {runner.label()}") as announce:
+            folder = scratch / f"pair-{number}"
+            folder.mkdir()
+            checked = _checked(subject, runner, settings, store, references, folder, announce)
+            parities.append(checked.parity)
+            refuse_missing(checked.parity, subject, config)
+            case = Case(subject=subject, runner=runner, checked=checked, settings=settings)
+            if fails(checked.parity, config):
+                failures.append(explained(case, references, folder, evidence))
+            if checked.parity.too_far and case.variant not in broken:
+                broken.add(case.variant)
+                failures.append(explained_variant(case, references, folder, evidence))
+    for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
+        console.warn(warning)
+    for each in distinct_files(plans):
+        if "arm64" not in config.parity.runners and computes_wider_here(each):
+            console.say(
+                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that can, "
+                "and in 32 here: --runners cpu,arm64 shows whether its values fit"
+            )
+    return tuple(parities), tuple(failures)
+
+
+def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subject]]:
+    """Every runner with everything it can be asked about."""
+    table = config.parity
+    recorded = [RECORDED] if table.recorded else []
+    for runner in chosen(config, dict.fromkeys((*table.runners, *table.require, *recorded))):
+        for subject in subjects(plans, runner.OPENS):
+            yield runner, subject
+
+
+def chosen(config: Config, names: Iterable[str]) -> Iterator[Runner]:
+    """The runners of these names, one for each processor, with what the configuration says of them."""
+    table = config.parity
+    for name in names:
+        setting = table.recorded or "" if name == RECORDED else table.interpreters.get(name, "")
+        yield from RUNNERS[name](str(setting))
+
+
+def subjects(plans: Sequence[Plan], opens: str) -> list[Subject]:
+    """What a runner opens: every file; the graphs; or a provider's files, and the graph where no file is for it."""
+    if opens == ORIGINAL:
+        models = {each.model.name: each.model for each in plans}
+        return [Subject(variant=own_numbers(model)) for model in models.values()]
+    if opens == ANY:
+        return [Subject(variant=each.variant, compiled=each) for each in distinct_files(plans)]
+    found: dict[tuple[str, str], Subject] = {}
+    for plan in plans:
+        files = [choice.compiled for choice in plan.choices if choice.provider == opens]
+        chosen = [Subject(variant=each.variant, compiled=each) for each in files]
+        for subject in chosen or [Subject(variant=plan.cpu.variant)]:
+            found[plan.model.name, subject.sha256] = subject
+    return list(found.values())
+
+
+def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySettings:
+    """Raises ConfigError for a tolerance of an output that does not exist."""
+    table = config.parity
+    model: ModelTable = config.model[subject.variant.model.name]
+    outputs = [spec.name for spec in subject.variant.model.signature.outputs]
+    for name in model.tolerance:
+        if name not in outputs:
+            where = f"model.{subject.variant.model.name}.tolerance.{name}"
+            raise ConfigError(f"{where}: the model has no such output", hint=nearest(name, outputs))
+    default = parity.default_tolerance(subject.variant, has_sums_in_16_bits=subject.is_for_16_bits)
+    return ParitySettings(
+        is_recorded=runner.NAME == RECORDED,
+        samples=table.samples,
+        random_samples=table.random_samples,
+        seed=table.seed,
+        tolerance=table.tolerance or default + runner.ROUNDING,
+        atol=table.atol,
+        distance=distance(table.from_original, subject),
+        typical=typical(config, subject.variant),
+        outputs={name: Tolerance(**each.model_dump()) for name, each in model.tolerance.items()},
+    )
+
+
+def typical(config: Config, variant: Variant) -> Source | None:
+    """Samples that are known to be like those of the app: the first that the variant was calibrated on."""
+    calibration = getattr(config.variant.get(variant.name), "calibration", None)
+    if calibration is None:
+        return None
+    limit = min(calibration.limit or TYPICAL_SAMPLES, TYPICAL_SAMPLES)
+    how = Settings(image=calibration.image, audio=calibration.audio, limit=limit)
+    return source_of(calibration.samples, variant.model, how)
+
+
+def distance(most: float | None, subject: Subject) -> Tolerance:
+    """What the variant of `subject` may be from the user's model."""
+    return parity.default_distance(subject.variant) if most is None else Tolerance(max_rel_error=most)
+
+
+def fails(found: Parity, config: Config) -> bool:
+    """Whether it stops a release. A runner that does not open a file must be required for that: another's provider
+    may know less, or more, than the phone's. One that opens it must run it."""
+    return bool(found.over) or bool(found.refusal and (found.is_opened or found.runner in config.parity.require))
+
+
+def refuse_absent(config: Config) -> None:
+    """Raises before anything is compared: ToolError for a runner that is required and missing here, ConfigError for
+    recorded outputs that are not there."""
+    table = config.parity
+    if table.recorded and not table.recorded.is_dir():
+        raise ConfigError(
+            f"[parity] recorded: no such folder: {table.recorded}", hint="name the folder that holds the outputs"
+        )
+    for runner in chosen(config, table.require):
+        if reason := runner.missing():
+            raise ToolError(
+                f"runner '{runner.label()}' is required and cannot run: {reason}",
+                hint="do what it says, or take it out of [parity] require (--require)",
+            )
+
+
+def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
+    if found.skipped and found.runner in config.parity.require and subject.style is not Style.CONTEXT:
+        raise ToolError(
+            f"runner '{found.label}' is required and cannot run {subject.words}: {found.skipped}",
+            hint="do what it says, or take it out of [parity] require (--require)",
+        )
+
+
+def computes_wider_here(compiled: Compiled) -> bool:
+    """Whether phones compute the file in 16 bits and this machine does not: too large values show there alone."""
+    is_half = traits(read_graph(compiled.variant.graph)).numbers is Numbers.FLOAT16
+    return is_half and not compiled.processor and platform.machine() not in ("aarch64", "arm64")
+
+
+def _checked(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    store: Store,
+    references: parity.References,
+    folder: Path,
+    announce: Callable[[str], None],
+) -> parity.Checked:
+    """What `runner` makes of `subject`, from the store when the same was compared before and agreed."""
+    from pydantic import TypeAdapter
+
+    adapter = TypeAdapter(Parity)
+    inputs = _inputs(subject, runner, settings, references)
+    if runner.identity() and (kept := store.find(PARITY, inputs)):
+        return parity.Checked(parity=adapter.validate_json((kept / "parity.json").read_bytes()))
+    checked = parity.check(
+        subject,
+        runner,
+        settings,
+        folder,
+        references,
+        progress=lambda done, total: announce(f"sample {done} of {total}"),
+    )
+    checked = condemned_locally(
+        Case(subject=subject, runner=runner, checked=checked, settings=settings), references, folder
+    )
+    found = checked.parity
+    if runner.identity() and not found.has_failed and not found.skipped:
+        store.results(PARITY, inputs, lambda made: _write(made / "parity.json", adapter.dump_json(found)))
+    return checked
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, references: parity.References) -> list[object]:
+    """What the result depends on."""
+    variant = subject.variant
+    samples = [[path.name, sha256_of(path)] for path in parity.sample_files(settings.samples)]
+    source = settings.distance_source
+    distant = references.typical_samples(source).paths if source else ()
+    return [
+        variant.model.sha256,
+        variant.model.name,
+        variant.name,
+        content_key(variant.weights),
+        subject.style,
+        subject.sha256,
+        runner.label(),
+        runner.identity(),
+        {**asdict(settings), "samples": samples, "typical": [sha256_of(path) for path in distant]},
+    ]
+
+
+def _warnings(found: Parity, config: Config) -> Iterator[str]:
+    if found.from_original is not None and found.from_original > FAR and not found.too_far:
+        yield (
+            f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
+            f"{found.from_original:.0%} of their scale from the model's own: one of the two is wrong for "
+            f"these samples ({found.distance_samples})"
+        )
+    for stray in found.strays:
+        yield (
+            f"model '{found.model}': beyond what it was calibrated on, '{found.variant}' is another model: its output "
+            f"'{stray.output}' differs from the original on {found.samples}: {stray.failure}; give [parity] samples "
+            "that are like what the app has"
+        )
+    if found.skipped:
+        yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"
+    if found.refusal and not fails(found, config):
+        yield f"runner '{found.label}' does not run model '{found.model}' ({found.style}): {found.refusal}"
+    if found.conditioning:
+        yield f"model '{found.model}' ({found.style}) is {found.conditioning}"
+    for output in found.reshaped_outputs:
+        yield (
+            f"model '{found.model}': output '{output}' has another shape than it declares; "
+            "the package treats it as dynamic"
+        )
+    if found.empty_outputs and config.model[found.model].outputs:
+        names = ", ".join(f"'{name}'" for name in found.empty_outputs)
+        yield (
+            f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was "
+            "compared; name files in which it finds something in [parity] samples"
+        )
+    for output in found.without_numbers:
+        yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"
+    for output in found.unstable_outputs:
+        yield f"model '{found.model}': output '{output}' is random and was not compared"

@@ -1,0 +1,41 @@
+"""Does what ships compute what the original computes?"""
+
+from packager.samples import sample_files
+from packager.verification.parity.check import Checked, check
+from packager.verification.parity.drawing import REDRAWS, SEEDS, movement
+from packager.verification.parity.reference import (
+    Accepted,
+    Reference,
+    References,
+    graph_of,
+    random_inputs,
+    run_original,
+)
+from packager.verification.parity.scale import NO_RANGE, Scale
+from packager.verification.parity.settings import ParitySettings
+from packager.verification.parity.subject import Subject, is_own_original
+from packager.verification.parity.tolerance import FAR, Tolerance, default_distance, default_tolerance
+
+__all__ = [
+    "FAR",
+    "NO_RANGE",
+    "REDRAWS",
+    "SEEDS",
+    "Accepted",
+    "Checked",
+    "ParitySettings",
+    "Reference",
+    "References",
+    "Scale",
+    "Subject",
+    "Tolerance",
+    "check",
+    "default_distance",
+    "default_tolerance",
+    "graph_of",
+    "is_own_original",
+    "movement",
+    "random_inputs",
+    "run_original",
+    "sample_files",
+]

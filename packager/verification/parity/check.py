@@ -1,0 +1,260 @@
+"""One runner on one file, sample by sample beside the original."""
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core.errors import ModelError, ToolError
+from packager.core.findings import IllConditioned, OutputError, Parity
+from packager.core.values import Variant
+from packager.runners import Outcome, Runner, Session
+from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
+from packager.verification.parity.judging import Judge
+from packager.verification.parity.metrics import Comparison
+from packager.verification.parity.reference import Reference, References, is_reshaped
+from packager.verification.parity.settings import ParitySettings
+from packager.verification.parity.subject import Subject, is_own_original
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    parity: Parity
+    worst: Drawn | None = None
+    """the sample that is farthest off"""
+    worst_outputs: Path | None = None
+    """folder with what the runner gave on it, in the folder of the check"""
+    doubtful: Drawn | None = None
+    """the one that is farthest off of those that are ill-conditioned"""
+
+    @property
+    def worst_sample(self) -> int:
+        return self.worst.number if self.worst else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    """What a runner did with all samples."""
+
+    runs_on: str = ""
+    placed: int | None = None
+    node_count: int | None = None
+    outputs: tuple[OutputError, ...] = ()
+    worst: Drawn | None = None
+    worst_outputs: Path | None = None
+    doubtful: Drawn | None = None
+    ill_conditioned: tuple[IllConditioned, ...] = ()
+    is_judged_locally: bool = False
+    skipped: str = ""
+    refusal: str = ""
+    is_opened: bool = False
+
+
+def silent(done: int, total: int) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def check(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    folder: Path,
+    references: References | None = None,
+    *,
+    progress: Progress = silent,
+) -> Checked:
+    """Compares what `runner` makes of `subject` with its original; files go below `folder`, an existing scratch folder.
+
+    What is over tolerance, refused or missing is in the result; `progress` gets samples done and in all.
+
+    Raises ModelError when the original model does not run on the samples, ConfigError when given samples do not fit it.
+    """
+    references = references or References(folder)
+    reference = references.of(subject.original, settings)
+    ran = _ran(subject, runner, settings, references, folder, progress)
+    has_distance = bool(ran.outputs) and is_own_original(subject.variant)
+    typical = references.for_distance(subject.variant, settings) if has_distance else reference
+    distances = tuple(_distances(subject, settings, references, typical)) if has_distance else ()
+    others = _distances(subject, settings, references, reference) if distances and typical is not reference else ()
+    specs = subject.variant.model.signature.outputs
+    parity = Parity(
+        model=subject.variant.model.name,
+        variant=subject.variant.name,
+        runner=runner.NAME,
+        label=runner.label(),
+        runs_on=ran.runs_on,
+        placed=ran.placed,
+        node_count=ran.node_count,
+        against=subject.against,
+        style=subject.style,
+        sha256=subject.sha256,
+        sample_count=len(reference.samples.paths),
+        samples=reference.samples.description,
+        tolerance=settings.tolerance,
+        atol=settings.general.atol_of(settings.tolerance),
+        outputs=ran.outputs,
+        from_original=max((each.max_rel_error for each in distances), default=None),
+        distances=distances,
+        distance_samples=typical.samples.description if distances else "",
+        strays=tuple(each for each in others if each.failure),
+        skipped=ran.skipped,
+        refusal=ran.refusal,
+        is_opened=ran.is_opened,
+        ill_conditioned=ran.ill_conditioned,
+        is_judged_locally=ran.is_judged_locally,
+        reshaped_outputs=tuple(
+            spec.name for index, spec in enumerate(specs) if is_reshaped(spec, reference.outcomes, index)
+        ),
+        unstable_outputs=tuple(specs[index].name for index in sorted(reference.unstable)),
+    )
+    worst = ran.worst or draw(subject.original, settings, references)[0]
+    return Checked(parity=parity, worst=worst, worst_outputs=ran.worst_outputs, doubtful=ran.doubtful)
+
+
+def _distances(
+    subject: Subject, settings: ParitySettings, references: References, reference: Reference
+) -> Iterator[OutputError]:
+    """What the variant's numbers, `reference`, are from the user's model, and whether that is too far."""
+    beside = references.beside_model(subject.variant, reference)
+    for each in beside.errors if beside else ():
+        yield settings.distance.judged(each)
+
+
+def _ran(
+    subject: Subject,
+    runner: Runner,
+    settings: ParitySettings,
+    references: References,
+    folder: Path,
+    progress: Progress,
+) -> Ran:
+    own = folder / runner.label().replace(" ", "-")
+    own.mkdir(exist_ok=True)
+    runnable = subject.runnable(own)
+    if reason := runner.missing() or runner.cannot_open(runnable):
+        return Ran(skipped=reason)
+    try:
+        with runner.open(runnable, own) as session:
+            return _compared(session, subject, settings, references, own, progress)
+    except ModelError as error:
+        return Ran(refusal=error.message)
+    except ToolError as error:
+        return Ran(skipped=error.message)
+
+
+def _compared(
+    session: Session,
+    subject: Subject,
+    settings: ParitySettings,
+    references: References,
+    folder: Path,
+    progress: Progress,
+) -> Ran:
+    first = references.of(subject.original, settings)
+    specs = subject.variant.model.signature.outputs
+    judges = [
+        Judge(spec.name, index, settings, first.scales[index])
+        for index, spec in enumerate(specs)
+        if index not in first.unstable
+    ]
+    comparing = Comparing(judges, settings, folder)
+    for drawn in _as_needed(comparing, subject.original, settings, references):
+        progress(min(drawn.number, len(first.outcomes) - 1), len(first.outcomes))
+        try:
+            actual = session.run(drawn.path, comparing.made)
+        except ModelError as error:
+            return _refused(session, drawn, f"sample {drawn.number}: {error.message}")
+        if actual.error:
+            where = f"sample {drawn.number} runs on {subject.against}"
+            return _refused(session, drawn, f"{where}, and fails here: {actual.error}")
+        comparing.take(drawn, actual)
+    return comparing.ran(session)
+
+
+def _as_needed(
+    comparing: "Comparing", original: Variant, settings: ParitySettings, references: References
+) -> Iterator[Drawn]:
+    """The samples, and others for as long as too few of them can tell something."""
+    drawn = draw(original, settings, references)
+    wanted, times = len(drawn), 0
+    while drawn:
+        yield from drawn
+        times += 1
+        drawn = draw(original, settings, references, times) if comparing.lacks(wanted) else ()
+
+
+def _refused(session: Session, drawn: Drawn, refusal: str) -> Ran:
+    return Ran(runs_on=session.about, refusal=refusal, worst=drawn, is_opened=True)
+
+
+class Comparing:
+    """All outputs of a file, and what the runner gave on the sample that is farthest off."""
+
+    def __init__(self, judges: Sequence[Judge], settings: ParitySettings, folder: Path) -> None:
+        self.made = folder / "outputs"
+        """where the next sample writes to"""
+        self._judges, self._settings = judges, settings
+        self._worst, self._doubtful = (_Worst(folder / name) for name in ("worst", "doubtful"))
+        self._ill: list[IllConditioned] = []
+        self.made.mkdir()
+
+    def lacks(self, wanted: int) -> bool:
+        """Whether an output was compared on fewer samples than `wanted` that can tell something."""
+        return any(each.taken_count < wanted for each in self._judges)
+
+    def take(self, drawn: Drawn, actual: Outcome) -> None:
+        share = doubtful = -1.0
+        for judge in self._judges:
+            part = judge.part(drawn.expected, actual)
+            own = self._moves(judge, drawn) if judge.failure(part) and not self._settings.is_recorded else None
+            if own:
+                judge.doubt(part, own, drawn.number)
+                doubtful = max(doubtful, judge.share(part))
+                self._ill.append(ill_conditioned(judge, own, drawn.number))
+                continue
+            judge.take(part, drawn.number)
+            by_record = self._settings.is_recorded
+            found = judge.take_recorded(drawn.expected, actual, drawn.number) if by_record else judge.share(part)
+            share = max(share, found)
+        self.made = self._worst.offer(max(share, 0.0) if doubtful < 0 else share, drawn, self.made)
+        self.made = self._doubtful.offer(doubtful, drawn, self.made)
+
+    def ran(self, session: Session) -> Ran:
+        shutil.rmtree(self.made)
+        is_local = any(each.is_doubtful for each in self._judges)
+        kept, other = (self._doubtful, self._worst) if is_local else (self._worst, self._doubtful)
+        shutil.rmtree(other.outputs)
+        return Ran(
+            runs_on=session.about,
+            placed=session.placed,
+            node_count=session.node_count,
+            outputs=tuple(each.verdict() for each in self._judges),
+            worst=kept.drawn,
+            worst_outputs=kept.outputs if kept.drawn else None,
+            doubtful=self._doubtful.drawn,
+            ill_conditioned=tuple(self._ill),
+            is_judged_locally=is_local,
+        )
+
+    def _moves(self, judge: Judge, drawn: Drawn) -> Comparison | None:
+        return judge.moves(drawn.expected, drawn.perturbed())
+
+
+class _Worst:
+    """The sample that is farthest off, and what the runner gave on it."""
+
+    def __init__(self, outputs: Path) -> None:
+        self.outputs = outputs
+        self.drawn: Drawn | None = None
+        self._share = -1.0
+        outputs.mkdir()
+
+    def offer(self, share: float, drawn: Drawn, made: Path) -> Path:
+        """Keeps `made` if it is farther off; the folder that the next sample may write over."""
+        if not share > self._share:
+            return made
+        self._share, self.drawn = share, drawn
+        made, self.outputs = self.outputs, made
+        return made

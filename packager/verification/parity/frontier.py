@@ -1,0 +1,96 @@
+"""Perturbs floats within a model: the first ones where it takes none, which are what it looks up or converts of its
+integers and texts, and those that it quantizes. A change in the last bits of its inputs is lost where those become
+integers; but what computes the same in another order differs in the last bits before every QuantizeLinear.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from packager.graph import traversal
+from packager.models.shapes import infer_shapes
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+ULPS = "mobpack_ulps"
+"""Name of the input that says by how many units in the last place they are moved."""
+FLOAT, FLOAT16, DOUBLE = 1, 10, 11
+"""TensorProto.DataType"""
+QUANTIZING = "QuantizeLinear"
+LAST_PLACE = {FLOAT: 2.0**-23, FLOAT16: 2.0**-13, DOUBLE: 2.0**-52}
+"""Element type -> the distance between 1 and the next number; in 16 bits an eighth of it, as that is coarse."""
+
+
+def shaken(model: "ModelProto", *, is_first: bool) -> "ModelProto | None":
+    """`model` with one more input, `ULPS`, which moves what is quantized, and where `is_first` its first floats; None
+    where it has none of these."""
+    from onnx import TensorProto, ValueInfoProto, helper
+
+    first = first_floats(model) if is_first else {}
+    quantized = quantized_floats(model)
+    if not first and not quantized:
+        return None
+    made = type(model)()
+    made.CopyFrom(model)
+    nodes: list[NodeProto] = []
+    for element in sorted({*first.values(), *quantized.values()}):
+        nodes += _factor(element)
+    for node in made.graph.node:
+        if node.op_type == QUANTIZING and node.input[0] in quantized:
+            name, moved = node.input[0], f"{ULPS}_{node.output[0]}"
+            nodes.append(helper.make_node("Mul", [name, f"{ULPS}_{quantized[name]}"], [moved]))
+            node.input[0] = moved
+        nodes.append(node)
+        for place, name in enumerate(node.output):
+            if name in first:
+                node.output[place] = f"{ULPS}_{name}"
+                nodes.append(helper.make_node("Mul", [f"{ULPS}_{name}", f"{ULPS}_{first[name]}"], [name]))
+    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
+    del made.graph.node[:]
+    made.graph.node.extend(copies)
+    scalar: ValueInfoProto = helper.make_tensor_value_info(ULPS, TensorProto.FLOAT, [])
+    made.graph.input.append(scalar)
+    return made
+
+
+def _factor(element: int) -> "Iterator[NodeProto]":
+    """1 + ULPS * the last place, as `{ULPS}_{element}`."""
+    from onnx import helper
+
+    last, one, cast, product = (f"{ULPS}_{element}_{part}" for part in ("last", "one", "cast", "product"))
+    yield helper.make_node("Cast", [ULPS], [cast], to=element)
+    for name, value in ((last, LAST_PLACE[element]), (one, 1.0)):
+        yield helper.make_node("Constant", [], [name], value=helper.make_tensor(name, element, [], [value]))
+    yield helper.make_node("Mul", [cast, last], [product])
+    yield helper.make_node("Add", [product, one], [f"{ULPS}_{element}"])
+
+
+def quantized_floats(model: "ModelProto") -> dict[str, int]:
+    """What QuantizeLinear takes in the main graph -> its element type."""
+    taken = {node.input[0] for node in model.graph.node if node.op_type == QUANTIZING}
+    if not taken:
+        return {}
+    graph = infer_shapes(model).graph
+    values = (*graph.input, *graph.value_info, *graph.output)
+    kinds = {each.name: each.type.tensor_type.elem_type for each in values if each.name in taken}
+    return {name: kind for name, kind in kinds.items() if kind in LAST_PLACE}
+
+
+def first_floats(model: "ModelProto") -> dict[str, int]:
+    """Floats that are computed of inputs and of no other such float -> their element type."""
+    graph = infer_shapes(model).graph
+    kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
+    constants = {tensor.name for tensor in model.graph.initializer}
+    varying = {value.name for value in model.graph.input} - constants
+    behind: set[str] = set()
+    found: dict[str, int] = {}
+    for node in model.graph.node:
+        taken = traversal.taken_by(node)
+        if taken & behind:
+            behind.update(node.output)
+        elif taken & varying:
+            varying.update(node.output)
+            floats = {name: kinds[name] for name in node.output if kinds.get(name) in LAST_PLACE}
+            behind.update(floats)
+            found |= floats
+    return found

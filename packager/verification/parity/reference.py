@@ -1,0 +1,283 @@
+"""What original models compute: they run node by node as they are written, so that no rewrite is on both sides."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from packager.core.errors import ConfigError, ModelError, ParityError
+from packager.core.findings import OutputError
+from packager.core.values import ElementType, Model, TensorSpec, Variant, own_numbers
+from packager.models.ranges import known_ranges
+from packager.runners import RUNNERS, Outcome, Runnable, Session
+from packager.samples import Found, SampleSet, Source, find, given, marked, typical
+from packager.verification.parity.conditioning import Movement, perturbed
+from packager.verification.parity.metrics import Comparison, difference
+from packager.verification.parity.outcomes import array_of
+from packager.verification.parity.scale import Scale, of_range
+from packager.verification.parity.settings import ParitySettings
+from packager.verification.parity.subject import is_own_original
+
+AT_ONCE = 2
+"""Samples that are perturbed together: a model that moves on one moves on others, and opening it takes a while."""
+FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """What the original model computes, and on what."""
+
+    samples: SampleSet
+    outcomes: tuple[Outcome, ...]
+    unstable: frozenset[int]
+    """outputs that differ between two runs of the original: no use comparing them"""
+    scales: tuple[Scale, ...]
+    """of its outputs, over all samples"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A graph with other numbers, beside the user's model."""
+
+    outcomes: tuple[Outcome, ...]
+    """what the user's model gives on the samples of the graph"""
+    errors: tuple[OutputError, ...]
+    """of the graph's float outputs"""
+
+
+class References:
+    """What original models compute: each runs once, however many files are compared with it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Samples and outputs go below `folder`, which must exist as long as they are used."""
+        self.folder = folder
+        self.known: dict[tuple[object, ...], Reference] = {}
+        self.compared: dict[Reference, Beside] = {}
+        self.moved: dict[tuple[bytes, Path], Movement] = {}
+        self.typical: dict[Source, SampleSet] = {}
+
+    def of(self, original: Variant, settings: ParitySettings) -> Reference:
+        """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
+        model = original.model
+        which = (model.name, model.sha256, original.graph, original.weights)
+        key = (*which, settings.samples, settings.random_samples, settings.seed)
+        if key not in self.known:
+            self.known[key] = _reference(original, settings, self._new_folder())
+        return self.known[key]
+
+    def for_distance(self, variant: Variant, settings: ParitySettings) -> Reference:
+        """As `of`, on the samples on which a variant is compared with the user's model."""
+        source = settings.distance_source
+        if not source:
+            return self.of(variant, settings)
+        key = (variant.model.name, variant.graph, variant.weights, source)
+        if key not in self.known:
+            folder = self._new_folder()
+            samples = self.typical_samples(source)
+            outcomes = run_original(variant, samples, folder / "original")
+            self.known[key] = _with_outcomes(variant, samples, outcomes, folder, source.text)
+        return self.known[key]
+
+    def typical_samples(self, source: Source) -> SampleSet:
+        """Those of `source`, each read once."""
+        if source not in self.typical:
+            self.typical[source] = typical(source, self._new_folder())
+        return self.typical[source]
+
+    def _new_folder(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.folder))
+
+    def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
+        """What the original makes of the sample `number` when its last bits change; nothing where it has no floats."""
+        reference = self.of(original, settings)
+        paths = reference.samples.paths
+        if (original.graph, paths[number]) not in self.moved:
+            first = number - number % AT_ONCE
+            group = [path for path in paths[first : first + AT_ONCE] if (original.graph, path) not in self.moved]
+            found = _perturbed(original, group, self._new_folder())
+            self.moved |= {(original.graph, path): moved for path, moved in zip(group, found, strict=True)}
+        return self.moved[original.graph, paths[number]]
+
+    def beside_model(self, variant: Variant, reference: Reference) -> Beside | None:
+        """How far a graph with other numbers, which gives `reference`, is from the user's model. None for the model's
+        own numbers.
+
+        Raises ParityError when the two cannot be compared.
+        """
+        if not is_own_original(variant):
+            return None
+        if reference not in self.compared:
+            self.compared[reference] = _beside(variant.model, reference, self._new_folder())
+        return self.compared[reference]
+
+
+def run_original(original: Variant, samples: SampleSet, folder: Path) -> tuple[Outcome, ...]:
+    """What `original` makes of every sample; its outputs go below `folder`, which is made."""
+    folder.mkdir(exist_ok=True)
+    return tuple(_outcomes(original, samples.paths, folder))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """Random inputs that an original runs on."""
+
+    found: Found
+    outcomes: tuple[Outcome, ...]
+    """what it makes of each sample"""
+
+
+def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> Accepted:
+    """Random samples that `original` accepts, and its outputs on them, below `folder`.
+
+    Raises ModelError that says what it has against those that were tried.
+    """
+    runs, samples = folder / "original", folder / "samples"
+    runs.mkdir(exist_ok=True)
+    samples.mkdir(exist_ok=True)
+    opened = graph_of(replace(original, graph=marked(original.graph)), runs)
+    with ExitStack() as open_sessions:
+        attempts = Attempts(runnable=opened, folder=runs, open_sessions=open_sessions)
+        found = find(original.model, original.graph, attempts, samples, count=count, seed=seed)
+    return Accepted(found=found, outcomes=tuple(attempts.outcomes[number] for number in range(count)))
+
+
+@dataclass(kw_only=True)
+class Attempts:
+    """Runs one sample after the other in the same session, in a new one after a crash."""
+
+    runnable: Runnable
+    folder: Path
+    open_sessions: ExitStack
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    """by the number of the sample, the last of each"""
+    session: Session | None = None
+
+    def __call__(self, sample: Path, number: int) -> str:
+        """What is said against the sample; nothing when it runs."""
+        if self.session is None:
+            (cpu,) = RUNNERS["cpu"]("")
+            self.session = self.open_sessions.enter_context(cpu.open(self.runnable, self.folder))
+        try:
+            self.outcomes[number] = _run(self.session, sample, number, self.folder)
+        except ModelError as error:  # it took its process down: another sample may not
+            self.session = None
+            return error.message
+        return self.outcomes[number].error
+
+
+def graph_of(original: Variant, folder: Path) -> Runnable:
+    """The graph as it is written, in `folder`."""
+    graph = folder / "original.onnx"
+    graph.write_bytes(original.graph)
+    return Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
+
+
+def is_reshaped(spec: TensorSpec, outcomes: Sequence[Outcome], index: int) -> bool:
+    """Whether the original itself returns another shape than it declares: exporters do write wrong ones."""
+    shapes = [array_of(outcome, index).shape for outcome in outcomes]
+    return any(
+        len(shape) != len(spec.shape)
+        or any(isinstance(declared, int) and declared != real for declared, real in zip(spec.shape, shape, strict=True))
+        for shape in shapes
+    )
+
+
+def _outcomes(original: Variant, samples: Sequence[Path], folder: Path) -> Iterator[Outcome]:
+    (cpu,) = RUNNERS["cpu"]("")
+    with cpu.open(graph_of(original, folder), folder) as session:
+        for number, sample in enumerate(samples):
+            yield _run(session, sample, number, folder)
+
+
+def _run(session: Session, sample: Path, number: int, folder: Path) -> Outcome:
+    """What `session` makes of the sample `number`, in a folder of its own below `folder`."""
+    outputs = folder / f"sample-{number}"
+    outputs.mkdir(exist_ok=True)
+    return session.run(sample, outputs)
+
+
+def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequence[Movement]:
+    from onnx import ModelProto
+
+    (cpu,) = RUNNERS["cpu"]("")
+    proto = ModelProto.FromString(original.graph)
+    model = perturbed(proto, graph_of(original, folder), cpu, folder / "shaken")
+    return list(model.movements(samples, folder / "run")) if model else [Movement()] * len(samples)
+
+
+def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
+    outcomes = run_original(own_numbers(model), reference.samples, folder)
+    if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
+        raise ParityError(
+            f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",
+            hint="give inputs that it takes with [parity] samples",
+        )
+    return Beside(outcomes=outcomes, errors=tuple(_errors(model, outcomes, reference)))
+
+
+def scales_of(model: Model, outcomes: Sequence[Outcome]) -> tuple[Scale, ...]:
+    """The scale of every output on all samples. Ranges are those of the user's own model: what is made of it may say
+    less."""
+    from onnx import ModelProto
+
+    ranges = known_ranges(ModelProto.FromString(model.graph))
+    return tuple(
+        of_range(ranges.get(spec.name, "")).over(array_of(outcome, index) for outcome in outcomes)
+        for index, spec in enumerate(model.signature.outputs)
+    )
+
+
+def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> Iterator[OutputError]:
+    scales = scales_of(model, outcomes)
+    for index, spec in enumerate(model.signature.outputs):
+        if spec.element not in FLOATS or index in reference.unstable:
+            continue
+        comparison = Comparison(spec.name, scales[index])
+        for before, after in zip(outcomes, reference.outcomes, strict=True):
+            comparison.add(array_of(before, index), array_of(after, index))
+        if comparison.reason:
+            raise ParityError(
+                f"the graph that was made of model '{model.name}' does not compute the same: {comparison.reason}",
+                hint="report this model: changing its numbers broke it",
+            )
+        yield comparison.result()
+
+
+def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
+    """The user's samples, or random ones that the original accepts, and its outputs on them."""
+    model = original.model
+    if settings.samples:
+        samples = given(model, settings.samples, folder)
+        outcomes = run_original(original, samples, folder / "original")
+    else:
+        accepted = random_inputs(original, folder, count=settings.random_samples, seed=settings.seed)
+        samples, outcomes = accepted.found.samples, accepted.outcomes
+    return _with_outcomes(original, samples, outcomes, folder, "[parity] samples")
+
+
+def _with_outcomes(
+    original: Variant, samples: SampleSet, outcomes: tuple[Outcome, ...], folder: Path, source: str
+) -> Reference:
+    """`source` is where the samples come from, as the user names it."""
+    model = original.model
+    if refusal := next((outcome.error for outcome in outcomes if outcome.error), ""):
+        raise ConfigError(
+            f"{source}: the original model '{model.name}' refuses them: {refusal}",
+            hint="mobpack inspect shows the inputs it takes",
+        )
+    unstable = _unstable_outputs(original, samples, outcomes, folder / "again")
+    return Reference(samples=samples, outcomes=outcomes, unstable=unstable, scales=scales_of(model, outcomes))
+
+
+def _unstable_outputs(original: Variant, samples: SampleSet, first: Sequence[Outcome], folder: Path) -> frozenset[int]:
+    if not original.model.random_operators:
+        return frozenset()
+    second = run_original(original, samples, folder)
+    return frozenset(
+        index
+        for index in range(len(original.model.signature.outputs))
+        if any(
+            difference(array_of(a, index), array_of(b, index)).max_abs_error for a, b in zip(first, second, strict=True)
+        )
+    )

@@ -1,0 +1,59 @@
+"""What the errors of an output are measured by: its largest value over all samples, or the range that it has."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from packager.core.findings import LARGEST_VALUE
+from packager.graph.weights.streaming import pieces_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SMALLEST_SCALE = 1e-6
+"""What counts as the largest value of an output that is (almost) zero everywhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """Of one output."""
+
+    value: float = SMALLEST_SCALE
+    source: str = LARGEST_VALUE
+    """where it is from, in words"""
+
+    def over(self, arrays: "Iterable[NDArray[Any]]") -> "Scale":
+        """The largest finite magnitude in `arrays`, and this one where they have none as large."""
+        found = max((_largest(array) for array in arrays), default=0.0)
+        return replace(self, value=found, source=LARGEST_VALUE) if found > self.value else self
+
+
+NO_RANGE = Scale()
+
+
+def of_range(operator: str) -> Scale:
+    """The least scale of what an operator of a known range gives; empty for one without."""
+    return Scale(value=1.0, source=f"the range of {operator}") if operator else NO_RANGE
+
+
+def must_be_equal(array: "NDArray[Any]") -> bool:
+    """Strings, booleans and integers name things; those of 8 bits are quantized numbers."""
+    kind = array.dtype.kind
+    return kind in "Ub" or (kind in "iu" and array.dtype.itemsize > 1)
+
+
+def _largest(array: "NDArray[Any]") -> float:
+    """The largest finite magnitude in it; 0 where nothing but equality counts."""
+    import numpy
+
+    found = 0.0
+    if must_be_equal(array):
+        return found
+    for piece in pieces_of(array):
+        low, high = float(piece.min()), float(piece.max())
+        if not (math.isfinite(low) and math.isfinite(high)):
+            finite = piece[numpy.isfinite(piece)]
+            low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+        found = max(found, abs(low), abs(high))
+    return found

@@ -1,0 +1,52 @@
+"""Rules for operators that compute each element by itself."""
+
+from collections.abc import Iterator
+
+from packager.verification.partition.coreml.candidate import Candidate, constant
+
+INT32 = 6
+"""TensorProto.INT32."""
+
+
+def prelu(candidate: Candidate) -> Iterator[str]:
+    """IsPReluOpSupported in builders/impl/activation_op_builder.cc."""
+    if candidate.rank() not in (3, 4):
+        yield f"its input has rank {candidate.rank()}, CoreML takes 3 or 4"
+    channels = candidate.sizes()[-3]
+    if channels < 0:
+        yield "its third dimension from the end is dynamic"
+    yield from constant(candidate, 1, "slope")
+    slope = candidate.sizes(1)
+    is_single = all(size == 1 for size in slope)
+    if not is_single and (len(slope) != 3 or slope[1:] != (1, 1)):
+        yield f"slope has the shape {list(slope)}, neither [C, 1, 1] nor one element"
+    if is_single and channels == 1:  # https://github.com/apple/coremltools/issues/1488
+        yield "one slope for one channel crashes CoreML"
+
+
+def clip(candidate: Candidate) -> Iterator[str]:
+    """IsOpSupportedImpl in builders/impl/clip_op_builder.cc, GetClipMinMax in core/providers/shared/utils/utils.cc."""
+    limits = []
+    for index, name in ((1, "min"), (2, "max")):
+        if candidate.version >= 11 and candidate.has(index):
+            yield from constant(candidate, index, name)
+            limits.append(candidate.numbers(index)[:1])
+        elif candidate.version < 11 and candidate.has_attribute(name):
+            limits.append((candidate.number(name, 0),))
+    if len(limits) == 2 and limits[0] == limits[1]:
+        yield f"min and max are both {limits[0][0]:g}"
+
+
+def cast(candidate: Candidate) -> Iterator[str]:
+    """IsOpSupportedImpl in builders/impl/cast_op_builder.cc: NeuralNetwork knows it behind ArgMax alone."""
+    if candidate.is_mlprogram:
+        return
+    producer = candidate.graph.producers.get(candidate.node.inputs[0])
+    if producer is None:
+        yield "no node makes its input"
+    elif producer.op != "ArgMax":
+        yield f"the NeuralNetwork format takes it behind ArgMax only, not behind {producer.op}"
+    elif not candidate.is_supported(producer):
+        yield f"ArgMax '{producer.name}' before it is not taken"
+    if candidate.integer("to") != INT32:
+        yield f"the NeuralNetwork format casts to int32 only, not to {candidate.output().element}"

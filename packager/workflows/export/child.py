@@ -1,0 +1,94 @@
+"""Exports a PyTorch module: `python -m packager.workflows.export.child JOB.json`.
+
+A process of its own, because PyTorch and users' modules keep much memory, print what they like and may crash. It prints
+JSON lines: `{"warn": text}` for what the user should know, then what `export` returns; or `{"failed": class in
+packager.core.errors, "message", "hint"}`. The graph is `graph.onnx` in the job's folder, with its weights beside it;
+`samples` and `recorded` there have a file for each sample.
+"""
+
+import contextlib
+import json
+import logging
+import sys
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from packager.core.errors import MobpackError, ToolError
+from packager.processes.channel import Channel
+from packager.workflows.export import sampling, tracing
+from packager.workflows.export.factory import given
+from packager.workflows.export.preparing import Warn, prepared
+from packager.workflows.export.request import Job
+
+GRAPH = "graph.onnx"
+
+
+def export(job: Job, warn: Warn) -> dict[str, Any]:
+    """Everything that needs PyTorch; `steps.Exported` says what the keys are. Raises MobpackError."""
+    import_torch()
+    made = given(job.factory, Path(job.code_folder))
+    made = made.renamed(job.input_names) if job.input_names else made
+    ready = prepared(made, job, warn)
+    axes = sampling.axes_of(ready.given, job.dynamic)
+    sizes, shapes = sampling.record(ready, axes, job, warn)
+    program = tracing.traced(ready, axes, sampling.enlarged(ready.given, axes), job)
+    program.save(Path(job.folder) / GRAPH, external_data=True)
+    return {
+        "inputs": list(ready.given.inputs),
+        "outputs": list(ready.outputs),
+        "axes": [asdict(each) for each in axes],
+        "sizes": sizes,
+        "shapes": shapes,
+        "torch": import_torch(),
+        "weight_bytes": weight_bytes(ready.given.module),
+        "shared": shared_weights(ready.given.module),
+    }
+
+
+def import_torch() -> str:
+    """PyTorch's version. Raises ToolError for one that does not start."""
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        raise ToolError(
+            f"PyTorch cannot be imported: {str(error).splitlines()[0]}", hint='install it again: pip install "torch"'
+        ) from error
+    return str(torch.__version__)
+
+
+def weight_bytes(module: Any) -> int:
+    """Of parameters and buffers, those that layers share counted once."""
+    tensors = {each.data_ptr(): each for each in (*module.parameters(), *module.buffers())}
+    return sum(each.numel() * each.element_size() for each in tensors.values())
+
+
+def shared_weights(module: Any) -> list[str]:
+    """Parameters that several layers have in common, by their first name."""
+    first: dict[int, str] = {}
+    found: dict[str, None] = {}
+    for name, each in module.named_parameters(remove_duplicate=False):
+        if id(each) in first:
+            found[first[id(each)]] = None
+        first.setdefault(id(each), name)
+    return list(found)
+
+
+def main() -> int:
+    job = Job.read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    channel = Channel.taken_over()
+    warnings.simplefilter("ignore")  # PyTorch's own speak of its insides
+    logging.disable(logging.WARNING)
+    try:
+        with contextlib.chdir(job.folder):  # what PyTorch leaves in the current folder is not left in the user's
+            answer = export(job, lambda text: channel.say({"warn": text}))
+    except MobpackError as error:
+        channel.say_failure(error)
+        return 0
+    channel.say(answer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""What is exported, and how: what the command line says, as both processes read it."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from packager.core.errors import ConfigError
+from packager.verification.parity.allclose import ATOL, RTOL
+
+OPSET = 18
+"""The one that PyTorch's translations are written in: others are converted from it."""
+SAMPLES = 4
+DYNAMIC_HINT = "for example: --dynamic batch (axis 0 of every input), --dynamic image.2=height"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """An axis of an input whose size is known only when the model runs."""
+
+    input: str
+    """empty for every input"""
+    axis: int
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    factory: str
+    """`module:function`, which gives the module and example inputs"""
+    code_folder: Path
+    """where its module is looked for first"""
+    output: Path
+    dynamic: tuple[Axis, ...] = ()
+    opset: int = OPSET
+    sample_count: int = SAMPLES
+    """inputs that both are compared on, the example included"""
+    rtol: float = RTOL
+    atol: float = ATOL
+    input_names: tuple[str, ...] = ()
+    """the parameters of `forward` when empty"""
+    output_names: tuple[str, ...] = ()
+    keep: Path | None = None
+    """a folder for the samples and PyTorch's outputs"""
+    is_forced: bool = False
+    """True writes the model even when it computes something else"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A request as the program that has PyTorch gets it."""
+
+    factory: str
+    code_folder: str
+    folder: str
+    """for the graph, `samples` and `recorded`"""
+    dynamic: tuple[Axis, ...]
+    opset: int
+    sample_count: int
+    rtol: float
+    atol: float
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: Request, folder: Path) -> Self:
+        return cls(
+            factory=request.factory,
+            code_folder=str(request.code_folder),
+            folder=str(folder),
+            dynamic=request.dynamic,
+            opset=request.opset,
+            sample_count=request.sample_count,
+            rtol=request.rtol,
+            atol=request.atol,
+            input_names=request.input_names,
+            output_names=request.output_names,
+        )
+
+    @classmethod
+    def read(cls, document: dict[str, Any]) -> Self:
+        """The other way round from `dataclasses.asdict` and JSON."""
+        lists = {key: tuple(document[key]) for key in ("input_names", "output_names")}
+        axes = tuple(Axis(**each) for each in document["dynamic"])
+        return cls(**{**document, **lists, "dynamic": axes})
+
+
+def parse_dynamic(texts: Iterable[str]) -> tuple[Axis, ...]:
+    """`batch` -> axis 0 of every input; `image.2=height` -> one axis of one input. Raises ConfigError for others."""
+    return tuple(map(_axis, texts))
+
+
+def _axis(text: str) -> Axis:
+    place, separator, name = text.rpartition("=")
+    name_of_input, _, number = place.rpartition(".")
+    is_whole = not separator
+    if not name.isidentifier() or not (is_whole or (name_of_input and re.fullmatch(r"\d{1,2}", number))):
+        raise ConfigError(f"--dynamic {text}: expected NAME or INPUT.AXIS=NAME", hint=DYNAMIC_HINT)
+    return Axis(input=name_of_input, axis=0 if is_whole else int(number), name=name)

@@ -1,0 +1,237 @@
+"""One ONNX file from another, and what was lost and won by it: the steps of `mobpack quantize`, top to bottom."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packager.core.console import Console
+from packager.core.errors import ConfigError, ToolError
+from packager.core.values import Model, Variant
+from packager.files.atomic import atomic_file, atomic_files
+from packager.files.hashes import sha256_of
+from packager.files.store import Store
+from packager.graph.weights.places import LARGEST_BYTES
+from packager.graph.weights.whole import write_beside, write_whole
+from packager.quantization.making import draft_of
+from packager.quantization.measurement.evaluator import Evaluator
+from packager.quantization.measurement.gate import Sizes, gate
+from packager.quantization.measurement.latency import Latency, emulated_latency, latency
+from packager.quantization.measurement.layers import LayerError, layer_errors
+from packager.quantization.measurement.metrics import Score
+from packager.quantization.measurement.page import write_report
+from packager.quantization.measurement.report import (
+    Evaluation,
+    LayerChoice,
+    QuantizationReport,
+    SamplesUsed,
+    Search,
+    Side,
+)
+from packager.quantization.measurement.subject import Subject
+from packager.quantization.ranges import read_samples
+from packager.quantization.search import Found
+from packager.quantization.variants import BuiltVariant, build_variant, settings_of
+from packager.quantization.worth import samples_for, subjects
+from packager.quantizers import Auto, Calibration, Recipe
+from packager.rewriting.ports import make_integer
+from packager.samples import Samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asks for."""
+
+    model: Model
+    """hashed"""
+    recipe: Recipe
+    output: Path
+    metric: str
+    samples: Calibration | None = None
+    """what a quantizer that needs no calibration is measured on; random inputs when absent"""
+    wants_report: bool = True
+    wants_integers: bool = False
+    """inputs and outputs as integers, where they are quantized"""
+    is_forced: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What was written."""
+
+    files: tuple[Path, ...]
+    """the model: one, or two for 2 GiB and more"""
+    page: Path | None
+    report: QuantizationReport
+
+
+def run(request: Request, store: Store, console: Console) -> Result:
+    """Quantizes, measures, and writes: all of it, or nothing and a MobpackError."""
+    refuse_output(request)
+    made, measured = made_and_measured(request, store, console)
+    sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
+    timed = measured.latencies[0] if measured.latencies else None
+    for warning in gate(sizes, timed, is_forced=request.is_forced):
+        console.warn(warning)
+    with console.step(f"write {request.output.name}"):
+        files = write(_with_integers(made.variant, console) if request.wants_integers else made.variant, request.output)
+    report = describe(request, made, measured, files, console)
+    page = request.output.with_suffix(".html") if request.wants_report else None
+    if page:
+        write_report(page, report)
+    return Result(files=files, page=page, report=report)
+
+
+def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[BuiltVariant, Measured]":
+    """The variant, and what it is worth where a report is wanted; what calibration runs is not run again for that."""
+    recipe = request.recipe
+    if not request.wants_report:
+        return build_variant(request.model, recipe.NAME, recipe, store, console), Measured()
+    with store.scratch() as scratch:
+        outputs = scratch / "outputs"
+        outputs.mkdir()
+        made = build_variant(request.model, recipe.NAME, recipe, store, console, outputs=outputs)
+        return made, measure(request, made, outputs, store, console)
+
+
+def refuse_output(request: Request) -> None:
+    """Raises for a place that cannot be written to, before hours are spent."""
+    output, model = request.output, request.model
+    if output.suffix != ".onnx":
+        raise ConfigError(f"{output}: the result is ONNX", hint=f"name it {output.stem}.onnx")
+    if output.resolve() in (model.path.resolve(), *model.data_files):
+        raise ConfigError(f"{output} is the model itself", hint="give another --output")
+    if output.is_dir():
+        raise ConfigError(f"{output} is a folder", hint="give the name of a file")
+    folder = next(parent for parent in output.absolute().parents if parent.exists())
+    if not os.access(folder, os.W_OK):
+        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or give another --output")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a variant is worth beside the float model."""
+
+    latencies: tuple[Latency, ...] = ()
+    score: Score | None = None
+    layers: tuple[LayerError, ...] = ()
+    samples: str = ""
+    """what it was measured on, in words"""
+
+
+def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, console: Console) -> Measured:
+    """Speed, the metric, and the error of every layer; `outputs` holds what calibration recorded, if anything."""
+    original, quantized = subjects(made)
+    given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
+    with store.scratch() as scratch:
+        used, words = samples_for(request.model, given, scratch)
+        with console.step("measure latency"):
+            latencies = tuple(_latencies(original, quantized, used, scratch))
+        with console.step(f"measure {request.metric}"):
+            score = _score(original, quantized, used, request.metric, outputs, scratch)
+        with console.progress("compare layers") as advance:
+            layers = layer_errors(original, quantized, used, scratch, advance)
+    return Measured(latencies=latencies, score=score, layers=layers, samples=words)
+
+
+def _latencies(original: Subject, quantized: Subject, used: Samples, scratch: Path) -> Iterator[Latency]:
+    yield latency(original, quantized, used, scratch)
+    yield emulated_latency(original, quantized, used, scratch)
+
+
+def _score(original: Subject, quantized: Subject, used: Samples, metric: str, outputs: Path, scratch: Path) -> Score:
+    from packager.quantization.measurement.hosts import as_measured
+
+    folder = scratch / "metric"
+    folder.mkdir()
+    graph = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    with Evaluator(original, metric, folder, samples=used, outputs=outputs) as evaluator:
+        return evaluator.score(graph.written(folder / "quantized.onnx"), quantized.data_folder)
+
+
+def _with_integers(variant: Variant, console: Console) -> Variant:
+    """The variant with integers for inputs and outputs. Raises ConfigError where there is none that can be one."""
+    draft = draft_of(variant.graph, variant.data_folder)
+    names = make_integer(draft)
+    if not names:
+        raise ConfigError(
+            f"quantizer '{variant.quantizer}' leaves no input or output that could be an integer",
+            hint="use static-qdq or auto, or leave --integer-io out",
+        )
+    console.say(f"  integers: {', '.join(names)}; their scales are in the model's metadata")
+    return replace(variant, graph=draft.finish())
+
+
+def write(variant: Variant, output: Path) -> tuple[Path, ...]:
+    """Writes the model as one file with its weights inside; of 2 GiB and more, with them in `<output>.data`."""
+    import onnx
+
+    proto = onnx.ModelProto.FromString(variant.graph)
+    if variant.size_bytes < LARGEST_BYTES:
+        with atomic_file(output) as file:
+            write_whole(proto, variant.data_folder, file)
+        return (output,)
+    with atomic_files(output.parent) as folder:  # the weights take their place before the graph
+        files = write_beside(proto, variant.data_folder, folder / output.name)
+    return tuple(output.with_name(file.name) for file in files)
+
+
+def describe(
+    request: Request, made: BuiltVariant, measured: Measured, files: tuple[Path, ...], console: Console
+) -> QuantizationReport:
+    """All that is known, for the page and for programs."""
+    model, recipe = request.model, request.recipe
+    calibration: Calibration | None = getattr(recipe, "calibration", None)
+    return QuantizationReport(
+        model=model.path.name,
+        variant=recipe.NAME,
+        original=Side(file=model.path.name, size_bytes=model.size_bytes, sha256=model.sha256),
+        quantized=Side(
+            file=files[0].name,
+            size_bytes=sum(file.stat().st_size for file in files),
+            sha256=sha256_of(files[0]),
+        ),
+        quantizer=recipe.NAME,
+        settings={key: _in_words(value) for key, value in settings_of(recipe).items() if key != "calibration"},
+        calibration=_used(calibration, made) if calibration and made.samples else None,
+        score=measured.score,
+        max_drop=recipe.max_drop if isinstance(recipe, Auto) and recipe.metric == request.metric else None,
+        latencies=measured.latencies,
+        layers=measured.layers,
+        left=made.variant.left,
+        search=_search(made.found) if made.found else None,
+        warnings=tuple(console.warnings),
+    )
+
+
+def _used(calibration: Calibration, made: BuiltVariant) -> SamplesUsed:
+    assert made.samples
+    source = calibration.samples if calibration.is_function else Path(calibration.samples).name
+    method = made.found.assignment.method if made.found else calibration.method
+    return SamplesUsed(source=source, count=made.samples.count, method=method)
+
+
+def _in_words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _search(found: Found) -> Search:
+    noises = sorted(found.noise.items(), key=lambda item: item[1])
+    return Search(
+        evaluations=tuple(
+            Evaluation(what=each.what, drop=each.drop, is_within=each.drop <= found.budget)
+            for each in found.evaluations
+        ),
+        count=found.evaluation_count,
+        bound=found.bound,
+        choices=tuple(
+            LayerChoice(layer=name, scheme=_scheme(name, found), reason=found.reasons.get(name, ""))
+            for name, _ in noises
+        ),
+    )
+
+
+def _scheme(name: str, found: Found) -> str:
+    if name in found.assignment.integer:
+        return "integers"
+    return "integer weights" if name in found.assignment.weights else "float"

@@ -1,0 +1,88 @@
+"""Writes docs/configuration.md, docs/mobpack.schema.json and docs/report.schema.json from the types and docstrings of
+the configuration and of the report.
+
+Run `python -m packager.workflows.reference` after a key was added; a test compares the files with what this gives.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from packager.config import FILE_NAME, Config
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS
+from packager.quantizers import QUANTIZERS
+from packager.reporting import ReportDocument
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+TABLES = {
+    "PackageTable": "package",
+    "ModelTable": "model.NAME",
+    "ToleranceTable": "model.NAME.tolerance.OUTPUT",
+    **{kind.__name__: f'model.NAME.inputs.INPUT] with kind = "{name}"' for name, kind in INPUT_KINDS.items()},
+    "MelTable": "model.NAME.inputs.INPUT.mel",
+    **{kind.__name__: f'model.NAME.outputs.OUTPUT] with kind = "{name}"' for name, kind in OUTPUT_KINDS.items()},
+    **{kind.__name__: f'variant.NAME] with quantizer = "{name}"' for name, kind in QUANTIZERS.items()},
+    "Calibration": "variant.NAME.calibration",
+    "ImageSettings": "variant.NAME.calibration.image",
+    "AudioSettings": "variant.NAME.calibration.audio",
+    "ParityTable": "parity",
+    "CheckTable": "check",
+    "RuntimeTable": "runtime",
+    "Android": "target.android",
+    "Ios": "target.ios",
+    "ReactNative": "target.react_native",
+}
+"""definition in the schema -> table in mobpack.toml, in the order people meet them"""
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of mobpack.toml, for editors."""
+    return {"$schema": DIALECT, **Config.model_json_schema()}
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON schema of report.json, for programs that read it."""
+    from pydantic import TypeAdapter
+
+    return {"$schema": DIALECT, **TypeAdapter(ReportDocument).json_schema()}
+
+
+def markdown() -> str:
+    return "\n".join(_lines(schema()["$defs"])) + "\n"
+
+
+def _lines(definitions: dict[str, Any]) -> Iterator[str]:
+    yield f"# {FILE_NAME}"
+    yield ""
+    yield "Keys are in kebab-case, paths relative to the file. An unknown key is an error that names the nearest one."
+    yield "Any key can be given on the command line, too: `mobpack build --set target.android.min-sdk=26`."
+    yield ""
+    yield "`python -m packager.workflows.reference` makes this page from the types in `packager/config.py` and the"
+    yield "plug-ins, and [mobpack.schema.json](mobpack.schema.json), which editors complete from."
+    for name, table in TABLES.items():
+        title = f"[{table}" if "]" in table else f"[{table}]"
+        yield from ("", f"## {title}", "", "| key | default | what it says |", "|---|---|---|")
+        required = definitions[name].get("required", [])
+        for key, entry in definitions[name]["properties"].items():
+            description = " ".join(entry["description"].split())
+            yield f"| `{key}` | {_default(entry, is_required=key in required)} | {description} |"
+
+
+def _default(entry: dict[str, Any], *, is_required: bool) -> str:
+    if is_required:
+        return "required"
+    default = entry.get("default")
+    return "" if default in (None, "", {}) else f"`{json.dumps(default)}`"
+
+
+def main() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    (docs / "configuration.md").write_text(markdown(), encoding="utf-8")
+    for name, document in (("mobpack", schema()), ("report", report_schema())):
+        (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What of a project runs as code where mobpack is told to trust it; `--no-code` refuses it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
+from packager.config import Config
+from packager.core.errors import ConfigError
+from packager.core.names import kebab_case
+from packager.core.user_functions import is_function
+from packager.quantizers import Recipe
+
+
+def refuse_code(config: Config) -> None:
+    """Raises ConfigError that names the key and the first function or program that the project would have run."""
+    for name, recipe in config.variant.items():
+        refuse_functions(recipe, f"variant.{name}")
+    for name, program in config.parity.interpreters.items():
+        raise refusal(f"parity.interpreters.{name}", f"the program '{program}'")
+
+
+def refuse_functions(recipe: Recipe, where: str) -> None:
+    """The same for the quantizer of the table `where`."""
+    refuse_texts(dict(_texts(recipe, where)))
+
+
+def refuse_texts(named: Mapping[str, str | None]) -> None:
+    """The same for texts by what they are called."""
+    for key, text in named.items():
+        if text and is_function(text):
+            raise refusal(key, f"the function '{text}'")
+
+
+def refusal(key: str, what: str) -> ConfigError:
+    return ConfigError(
+        f"{key}: {what} is code of the project, which --no-code refuses to run",
+        hint="read the code and leave --no-code out, or name files of samples and a built-in metric instead",
+    )
+
+
+def _texts(table: object, where: str) -> Iterator[tuple[str, str]]:
+    """Every text in a table and the tables in it, with its key."""
+    if not is_dataclass(table):
+        return
+    for field in fields(table):
+        key, value = f"{where}.{kebab_case(field.name)}", getattr(table, field.name)
+        if isinstance(value, str):
+            yield key, value
+        else:
+            yield from _texts(value, key)

@@ -1,0 +1,99 @@
+"""The files of ours beside a project: the script, and the lists of what it reads and makes."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packager.core.errors import ConfigError
+from packager.files.atomic import atomic_file
+from packager.render import render
+from packager.workflows.xcode.package import SwiftPackage
+
+SCRIPT = "mobpack-build.sh"
+INPUTS = "mobpack-inputs.xcfilelist"
+OUTPUTS = "mobpack-outputs.xcfilelist"
+UNUSABLE = re.compile(r"[\x00-\x1f\x7f$]")
+"""Xcode reads a `$` as the start of one of its settings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where things lie on this machine; the files that are written know each other by relative paths alone."""
+
+    config: Path
+    """mobpack.toml"""
+    dist: Path
+    """of the release"""
+    out: Path
+    """of the script and the lists"""
+    source_root: Path
+    """the folder that Xcode calls SRCROOT: that of the .xcodeproj"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptView:
+    """mobpack-build.sh; paths are words of a shell, relative to the script's folder."""
+
+    folder: str
+    """of the project file"""
+    config: str
+    """its name"""
+    dist: str
+    source_root: str
+
+
+def integration(layout: Layout, package: SwiftPackage, inputs: Iterable[Path]) -> Mapping[str, str]:
+    """The texts by their names in `layout.out`. Raises ConfigError for a path that Xcode cannot be told."""
+    view = ScriptView(
+        folder=shlex.quote(relative(layout.config.parent, layout.out)),
+        config=shlex.quote(layout.config.name),
+        dist=shlex.quote(relative(layout.dist, layout.out)),
+        source_root=shlex.quote(relative(layout.source_root, layout.out)),
+    )
+    return {
+        SCRIPT: render(f"xcode/{SCRIPT}.j2", view),
+        INPUTS: file_list(inputs, layout.source_root),
+        OUTPUTS: file_list(package.files, layout.source_root),
+    }
+
+
+def write(texts: Mapping[str, str], out: Path) -> tuple[Path, ...]:
+    """Writes those of `texts` that are not there yet as they are, and says which: Xcode looks at dates.
+
+    Raises ToolError when the folder cannot be written to.
+    """
+    written = []
+    for name in sorted(texts):
+        path = out / name
+        content = texts[name].encode()
+        if path.is_file() and path.read_bytes() == content:
+            continue
+        with atomic_file(path) as file:
+            file.write(content)
+            if path.suffix == ".sh":
+                os.fchmod(file.fileno(), 0o755)
+        written.append(path)
+    return tuple(written)
+
+
+def file_list(paths: Iterable[Path], source_root: Path) -> str:
+    """The text of an .xcfilelist."""
+    return "".join(f"{line}\n" for line in sorted({in_xcode(path, source_root) for path in paths}))
+
+
+def in_xcode(path: Path, source_root: Path) -> str:
+    """`path` as Xcode's file lists and phases name it."""
+    found = relative(path, source_root)
+    if UNUSABLE.search(found):
+        raise ConfigError(
+            f"Xcode cannot be told of {path}", hint="rename it without dollar signs and control characters"
+        )
+    return f"$(SRCROOT)/{found}"
+
+
+def relative(path: Path, folder: Path) -> str:
+    """The way from `folder` to `path`, links followed."""
+    return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()

@@ -1,0 +1,119 @@
+"""A SwiftPM package with a build-tool plugin that runs `mobpack build`, and ONNX Runtime for what that makes."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from packager import __version__
+from packager.core.errors import ConfigError
+from packager.core.values import Sources
+from packager.files.replaced_folder import Kind, replaced
+from packager.processes import downloads
+from packager.render import render, write_sources
+from packager.workflows.xcode.files import relative
+from packager.workflows.xcode.package import FRAMEWORKS, SwiftPackage
+
+MARK = "mobpack.json"
+PLUGIN = Kind(words="a plugin of mobpack xcode", mark=MARK, option="--plugin")
+CODE = "Plugins/MobpackPlugin/MobpackPlugin.swift"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkView:
+    """Where ONNX Runtime comes from: a path in the package, or an archive."""
+
+    name: str
+    path: str
+    url: str
+    checksum: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManifestView:
+    """Package.swift"""
+
+    swift_tools: str
+    c_module: str
+    framework: FrameworkView
+    min_ios: str
+    min_macos: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginView:
+    """MobpackPlugin.swift"""
+
+    config: str
+    """name of the project file"""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def write_plugin(out: Path, package: SwiftPackage, config: Path, inputs: Iterable[Path]) -> None:
+    """Writes the plugin for the project file `config` into the folder `out`, which is replaced as a whole.
+
+    Raises ConfigError when `out` holds something else, ToolError when it cannot be written.
+    """
+    sources = plugin(package, config, inputs)
+    with replaced(out, PLUGIN) as staging:
+        write_sources(sources, staging)
+        if (package.folder / FRAMEWORKS).is_dir():
+            shutil.copytree(package.folder / FRAMEWORKS, staging / FRAMEWORKS, symlinks=True)
+
+
+def plugin(package: SwiftPackage, config: Path, inputs: Iterable[Path]) -> Sources:
+    """The files of the plugin's package but for frameworks."""
+    view = PluginView(
+        config=config.name,
+        inputs=tuple(sorted({relative(path, config.parent) for path in inputs})),
+        outputs=tuple(outputs_of(package)),
+    )
+    texts = {
+        "Package.swift": render("xcode/plugin/Package.swift.j2", manifest_view(package)),
+        CODE: render("xcode/plugin/MobpackPlugin.swift.j2", view),
+        MARK: json.dumps({"mobpack": __version__}) + "\n",
+    }
+    c_sources = sorted((package.folder / "Sources" / f"C{package.product}").rglob("*"))
+    files = [*(path for path in c_sources if path.is_file()), *package.folder.glob("LICENSE-onnxruntime.txt")]
+    return Sources(
+        texts={PurePosixPath(path): text for path, text in texts.items()},
+        files={PurePosixPath(path.relative_to(package.folder).as_posix()): path for path in files},
+    )
+
+
+def outputs_of(package: SwiftPackage) -> Iterator[str]:
+    """What becomes part of a target, below the release's folder: the models' folder is one thing, so that SwiftPM keeps
+    what is in it as it lies there."""
+    top = package.folder.parents[1]
+    home = package.folder / "Sources" / package.product
+    resources = home / "Resources"
+    found = [*home.glob("*.swift"), *resources.iterdir()]
+    if not (resources / "Models").is_dir():
+        raise ConfigError(f"{package.folder} has no models", hint="run mobpack build --target ios again")
+    return (path.relative_to(top).as_posix() for path in sorted(found))
+
+
+def manifest_view(package: SwiftPackage) -> ManifestView:
+    """What the built package's own manifest says of its runtime and systems."""
+    text = (package.folder / "Package.swift").read_text(encoding="utf-8")
+    return ManifestView(
+        swift_tools=str(downloads.pins()["ios"]["swift-tools"]),
+        c_module=f"C{package.product}",
+        framework=FrameworkView(
+            name=said(text.partition(".binaryTarget(")[2], "name: "),
+            path=said(text, "path: "),
+            url=said(text, "url: "),
+            checksum=said(text, "checksum: "),
+        ),
+        min_ios=said(text, ".iOS("),
+        min_macos=said(text, ".macOS("),
+    )
+
+
+def said(manifest: str, before: str) -> str:
+    """The text literal behind `before`; empty where there is none."""
+    found = re.search(re.escape(before) + r'"([^"\\]*)"', manifest)
+    return found[1] if found else ""

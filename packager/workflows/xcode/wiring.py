@@ -1,0 +1,194 @@
+"""Edits an Xcode project: a target that runs the script, and an app that waits for it and links the Swift package.
+
+The script has a target of its own. In the app's own phases it would wait for the package, as everything of the app
+does, while the package's sources, being outputs of the script, wait for it: Xcode calls that a cycle. (Open source's
+swift-build: ShellScriptTaskProducer orders a script behind target-begin, which TargetOrderTaskProducer orders behind
+the end of every target depended on.)
+"""
+
+import hashlib
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from packager.workflows.xcode.files import INPUTS, OUTPUTS, SCRIPT, Layout, in_xcode, relative
+from packager.workflows.xcode.package import SwiftPackage
+
+if TYPE_CHECKING:
+    from pbxproj import XcodeProject
+
+LOCAL_PACKAGES = 60
+"""the objectVersion that Xcode 15 gives a project with references to local packages"""
+NO_SANDBOX = "ENABLE_USER_SCRIPT_SANDBOXING"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wiring:
+    """What a project gets; paths as Xcode names them."""
+
+    name: str
+    """of the target that runs the script"""
+    package: str
+    """path of the Swift package, relative to the project's folder"""
+    product: str
+    script: str
+    """what the phase runs, a shell command"""
+    inputs: str
+    outputs: str
+
+
+def wiring(layout: Layout, package: SwiftPackage) -> Wiring:
+    """What a project in `layout.source_root` gets for `package`."""
+    script = relative(layout.out / SCRIPT, layout.source_root)
+    return Wiring(
+        name=f"mobpack {package.folder.name}",
+        package=relative(package.folder, layout.source_root),
+        product=package.product,
+        script=f'"$SRCROOT"/{shlex.quote(script)}',
+        inputs=in_xcode(layout.out / INPUTS, layout.source_root),
+        outputs=in_xcode(layout.out / OUTPUTS, layout.source_root),
+    )
+
+
+def wire(project: "XcodeProject", app: Any, wiring: Wiring) -> None:
+    """Adds everything of `wiring` that is not there yet, and corrects what is; names in a project stay the same."""
+    builder = add_builder(project, app, wiring)
+    add_dependency(project, app, builder)
+    link_package(project, app, wiring)
+    if int(project.objectVersion) < LOCAL_PACKAGES:
+        project["objectVersion"] = str(LOCAL_PACKAGES)
+
+
+def add_builder(project: "XcodeProject", app: Any, wiring: Wiring) -> Any:
+    """The target without a product, whose only phase is the script."""
+    fields = {
+        "buildConfigurationList": str(add_settings(project, app, wiring).get_id()),
+        "buildPhases": [str(add_script(project, wiring).get_id())],
+        "dependencies": [],
+        "name": wiring.name,
+        "productName": wiring.name,
+    }
+    target = put(project, "PBXAggregateTarget", wiring.name, fields)
+    include(root(project), "targets", target)
+    return target
+
+
+def add_script(project: "XcodeProject", wiring: Wiring) -> Any:
+    fields = {
+        "buildActionMask": "2147483647",
+        "files": [],
+        "inputFileListPaths": [wiring.inputs],
+        "inputPaths": [],
+        "name": "Build models with mobpack",
+        "outputFileListPaths": [wiring.outputs],
+        "outputPaths": [],
+        "runOnlyForDeploymentPostprocessing": "0",
+        "shellPath": "/bin/sh",
+        "shellScript": f"{wiring.script}\n",
+    }
+    return put(project, "PBXShellScriptBuildPhase", wiring.name, fields)
+
+
+def add_settings(project: "XcodeProject", app: Any, wiring: Wiring) -> Any:
+    """The script's build settings, for every configuration that the app has."""
+    theirs = project.objects[app.buildConfigurationList]
+    settings = {"PRODUCT_NAME": "$(TARGET_NAME)", NO_SANDBOX: "NO"}
+    ours = [
+        put(project, "XCBuildConfiguration", f"{wiring.name} {name}", {"buildSettings": settings, "name": name})
+        for name in (project.objects[key].name for key in theirs.buildConfigurations)
+    ]
+    fields = {
+        "buildConfigurations": [str(each.get_id()) for each in ours],
+        "defaultConfigurationIsVisible": "0",
+        "defaultConfigurationName": theirs.defaultConfigurationName,
+    }
+    return put(project, "XCConfigurationList", wiring.name, fields)
+
+
+def add_dependency(project: "XcodeProject", app: Any, builder: Any) -> None:
+    """Lets the app wait for the script's target."""
+    role = f"{app.name} waits for {builder.name}"
+    proxy = put(
+        project,
+        "PBXContainerItemProxy",
+        role,
+        {
+            "containerPortal": str(project.rootObject),
+            "proxyType": "1",
+            "remoteGlobalIDString": str(builder.get_id()),
+            "remoteInfo": builder.name,
+        },
+    )
+    dependency = put(
+        project,
+        "PBXTargetDependency",
+        role,
+        {"target": str(builder.get_id()), "targetProxy": str(proxy.get_id())},
+    )
+    include(app, "dependencies", dependency)
+
+
+def link_package(project: "XcodeProject", app: Any, wiring: Wiring) -> None:
+    """Makes the package part of the project and links its product, unless somebody has done so in Xcode."""
+    reference = existing(project, "XCLocalSwiftPackageReference", "relativePath", wiring.package)
+    reference = reference or put(
+        project, "XCLocalSwiftPackageReference", wiring.package, {"relativePath": wiring.package}
+    )
+    include(root(project), "packageReferences", reference)
+    linked = [project.objects[key] for key in app.get("packageProductDependencies", [])]
+    if any(each["productName"] == wiring.product for each in linked):
+        return
+    role = f"{app.name} links {wiring.product}"
+    product = put(
+        project,
+        "XCSwiftPackageProductDependency",
+        role,
+        {"package": str(reference.get_id()), "productName": wiring.product},
+    )
+    include(app, "packageProductDependencies", product)
+    phase = frameworks_phase(project, app)
+    build_file = put(project, "PBXBuildFile", role, {"productRef": str(product.get_id())})
+    build_file._section = phase._get_comment()  # what the library prints behind its name
+    include(phase, "files", build_file)
+
+
+def frameworks_phase(project: "XcodeProject", app: Any) -> Any:
+    for key in app.buildPhases:
+        if project.objects[key].isa == "PBXFrameworksBuildPhase":
+            return project.objects[key]
+    fields = {"buildActionMask": "2147483647", "files": [], "runOnlyForDeploymentPostprocessing": "0"}
+    phase = put(project, "PBXFrameworksBuildPhase", f"{app.name} links", fields)
+    include(app, "buildPhases", phase)
+    return phase
+
+
+def root(project: "XcodeProject") -> Any:
+    return project.objects[project.rootObject]
+
+
+def existing(project: "XcodeProject", isa: str, field: str, value: str) -> Any:
+    found = [each for each in project.objects.get_objects_in_section(isa) if each[field] == value]
+    return found[0] if found else None
+
+
+def put(project: "XcodeProject", isa: str, role: str, fields: Mapping[str, object]) -> Any:
+    """The object of the class `isa` that plays `role`: its id comes from both, so that a second run finds it."""
+    import pbxproj
+
+    identity = hashlib.sha256(f"mobpack {isa} {role}".encode()).hexdigest()[:24].upper()
+    if identity in project.objects:
+        del project.objects[identity]
+    made = getattr(pbxproj, isa)().parse({"_id": identity, "isa": isa, **fields})
+    project.objects[made.get_id()] = made
+    return made
+
+
+def include(owner: Any, field: str, member: Any) -> None:
+    """Puts `member` at the end of a list of ids, where it is not in it."""
+    members = owner.get(field, None)
+    if members is None:
+        members = []
+        setattr(owner, field, members)
+    if member.get_id() not in members:
+        members.append(member.get_id())
