@@ -177,7 +177,7 @@ def test_providers_of_unsigned_numbers_get_int8_activations_written_as_such(
     provider: str, variant: Kind, store: Store
 ) -> None:
     first, cpu = plan.make(variant("qdq-int8"), Android(providers=(provider,)), store, quiet).choices
-    unsigned = f"{WHY[provider]}, of uint8: the int8 activations are written as such, the same numbers"
+    unsigned = f"{WHY[provider]}; int8 activations re-encoded as uint8 (identical values)"
     assert row(first) == Row(provider, UNFUSED, ONNX, {}, unsigned)
     assert (first.compiled.variant.quantizer, cpu.compiled.variant.quantizer) == ("unsigned", "none")
     assert [file.read_bytes() for file in first.compiled.data_files] == [cpu.compiled.path.read_bytes()]

@@ -99,7 +99,7 @@ def test_every_layer_that_is_not_in_integers_has_a_reason() -> None:
     found = search(NOISES, 0.55)
     assert set(found.reasons) == {"a", "c"}
     assert found.reasons["a"] == (
-        "its weights alone are integers; alone in integers it brings the output to 3.0 dB, rank 1 of 5 by noise; "
+        "its weights alone are integers; alone in integers it brings the output to 3.0 dB, rank 1 of 5 by sensitivity; "
         "added last, the drop was 0.99"
     )
 

@@ -185,9 +185,12 @@ class Search:
     def _reason(self, name: str, sensitivity: Mapping[str, float], assignment: Assignment) -> str:
         rank = sorted(sensitivity.values(), reverse=True).index(sensitivity[name]) + 1
         kept = "its weights alone are integers; " if name in assignment.weights else ""
-        alone = f"alone in integers it brings the output to {decibels(sensitivity[name])}, rank {rank} of {len(sensitivity)} by noise"
+        measured = decibels(sensitivity[name])
+        alone = (
+            f"alone in integers it brings the output to {measured}, rank {rank} of {len(sensitivity)} by sensitivity"
+        )
         tried = [each.drop for each in self.evaluations if each.what == _one_more(name)]
-        last = f"added last, the drop was {tried[0]:.3g}" if tried else "quieter layers use up the budget"
+        last = f"added last, the drop was {tried[0]:.3g}" if tried else "less sensitive layers use up the budget"
         return f"{kept}{alone}; {last}"
 
 
