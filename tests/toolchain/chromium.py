@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -34,7 +34,7 @@ ends = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
 os.dup2(ends[0], 3), os.dup2(ends[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-FONTS = "<fontconfig><dir>{folder}/fonts</dir><cachedir>{folder}/cache</cachedir></fontconfig>\n"
+FONTS = "<fontconfig><dir>{folder}/fonts</dir>{more}<cachedir>{folder}/cache</cachedir></fontconfig>\n"
 OPTIONS = """
     --headless --no-sandbox --no-zygote --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run
     --remote-debugging-pipe
@@ -155,10 +155,14 @@ def is_loaded(event: dict[str, Any], loader: str) -> bool:
 
 
 @contextmanager
-def browser(home: Path) -> Iterator[Browser]:
-    """A browser that keeps what it writes below `home`, and is gone at the end."""
+def browser(home: Path, *, fonts: Sequence[Path] = ()) -> Iterator[Browser]:
+    """A browser that keeps what it writes below `home`, and is gone at the end.
+
+    It has a font without signs and without letters of equal width; `fonts` are folders with others.
+    """
     folder = chromium()
-    (home / "fonts.conf").write_text(FONTS.format(folder=folder), encoding="utf-8")
+    more = "".join(f"<dir>{each}</dir>" for each in fonts)
+    (home / "fonts.conf").write_text(FONTS.format(folder=folder, more=more), encoding="utf-8")
     variables = {"LD_LIBRARY_PATH": str(folder / "lib"), "HOME": str(home), "FONTCONFIG_FILE": str(home / "fonts.conf")}
     read_commands, write_commands = os.pipe()
     read_answers, write_answers = os.pipe()
