@@ -122,13 +122,13 @@ def make(file: Path, step: str) -> None:
     """What a build does for `step`, in this process and those that it starts."""
     from packager import models, plan
     from packager.compile.compile import compile_variant
-    from packager.core.values import own_numbers
+    from packager.core.values import baseline
     from packager.files.store import Store
     from packager.files.user_cache import cache_folder
     from packager.targets.android import Android
 
     store = Store(cache_folder() / "store")
-    variant = own_numbers(models.hashed(models.load(file, "model")), "fp32")
+    variant = baseline(models.hashed(models.load(file, "model")), "fp32")
     if step == "fixed":
         compile_variant(variant, store)
     else:

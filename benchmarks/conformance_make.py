@@ -17,7 +17,7 @@ from packager import models
 from packager.compile import converter
 from packager.compile.compile import REPLAY, SHARED
 from packager.core.errors import MobpackError
-from packager.core.values import own_numbers
+from packager.core.values import baseline
 from packager.plan import NO_PACKING
 from packager.session.refusals import explain
 
@@ -56,7 +56,7 @@ def made(folder: Path) -> dict[str, Any]:
     try:
         model = models.load(folder / "model.onnx", "model")
         models.refuse_blocked(model)
-        variant = own_numbers(models.hashed(model), "fp32")
+        variant = baseline(models.hashed(model), "fp32")
     except MobpackError as error:
         return {"refused": f"{error.message}; {error.hint}".replace(f"{folder / 'model.onnx'}: ", "")}
     files: dict[str, Any] = {}
@@ -79,7 +79,7 @@ def conversions(folder: Path, variant: "Variant") -> Iterator[tuple[str, "str | 
             continue
         output = folder / step.output
         output.parent.mkdir(exist_ok=True)
-        job = converter.Job(
+        job = converter.ConversionJob(
             graph=str(graph),
             data_folder=str(variant.data_folder),
             output=str(output),

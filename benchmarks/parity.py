@@ -58,14 +58,14 @@ def prepared(path: Path, folder: Path, count: int) -> Path:
     """Converts the model and makes samples: no part of what is measured."""
     from packager import models as ours
     from packager.compile.compile import compile_variant
-    from packager.core.values import own_numbers
+    from packager.core.values import baseline
     from packager.files.store import Store
     from packager.verification.parity import random_inputs
 
     folder.mkdir(parents=True)
     model = ours.hashed(ours.load(path, "model"))
-    compiled = compile_variant(own_numbers(model), Store(folder / "store"))
-    random_inputs(own_numbers(model), folder, count=count, seed=0)  # in `samples`
+    compiled = compile_variant(baseline(model), Store(folder / "store"))
+    random_inputs(baseline(model), folder, count=count, seed=0)  # in `samples`
     (folder / "compiled.pickle").write_bytes(pickle.dumps(compiled))
     (folder / "job.json").write_text(json.dumps({"original": str(path), "file": str(compiled.path)}))
     return folder

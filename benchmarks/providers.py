@@ -21,7 +21,7 @@ from benchmarks import models as made
 from packager import models, plan
 from packager.compile.compile import compile_variant
 from packager.core.findings import Partition
-from packager.core.values import Choice, Compiled, Format, Plan, own_numbers
+from packager.core.values import Choice, Compiled, Format, Plan, baseline
 from packager.environments.runtime import shipped_version
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
@@ -124,7 +124,7 @@ def plans(subject: Subject, folder: Path) -> Iterator[Plan]:
     store = Store(folder / "store")
     model = models.hashed(models.load(subject.file(folder), subject.name, fixed=subject.shapes))
     for target in TARGETS:
-        yield plan.make(own_numbers(model, "fp32"), target, store, lambda text: None)
+        yield plan.make(baseline(model, "fp32"), target, store, lambda text: None)
 
 
 def answers(each: Plan, folder: Path) -> list[Row]:

@@ -87,7 +87,7 @@ def calibrate(method: str, model: Path, out: Path, samples: Path) -> None:
 
     loaded, quantizer = unhashed(model), static(method, samples)
     graph = prepared(loaded, store())
-    request = calibration.Request(
+    request = calibration.CalibrationRequest(
         graph=graph,
         weights_sha256=loaded.sha256,
         data_folder=loaded.data_folder,

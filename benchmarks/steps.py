@@ -29,14 +29,14 @@ def their_config(file: Path) -> None:
 def our_conversion(file: Path) -> None:
     """What `mobpack convert` does, in one process."""
     from packager import models
-    from packager.compile.converter import Job, convert
+    from packager.compile.converter import ConversionJob, convert
 
     with tempfile.TemporaryDirectory() as folder:
         model = models.hashed(models.load(file, "model"))
         graph = Path(folder) / "graph.onnx"
         graph.write_bytes(model.graph)
         convert(
-            Job(
+            ConversionJob(
                 graph=str(graph),
                 data_folder=str(models.data_folder(file)),
                 output=str(Path(folder) / "model.ort"),

@@ -17,7 +17,7 @@ from packager.compile.compile import (
 )
 from packager.compile.external import Inside
 from packager.core.contract import TensorInput
-from packager.core.values import Choice, Compiled, Numbers, Plan, Style, Traits, Variant, Wish, own_numbers
+from packager.core.values import Choice, Compiled, GraphRequirements, Plan, Precision, Style, Traits, Variant, baseline
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.models.graphs import read_graph
@@ -36,7 +36,7 @@ x86_64 (`python -m benchmarks.loading`): 40 ms to load and 3 MB of private memor
 of 128 tokens takes 277 ms without, 238 with. For the CPU alone: XNNPACK makes its operators when it packs; without that
 the first run ends the process."""
 
-TAKEN_OUT = (Numbers.QDQ, Numbers.WEIGHT_ONLY)
+TAKEN_OUT = (Precision.QDQ, Precision.WEIGHT_ONLY)
 """Numbers that a float graph can be made of again."""
 
 
@@ -53,7 +53,7 @@ def make(variant: Variant, target: Planned, store: Store, announce: Announce) ->
         target=target.NAME,
         choices=tuple(choices),
         notes=tuple(notes),
-        numbers=planner.traits.numbers,
+        precision=planner.traits.precision,
     )
 
 
@@ -73,13 +73,13 @@ class Planner:
         passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
         return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))  # the core's alone count
 
-    def wish(self, provider: str) -> Wish:
-        return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).wants(self.traits)
+    def requirements(self, provider: str) -> GraphRequirements:
+        return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).requirements(self.traits)
 
     def choices(self, provider: str) -> Iterator[Choice]:
         """The files of one provider: those for certain chips, then the one for all others."""
-        wish = self.wish(provider)
-        variant, reason = self._fitted(wish)
+        requirements = self.requirements(provider)
+        variant, reason = self._fitted(requirements)
         if provider == "qnn":
             for chip in self.target.soc_models:
                 self.announce(f"compile {self.variant.model.name} for {chip}")
@@ -87,9 +87,9 @@ class Planner:
                 because = "compiled ahead of time: nothing is left to compile when the app starts"
                 yield Choice(provider=provider, compiled=compiled, reason=because, soc_models=(chip,))
         try:
-            compiled, because = self._compile(variant, wish)
+            compiled, because = self._compile(variant, requirements)
         except OrtFormatError as refusal:
-            compiled, because = self._instead(variant, wish, refusal)
+            compiled, because = self._instead(variant, requirements, refusal)
         if provider == CPU.NAME and not self._packs(compiled):
             compiled = replace(compiled, settings={**compiled.settings, **NO_PACKING})
         yield Choice(provider=provider, compiled=compiled, reason=because or reason)
@@ -100,64 +100,66 @@ class Planner:
 
     def notes(self, provider: str) -> Iterator[str]:
         where = f"model '{self.variant.model.name}' on {self.target.NAME}"
-        wish = self.wish(provider)
-        if wish.note:
-            yield f"{where}: {wish.note}"
-        if self.traits.numbers is Numbers.FLOAT16 and self._float16()[0] != self.target.float16:
+        requirements = self.requirements(provider)
+        if requirements.note:
+            yield f"{where}: {requirements.note}"
+        if self.traits.precision is Precision.FLOAT16 and self._float16()[0] != self.target.float16:
             yield f"{where}: {self._float16()[1]}"
 
     def _packs(self, compiled: Compiled) -> bool:
         is_plain = compiled.style is Style.PLAIN
         return not is_plain if self.target.prepacking == "auto" else self.target.prepacking == "on"
 
-    def _fitted(self, wish: Wish) -> tuple[Variant, str]:
+    def _fitted(self, requirements: GraphRequirements) -> tuple[Variant, str]:
         """The variant with the numbers that a provider computes with, and why."""
-        if wish.wants_float and self.variant.weights:
-            return own_numbers(self.variant.model), f"{wish.reason}; the float model it was made of"
-        if wish.wants_float and self.traits.numbers in TAKEN_OUT:
+        if requirements.needs_float and self.variant.weights:
+            return baseline(self.variant.model), f"{requirements.reason}; the float model it was made of"
+        if requirements.needs_float and self.traits.precision in TAKEN_OUT:
             variant = self._rewritten("dequantized", "float")
-            return variant, f"{wish.reason}; the quantization is taken out of the model for it"
-        is_signed = self.traits.numbers is Numbers.QDQ and "int8" in self.traits.activations.split("+")
-        if wish.wants_unsigned and is_signed:
+            return variant, f"{requirements.reason}; the quantization is taken out of the model for it"
+        is_signed = self.traits.precision is Precision.QDQ and "int8" in self.traits.activations.split("+")
+        if requirements.needs_unsigned and is_signed:
             variant = self._rewritten("unsigned", "unsigned")
-            return variant, f"{wish.reason}, of uint8: the int8 activations are written as such, the same numbers"
-        return self.variant, wish.reason
+            return variant, f"{requirements.reason}; int8 activations re-encoded as uint8 (identical values)"
+        return self.variant, requirements.reason
 
     def _rewritten(self, quantizer: str, suffix: str) -> Variant:
         draft = draft_of(self.variant.graph, self.variant.data_folder)
         REWRITES[quantizer]().quantize(draft)
         return replace(self.variant, name=f"{self.variant.name}-{suffix}", quantizer=quantizer, graph=draft.finish())
 
-    def _compile(self, variant: Variant, wish: Wish) -> tuple[Compiled, str]:
+    def _compile(self, variant: Variant, requirements: GraphRequirements) -> tuple[Compiled, str]:
         """The file, and why it is another than the one wished for; empty when it is that one."""
         size = variant.size_bytes
         if self.target.format == "ort":
             models.refuse_too_large(variant)
-        beside = "; its weights lie beside it, where this provider may not find them" if wish.wants_one_file else ""
+        beside = (
+            "; its weights lie beside it, where this provider may not find them" if requirements.needs_one_file else ""
+        )
         if not models.fits_ort_format(variant):
             return self._plain(variant), f"over 2 GiB ({size / 2**30:.1f} GiB): ORT format cannot hold it{beside}"
         if self.target.format == "onnx":
             return self._plain(variant), f'format = "onnx": the runtime rewrites the graph at every load{beside}'
         processor = meaning = ""
-        if self.traits.numbers is Numbers.FLOAT16:
+        if self.traits.precision is Precision.FLOAT16:
             how, meaning = self._float16()
             if how == "onnx":
                 return self._plain(variant), meaning
             processor = FP16 if how == "native" else ""
-        if wish.style is Style.FIXED:
+        if requirements.style is Style.FIXED:
             if self._keeper:
                 self.announce(f"write {variant.model.name} ({variant.name}, fixed)")
                 fused = compile_fused(variant, self.store, self._base(processor))
-                return fused, f"{wish.reason}, the weights in the one for {self._keeper}"
+                return fused, f"{requirements.reason}, the weights in the one for {self._keeper}"
             return self._base(processor), meaning
         if self.target.format == "ort":
-            if wish.refuses_ort:
-                because = f'the CPU\'s file, because format = "ort" and {wish.refuses_ort}'
+            if requirements.refuses_ort:
+                because = f'the CPU\'s file, because format = "ort" and {requirements.refuses_ort}'
                 return self._ort(variant, Style.FIXED, processor), because
             return self._ort(variant, Style.UNFUSED, processor), ""
-        if wish.wants_one_file:
+        if requirements.needs_one_file:
             # ORT format would hold the casts to 32 bits that its writer inserts.
-            is_ort = self.traits.numbers is not Numbers.FLOAT16
+            is_ort = self.traits.precision is not Precision.FLOAT16
             return self._ort(variant, Style.UNFUSED) if is_ort else self._whole(variant, processor), ""
         has_same_weights = variant is self.variant or variant.quantizer == "unsigned"
         return self._unfused(variant, self._base(processor) if has_same_weights else None), ""
@@ -166,21 +168,23 @@ class Planner:
     def _keeper(self) -> str:
         """The provider whose file keeps the weights for the other graphs, because it needs them there; empty without
         one that opens the variant as it is in ORT format."""
-        numbers = self.traits.numbers
-        is_open = self.target.format == "auto" and numbers is not Numbers.FLOAT16 and numbers not in TAKEN_OUT
-        return next((name for name in self.target.providers if is_open and self.wish(name).wants_one_file), "")
+        precision = self.traits.precision
+        is_open = self.target.format == "auto" and precision is not Precision.FLOAT16 and precision not in TAKEN_OUT
+        return next((name for name in self.target.providers if is_open and self.requirements(name).needs_one_file), "")
 
     def _base(self, processor: str) -> Compiled:
         """The file in ORT format that keeps the weights of the variant."""
         return self._ort(self.variant, Style.UNFUSED if self._keeper else Style.FIXED, processor)
 
-    def _instead(self, variant: Variant, wish: Wish, refusal: OrtFormatError) -> tuple[Compiled, str]:
+    def _instead(
+        self, variant: Variant, requirements: GraphRequirements, refusal: OrtFormatError
+    ) -> tuple[Compiled, str]:
         """The file for a graph that ORT format cannot hold as wished, and why it is that one."""
         if self.target.format != "ort":
             return self._plain(variant), f"ships as ONNX: it has {refusal.unheld} that ORT format cannot hold"
-        if wish.style is Style.FIXED:
+        if requirements.style is Style.FIXED:
             raise refusal
-        is_native = self.traits.numbers is Numbers.FLOAT16 and self._float16()[0] == "native"
+        is_native = self.traits.precision is Precision.FLOAT16 and self._float16()[0] == "native"
         because = f"the CPU's file: unfused, the graph has {refusal.unheld} that ORT format cannot hold"
         return self._ort(variant, Style.FIXED, FP16 if is_native else ""), because
 
@@ -221,8 +225,8 @@ class Planner:
     @cached_property
     def _inside(self) -> Inside:
         """What all ONNX files have in the graph, so that providers can open the same one."""
-        wishes = map(self.wish, self.target.providers)
-        return "parameters" if any(wish.wants_parameters_inside for wish in wishes) else "nothing"
+        needed = map(self.requirements, self.target.providers)
+        return "parameters" if any(each.needs_parameters_inside for each in needed) else "nothing"
 
     @cached_property
     def _graphs(self) -> dict[str, Compiled]:
@@ -241,7 +245,7 @@ class Planner:
 
     def _named(self, variant: Variant) -> Variant:
         """`variant` with room in its graph for the key of a provider's cache, where one of the target looks for it."""
-        is_wanted = any(self.wish(name).wants_cache_key for name in self.target.providers)
+        is_wanted = any(self.requirements(name).needs_cache_key for name in self.target.providers)
         return replace(variant, graph=with_room(variant.graph)) if is_wanted else variant
 
     def _float16(self) -> tuple[str, str]:

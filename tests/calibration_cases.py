@@ -10,8 +10,8 @@ import numpy
 import onnx
 
 from packager.core.errors import ConfigError
-from packager.quantization.calibration import Method, Request, Samples
-from packager.quantization.calibration.child import Job
+from packager.quantization.calibration import CalibrationRequest, Method, Samples
+from packager.quantization.calibration.child import CalibrationJob
 from packager.quantization.calibration.taps import tap
 
 READER = "tests.calibration_cases:open_described"
@@ -63,8 +63,8 @@ def request(
     *,
     method: Method | None = None,
     description: Mapping[str, object] | None = None,
-) -> Request:
-    return Request(
+) -> CalibrationRequest:
+    return CalibrationRequest(
         graph=model.SerializeToString(deterministic=True),
         weights_sha256="0" * 64,
         data_folder=folder,
@@ -87,12 +87,12 @@ def job(
     threads: int = 2,
     description: Mapping[str, object] | None = None,
     count: int | None = None,
-) -> Job:
+) -> CalibrationJob:
     """What the child is told; its files lie beside `folder`, and it saves after every sample."""
     taps = tap(model.SerializeToString(), tensors)
     graph = folder.with_name(f"{folder.name}.onnx")
     graph.write_bytes(taps.graph)
-    return Job(
+    return CalibrationJob(
         graph=str(graph),
         data_folder=str(folder),
         inputs=list(taps.inputs),

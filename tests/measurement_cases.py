@@ -10,7 +10,7 @@ import numpy
 import onnx
 
 from packager.core.values import Range
-from packager.quantization.measurement import Samples, Subject
+from packager.quantization.measurement import MeasuredGraph, Samples
 from packager.quantizers import Calibration, Quantizer, StaticQdq
 from packager.rewriting.draft import Draft
 from tests.onnx_text import onnx_model, weight
@@ -29,20 +29,20 @@ def classifier(*, seed: int = 0) -> onnx.ModelProto:
     return onnx_model(CLASSIFIER, weights=weights)
 
 
-def subject(model: onnx.ModelProto, folder: Path) -> Subject:
-    return Subject(graph=model.SerializeToString(deterministic=True), data_folder=folder)
+def subject(model: onnx.ModelProto, folder: Path) -> MeasuredGraph:
+    return MeasuredGraph(graph=model.SerializeToString(deterministic=True), data_folder=folder)
 
 
 def quantized(
     model: onnx.ModelProto, folder: Path, quantizer: Quantizer | None = None, *, widest: float = 30.0
-) -> Subject:
+) -> MeasuredGraph:
     """What `quantizer`, static-qdq when there is none, makes of `model`; all values lie between -`widest` and that."""
     own = onnx.shape_inference.infer_shapes(model)
     draft = Draft(proto=own, data_folder=folder)
     names = [name for node in own.graph.node for name in (*node.input, *node.output) if name]
     draft.ranges = {name: Range(low=-widest, high=widest) for name in names}
     (quantizer or StaticQdq(calibration=Calibration(samples="unused"))).quantize(draft)
-    return Subject(graph=draft.finish(), data_folder=folder)
+    return MeasuredGraph(graph=draft.finish(), data_folder=folder)
 
 
 def samples(count: int = 4, **more: object) -> Samples:

@@ -23,7 +23,7 @@ from packager import plan, vectors
 from packager.config import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
-from packager.core.values import Model, Package, Plan, own_numbers
+from packager.core.values import Model, Package, Plan, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.files.zips import read_zip, write_zip
@@ -94,7 +94,7 @@ def described(path: Path, name: str, **sizes: int) -> Model:
 
 
 def planned(model: Model, store: Store) -> Plan:
-    return plan.make(own_numbers(model, "source"), ANDROID, store, lambda text: None)
+    return plan.make(baseline(model, "source"), ANDROID, store, lambda text: None)
 
 
 def settings_of(subject: Subject) -> ParitySettings:

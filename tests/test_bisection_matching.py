@@ -11,12 +11,12 @@ from packager.verification.bisection.fusion import _fewest
 from packager.verification.bisection.matching import COPIES, FEW, Planner, matched
 from packager.verification.bisection.naming import named
 from packager.verification.bisection.reproduce import difference
-from packager.verification.bisection.subject import Subject, opened
+from packager.verification.bisection.subject import BisectionSubject, opened
 from tests.bisection_cases import chain, side
 from tests.onnx_text import onnx_model, weight
 
 
-def subject(folder: Path, model: onnx.ModelProto) -> Subject:
+def subject(folder: Path, model: onnx.ModelProto) -> BisectionSubject:
     return opened(side(folder, model), folder)
 
 

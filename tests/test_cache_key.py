@@ -11,7 +11,7 @@ import pytest
 
 from packager import plan
 from packager.compile.cache_key import ENTRY, ROOM, has_room, with_room
-from packager.core.values import Compiled, Plan, Variant, own_numbers
+from packager.core.values import Compiled, Plan, Variant, baseline
 from packager.files.store import Store
 from packager.targets import Planned
 from packager.targets.android import Android
@@ -35,7 +35,7 @@ def net(folder: Path, *, seed: int = 0, **metadata: str) -> Variant:
     folder.mkdir(parents=True, exist_ok=True)
     model = onnx_model(NET, weights={"w": weight(16, 3, 3, 3, seed=seed)})
     onnx.helper.set_model_props(model, metadata)
-    return own_numbers(loaded(folder, model), "source")
+    return baseline(loaded(folder, model), "source")
 
 
 def planned(variant: Variant, target: Planned, folder: Path) -> Plan:
@@ -62,7 +62,7 @@ def test_the_file_that_coreml_opens_has_a_key(form: str, tmp_path: Path) -> None
 
 def test_a_file_with_weights_inside_has_a_key(tmp_path: Path) -> None:
     model = onnx_model(HALF, weights={"w": weight(64, 32).astype(numpy.float16)})
-    variant = own_numbers(loaded(tmp_path, model), "source")
+    variant = baseline(loaded(tmp_path, model), "source")
     coreml = planned(variant, Ios(float16="float32"), tmp_path).choices[0]
     assert (coreml.compiled.path.suffix, coreml.compiled.data_files) == (".onnx", ())
     assert re.fullmatch("[0-9a-f]{64}", key_of(coreml.compiled))

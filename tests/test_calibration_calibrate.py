@@ -10,7 +10,7 @@ import pytest
 
 from packager.core.errors import ConfigError, ModelError
 from packager.files.store import Store
-from packager.quantization.calibration import Method, Range, Request, calibrate, warnings
+from packager.quantization.calibration import CalibrationRequest, Method, Range, calibrate, warnings
 from packager.quantization.calibration.calibrate import _inputs, unfinished_file
 from tests.calibration_cases import BLOCK, normal, request, written
 from tests.onnx_text import onnx_model, weight
@@ -34,7 +34,7 @@ def silent(done: int, count: int) -> None:
     pass
 
 
-def emptied(folder: Path, asked: Request) -> Request:
+def emptied(folder: Path, asked: CalibrationRequest) -> CalibrationRequest:
     """The same request, whose samples can no longer be read."""
     for path in folder.glob("*.npz"):
         path.unlink()

@@ -14,7 +14,7 @@ import pytest
 
 from packager.core.errors import ConfigError, MobpackError, ModelError
 from packager.processes.channel import Channel
-from packager.quantization.calibration.child import Job, watch
+from packager.quantization.calibration.child import CalibrationJob, watch
 from packager.quantization.calibration.statistics import Statistics, load
 from packager.quantization.calibration.taps import tap
 from packager.samples.recorded import OUTPUTS, recorded
@@ -26,7 +26,7 @@ ALL = ["x", "c", "r", "s", "m"]
 SCALED = "(float[N] x) => (float[N] y) { half = Constant <value = float {0.5}> () h = Mul (x, half) y = Log (h) }"
 
 
-def watched(told: Job) -> tuple[Statistics, list[int]]:
+def watched(told: CalibrationJob) -> tuple[Statistics, list[int]]:
     answers = io.StringIO()
     watch(told, Channel(io.StringIO(), answers))
     return load(Path(told.output)), [json.loads(line)["done"] for line in answers.getvalue().splitlines()]

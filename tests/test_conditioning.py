@@ -11,7 +11,7 @@ import pytest
 from packager.config import ParityTable
 from packager.core.console import Console
 from packager.core.errors import ModelError
-from packager.core.values import Compiled, Plan, own_numbers
+from packager.core.values import Compiled, Plan, baseline
 from packager.files.store import Store
 from packager.plan import make
 from packager.runners.cpu import Cpu
@@ -334,7 +334,7 @@ def test_a_model_without_floats_cannot_be_perturbed() -> None:
 
 def planned(folder: Path, proto: onnx.ModelProto) -> Plan:
     model = loaded(folder, proto, "m")
-    return make(own_numbers(model, "source"), Android(providers=()), Store(folder / "store"), lambda text: None)
+    return make(baseline(model, "source"), Android(providers=()), Store(folder / "store"), lambda text: None)
 
 
 def golden(folder: Path, proto: onnx.ModelProto) -> tuple[int, list[str]]:

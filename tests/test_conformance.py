@@ -18,7 +18,7 @@ from benchmarks.conformance_reasons import reason_of
 from benchmarks.conformance_verdicts import Found, Judged, Verdict
 from packager import models
 from packager.compile.compile import compile_fused, compile_unfused, compile_variant
-from packager.core.values import Style, own_numbers
+from packager.core.values import Style, baseline
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import onnx_model
@@ -155,7 +155,7 @@ def test_files_are_those_that_a_build_makes(tmp_path: Path) -> None:
     folder = case.written(tmp_path)
     found = made(folder)["files"]
     store = Store(tmp_path / "store")
-    variant = own_numbers(models.hashed(models.load(folder / "model.onnx", "model")), "fp32")
+    variant = baseline(models.hashed(models.load(folder / "model.onnx", "model")), "fp32")
     fixed, unfused = compile_variant(variant, store), compile_variant(variant, store, style=Style.UNFUSED)
     expected = [fixed, compile_unfused(variant, store, fixed), unfused, compile_fused(variant, store, unfused)]
     assert [sha256_of(Path(found[step.form]["path"])) for step in STEPS] == [each.sha256 for each in expected]

@@ -11,7 +11,7 @@ from packager import models, plan
 from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.findings import Partition
-from packager.core.values import own_numbers
+from packager.core.values import baseline
 from packager.files.store import Store
 from packager.targets import Target
 from packager.targets.android import Android
@@ -83,7 +83,7 @@ def _partition(folder: Path, target: Target, wanted: Tables, net: ModelProto, sh
     path = saved(folder / "net.onnx", net)
     model = attachment.attach(models.load(path, "net", fixed=shapes), wanted).model
     model = models.hashed(model)
-    made = plan.make(own_numbers(model), target, Store(folder / "store"), lambda text: None)
+    made = plan.make(baseline(model), target, Store(folder / "store"), lambda text: None)
     scratch = folder / f"scratch-{len(wanted.inputs)}"
     scratch.mkdir()
     (only,) = partitions(made, scratch)

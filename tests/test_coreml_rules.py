@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from packager.core.errors import ToolError
-from packager.core.values import Numbers, Traits
+from packager.core.values import Precision, Traits
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph
 from packager.providers.coreml import Coreml
@@ -229,7 +229,7 @@ def test_an_unknown_value_names_the_nearest_known_one() -> None:
 
 
 def test_the_provider_wants_float_graphs_and_says_what_it_will_not_do_well() -> None:
-    assert Coreml().wants(Traits(numbers=Numbers.QDQ)).wants_float
-    assert not Coreml().wants(Traits(numbers=Numbers.FLOAT16)).note
-    assert "MLProgram" in Coreml(model_format=NEURAL_NETWORK).wants(Traits(numbers=Numbers.FLOAT16)).note
-    assert "DequantizeLinear" in Coreml().wants(Traits(numbers=Numbers.WEIGHT_ONLY)).note
+    assert Coreml().requirements(Traits(precision=Precision.QDQ)).needs_float
+    assert not Coreml().requirements(Traits(precision=Precision.FLOAT16)).note
+    assert "MLProgram" in Coreml(model_format=NEURAL_NETWORK).requirements(Traits(precision=Precision.FLOAT16)).note
+    assert "DequantizeLinear" in Coreml().requirements(Traits(precision=Precision.WEIGHT_ONLY)).note

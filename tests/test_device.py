@@ -10,10 +10,10 @@ from onnx import ModelProto
 from packager import plan
 from packager.core.errors import GateError
 from packager.core.findings import Partition
-from packager.core.values import own_numbers
+from packager.core.values import baseline
 from packager.files.store import Store
 from packager.targets.android import Android
-from packager.verification.partition.report import Gates, partitions, refuse_poor
+from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from tests.onnx_text import loaded, onnx_model
 from tests.toolchain.environments import have
 
@@ -62,7 +62,7 @@ def quantized_softmax(scale: float) -> ModelProto:
 
 def split(model: ModelProto, provider: str, folder: Path, *, form: Literal["auto", "onnx"] = "auto") -> Partition:
     have("android")
-    variant = own_numbers(loaded(folder, model), "source")
+    variant = baseline(loaded(folder, model), "source")
     made = plan.make(variant, Android(providers=(provider,), format=form), Store(folder / "store"), lambda text: None)
     scratch = folder / "scratch"
     scratch.mkdir()
@@ -94,4 +94,4 @@ def test_a_provider_that_cannot_open_its_file_is_reported_in_its_own_words(tmp_p
 def test_a_gate_stops_a_provider_that_cannot_open_its_file(tmp_path: Path) -> None:
     bad = split(quantized_softmax(0.0039), "xnnpack", tmp_path)
     with pytest.raises(GateError, match=r"model 'm' on android, xnnpack: cannot open its file: .*softmax"):
-        refuse_poor((bad,), Gates(max_partitions=100))
+        enforce_partition_gates((bad,), Gates(max_partitions=100))

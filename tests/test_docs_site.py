@@ -63,8 +63,16 @@ SEARCH = """new Promise((resolve) => {
         ("docs/guides/gradle.md", "[a](release.yml)", "[a](release.yml)"),
         ("docs/guides/gradle.md", "[a](../../README.md)", "[a](../index.md)"),
         ("docs/android.md", "[an app](../sample_apps/ios)", "[an app](sample_apps/ios/README.md)"),
-        ("docs/android.md", "[the tests](../scripts/test)", "the tests (`scripts/test` in the repository)"),
-        ("README.md", "[`scripts/test`](scripts/test)", "`scripts/test`"),
+        (
+            "docs/android.md",
+            "[the pins](../packager/processes/pins.toml)",
+            "the pins (`packager/processes/pins.toml` in the repository)",
+        ),
+        (
+            "README.md",
+            "[`packager/processes/pins.toml`](packager/processes/pins.toml)",
+            "`packager/processes/pins.toml`",
+        ),
         ("README.md", "[a](packager/none.py) and [b](#c)", "[a](packager/none.py) and [b](#c)"),
         ("README.md", "[a](https://example.com/packager) ![b](docs/c.png)", None),
         ("README.md", "[a](../README.md) [b](/docs/android.md)", None),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from packager.compile.compile import compile_unfused, compile_variant
 from packager.core.findings import Parity
-from packager.core.values import Compiled, Style, own_numbers
+from packager.core.values import Compiled, Style, baseline
 from packager.files.store import Store
 from packager.runners import RUNNERS
 from packager.verification import parity
@@ -38,7 +38,7 @@ def case_of(compiled: Compiled, sample: Drawn) -> Case:
 
 def test_two_unfused_files_of_one_build_that_both_fail_have_evidence_each(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    variant = own_numbers(loaded(tmp_path, linear()))
+    variant = baseline(loaded(tmp_path, linear()))
     ort = compile_variant(variant, store, style=Style.UNFUSED)
     onnx = compile_unfused(variant, store, ort)
     references = parity.References(tmp_path)

@@ -17,7 +17,7 @@ from packager import plan, vectors
 from packager.config import ParityTable
 from packager.core.console import Console
 from packager.core.findings import Report
-from packager.core.values import ElementType, Package, Plan, Signature, own_numbers
+from packager.core.values import ElementType, Package, Plan, Signature, baseline
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
@@ -289,7 +289,7 @@ def one(folder: Path) -> Plan:
 def planned(folder: Path, proto: onnx.ModelProto, *providers: str, name: str = "m") -> Plan:
     model = loaded(folder, proto, name)
     target = Android(providers=providers)
-    return plan.make(own_numbers(model, "source"), target, Store(folder / "store"), lambda text: None)
+    return plan.make(baseline(model, "source"), target, Store(folder / "store"), lambda text: None)
 
 
 def on_cpu(plan: Plan) -> Plan:

@@ -9,7 +9,7 @@ import onnx.printer
 import onnxruntime
 
 from packager.compile import inserted_casts
-from packager.compile.converter import Job, convert
+from packager.compile.converter import ConversionJob, convert
 from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved
 
@@ -75,7 +75,7 @@ def test_casts_of_the_model_stay(tmp_path: Path) -> None:
 
 def test_a_cast_that_cannot_be_taken_out_alone_stays(tmp_path: Path) -> None:
     raw = saved(tmp_path / "scratch" / "raw.onnx", onnx_model(MERGED))
-    job = Job(
+    job = ConversionJob(
         graph=str(raw),
         data_folder=str(tmp_path),
         output=str(tmp_path / "m.onnx"),

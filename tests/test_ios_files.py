@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from packager.compile.compile import FP16, REPLAY
-from packager.core.values import Choice, Compiled, Format, Numbers, Plan, Signature, Style
+from packager.core.values import Choice, Compiled, Format, Plan, Precision, Signature, Style
 from packager.files.hashes import sha256_of
 from packager.targets.ios.files import Files, lay_out
 from tests.golden.cases import VARIANT, model
@@ -129,7 +129,7 @@ def test_files_of_16_bit_floats_say_so(tmp_path: Path) -> None:
     others = file(tmp_path, "unfused-fp16.onnx", "graph", native.path, processor=FP16)
     made = plan(("coreml", others), ("cpu", native))
     assert [view.is_float16 for view in laid_out(made).views] == [False, False]
-    files = laid_out(replace(made, numbers=Numbers.FLOAT16))
+    files = laid_out(replace(made, precision=Precision.FLOAT16))
     assert [view.is_float16 for view in files.views] == [True, True]
     assert paths(files) == ["net/model.ort", "net/unfused-fp16.onnx"]
 

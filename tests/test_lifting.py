@@ -13,7 +13,7 @@ from onnx import TensorProto
 
 from packager import models
 from packager.compile.compile import compile_fused, compile_plain, compile_unfused, compile_variant
-from packager.core.values import Style, own_numbers
+from packager.core.values import Style, baseline
 from packager.files.store import Store
 from packager.graph import traversal
 from packager.rewriting.lifting import settle
@@ -103,7 +103,7 @@ def test_a_file_of_the_users_may_have_several_links(tmp_path: Path, name: str, l
     elif links == "symbolic":
         data.rename(path.with_name("real"))
         data.symlink_to("real")
-    variant = own_numbers(models.hashed(models.load(path, "m")))
+    variant = baseline(models.hashed(models.load(path, "m")))
     before = run_bytes(variant.graph, variant.data_folder)
     assert all(numpy.array_equal(one, other) for one, other in zip(before, expected, strict=True))
     made = compile_variant(variant, Store(tmp_path / "store"))
@@ -126,7 +126,7 @@ def test_every_file_that_is_made_of_such_a_model_loads_over_linked_weights(tmp_p
     store = Store(tmp_path / "store")
     path = outside(with_bodies(name), tmp_path / "model")
     os.link(path.with_name("m.data"), tmp_path / "other")
-    variant = own_numbers(models.hashed(models.load(path, "m")))
+    variant = baseline(models.hashed(models.load(path, "m")))
     fused = compile_variant(variant, store)
     unfused = compile_variant(variant, store, style=Style.UNFUSED)
     files = [
@@ -150,7 +150,7 @@ def test_every_file_that_is_made_of_such_a_model_loads_over_linked_weights(tmp_p
 
 def test_weights_of_bodies_are_in_the_file_once(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    variant = own_numbers(models.hashed(models.load(saved(tmp_path / "m.onnx", with_bodies("Loop")), "m")))
+    variant = baseline(models.hashed(models.load(saved(tmp_path / "m.onnx", with_bodies("Loop")), "m")))
     fused = compile_variant(variant, store)
     unfused = compile_unfused(variant, store, fused)
     assert unfused.path.stat().st_size < 4096

@@ -12,8 +12,8 @@ import pytest
 
 from packager.core.errors import ConfigError, ModelError
 from packager.processes.channel import Channel
-from packager.quantization.measurement import Evaluator, Samples, Subject, as_measured
-from packager.quantization.measurement.child import Job, prepared, serve
+from packager.quantization.measurement import Evaluator, MeasuredGraph, Samples, as_measured
+from packager.quantization.measurement.child import ScoringJob, prepared, serve
 from packager.samples.recorded import OUTPUTS, record, recorded
 from packager.session.exact import opening
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
@@ -26,16 +26,18 @@ CASES = "tests.measurement_cases"
 
 
 @pytest.fixture
-def pair(tmp_path: Path) -> tuple[Subject, Subject]:
+def pair(tmp_path: Path) -> tuple[MeasuredGraph, MeasuredGraph]:
     """A float graph, and the quantized one as this machine runs it."""
     original, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
-    return original, Subject(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
+    return original, MeasuredGraph(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
 
 
-def job(original: Subject, metric: str, folder: Path, told: Samples | None = None, *, threads: int = 1) -> Job:
+def job(
+    original: MeasuredGraph, metric: str, folder: Path, told: Samples | None = None, *, threads: int = 1
+) -> ScoringJob:
     told = told or samples()
     folder.mkdir(exist_ok=True)
-    return Job(
+    return ScoringJob(
         original=str(original.written(folder / "original.onnx")),
         data_folder=str(original.data_folder),
         metric=metric,
@@ -49,7 +51,7 @@ def job(original: Subject, metric: str, folder: Path, told: Samples | None = Non
     )
 
 
-def answers(told: Job, *graphs: Subject) -> list[dict[str, Any]]:
+def answers(told: ScoringJob, *graphs: MeasuredGraph) -> list[dict[str, Any]]:
     """What the child process says, without the process."""
     folder = Path(told.folder)
     requests = [
@@ -64,7 +66,7 @@ def answers(told: Job, *graphs: Subject) -> list[dict[str, Any]]:
     return [json.loads(line) for line in channel.answers.getvalue().splitlines()]
 
 
-def outputs(graph: Subject) -> list[Any]:
+def outputs(graph: MeasuredGraph) -> list[Any]:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(graph.graph, options)
@@ -83,7 +85,9 @@ def expected(metric: str, one: list[Any], other: list[Any]) -> float:
 
 
 @pytest.mark.parametrize("metric", ["sqnr", "cosine", "top1"])
-def test_scores_are_those_of_formulas_written_out(tmp_path: Path, pair: tuple[Subject, Subject], metric: str) -> None:
+def test_scores_are_those_of_formulas_written_out(
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph], metric: str
+) -> None:
     original, found = pair
     *done, ready, own, score = answers(job(original, metric, tmp_path / "files"), original, found)
     best = math.inf if metric == "sqnr" else 1.0
@@ -103,7 +107,7 @@ def test_scores_are_those_of_formulas_written_out(tmp_path: Path, pair: tuple[Su
 
 
 def test_a_score_depends_neither_on_threads_nor_on_what_was_asked_before(
-    tmp_path: Path, pair: tuple[Subject, Subject]
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
 ) -> None:
     original, found = pair
     worse = quantized(classifier(), tmp_path, widest=3.0)
@@ -116,7 +120,9 @@ def test_a_score_depends_neither_on_threads_nor_on_what_was_asked_before(
     assert answers(job(original, "sqnr", tmp_path / "1"), worse)[-1] != json.loads(seen.pop())
 
 
-def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:
+def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
+) -> None:
     original, found = pair
     told = job(original, "cosine", tmp_path / "files", samples(log=str(tmp_path)))
     first, again = answers(told, found), answers(told, found)
@@ -126,7 +132,7 @@ def test_the_float_model_runs_once_and_its_outputs_lie_on_disk(tmp_path: Path, p
 
 
 def test_recorded_outputs_are_not_computed_again_and_missing_ones_are(
-    tmp_path: Path, pair: tuple[Subject, Subject]
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
 ) -> None:
     original, found = pair
     whole = answers(job(original, "sqnr", tmp_path / "whole"), found)[-1]
@@ -144,13 +150,15 @@ def test_recorded_outputs_are_not_computed_again_and_missing_ones_are(
     assert judged["worst"]["worst_sample"] == 2
 
 
-def test_what_is_wrong_with_one_graph_leaves_the_next_alone(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:
+def test_what_is_wrong_with_one_graph_leaves_the_next_alone(
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
+) -> None:
     original, found = pair
     bad = [
         subject(onnx_model("(float[n, 16] x) => (float[n, 8] y) { y = NoSuchThing (x) }"), tmp_path),
         subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path),
         subject(onnx_model("(float[2, 16] x) => (float[2, 16] y) { y = Relu (x) }"), tmp_path),
-        Subject(graph=b"no graph", data_folder=tmp_path),
+        MeasuredGraph(graph=b"no graph", data_folder=tmp_path),
     ]
     *failures, last = answers(job(original, "sqnr", tmp_path / "files"), *bad, found)[-5:]
     words = ["NoSuchThing", "shape [1, 16], and [1, 8]", "Got: 1 Expected: 2", "refuses the graph"]
@@ -177,7 +185,9 @@ def test_no_samples_and_samples_that_do_not_run_are_refused(tmp_path: Path) -> N
         Evaluator(fixed, "sqnr", tmp_path)
 
 
-def test_a_function_of_the_users_is_measured_alike_every_time(tmp_path: Path, pair: tuple[Subject, Subject]) -> None:
+def test_a_function_of_the_users_is_measured_alike_every_time(
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph]
+) -> None:
     original, found = pair
     ready, own, score, again = answers(job(original, f"{CASES}:mean_of", tmp_path / "files"), original, found, found)
     assert own["score"] == ready["original"]  # though it draws a random number
@@ -230,7 +240,7 @@ def test_graphs_that_share_weights_score_the_same_where_products_saturate(
     """ONNX Runtime's own option against saturation fails on them: `Attempt to replace the existing tensor`."""
     model = onnx_model(SHARING, weights={"w": weight(16, 16)})
     found = quantized(model, tmp_path, widest=100)
-    found = Subject(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
+    found = MeasuredGraph(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
     scores = []
     for does in (False, True):  # the processor at hand is one of both, and what is done for the other harms neither
         monkeypatch.setattr(opening, "saturates", lambda does=does: does)
@@ -245,7 +255,7 @@ def from_here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_process_answers_one_request_after_the_other(
-    tmp_path: Path, pair: tuple[Subject, Subject], from_here: None
+    tmp_path: Path, pair: tuple[MeasuredGraph, MeasuredGraph], from_here: None
 ) -> None:
     original, found = pair
     graph = found.written(tmp_path / "found.onnx")

@@ -21,7 +21,7 @@ from packager.quantization.measurement import (
     hosts,
     latency,
 )
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.measurement.timing import has_enough, timed
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
@@ -180,6 +180,6 @@ def test_16_bit_floats_are_not_timed_under_emulation(tmp_path: Path, monkeypatch
     monkeypatch.setattr(Arm64, "missing", lambda self: "")
     monkeypatch.setattr(hosts, "is_arm64", lambda: False)
     model = onnx_model("(float16[2] x) => (float16[2] y) { y = Relu (x) }")
-    halves = Subject(graph=model.SerializeToString(), data_folder=tmp_path)
+    halves = MeasuredGraph(graph=model.SerializeToString(), data_folder=tmp_path)
     found = emulated_latency(halves, halves, Samples(reader="", description={}, count=1), tmp_path)
     assert "qemu computes 16-bit floats" in found.skipped

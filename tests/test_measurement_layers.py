@@ -12,13 +12,13 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ModelError
-from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.processes.channel import Channel
 from packager.quantization.measurement import LayerError, layer_errors
-from packager.quantization.measurement.comparison import Job, compared
+from packager.quantization.measurement.comparison import ComparisonJob, compared
 from packager.quantization.measurement.layers import SAMPLES, _draft, _pairs, spread
 from packager.quantization.measurement.stored import weight_sums
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantizers import QUANTIZERS, Calibration, Quantizer, StaticQdq
 from packager.rewriting.stretches import GROUP_BYTES
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
@@ -36,7 +36,7 @@ def static(**settings: Any) -> Quantizer:
     return StaticQdq(calibration=Calibration(samples="unused"), **settings)
 
 
-def constant(graph: Subject, name: str) -> Any:
+def constant(graph: MeasuredGraph, name: str) -> Any:
     proto = onnx.ModelProto.FromString(graph.graph)
     return next(onnx.numpy_helper.to_array(each) for each in proto.graph.initializer if each.name == name)
 
@@ -46,7 +46,7 @@ def sqnr(x: Any, y: Any) -> float:
     return float(10 * numpy.log10((a**2).sum() / ((a - b) ** 2).sum()))
 
 
-def weight_sqnr(original: Subject, found: Subject) -> dict[str, float | None]:
+def weight_sqnr(original: MeasuredGraph, found: MeasuredGraph) -> dict[str, float | None]:
     before, after = _draft(original), _draft(found)
     sums = {pair.name: weight_sums(before, after, pair.node, pair.value) for pair in _pairs(before, after)}
     return {name: each.sqnr_db if each else None for name, each in sums.items()}
@@ -76,7 +76,7 @@ def test_a_layer_has_the_errors_of_its_output_and_its_weight(tmp_path: Path, mon
     assert matmul.weight_sqnr_db == pytest.approx(expected, abs=1e-4)
 
 
-def values(graph: Subject, name: str) -> Any:
+def values(graph: MeasuredGraph, name: str) -> Any:
     """All samples' values `name`, flat, node by node as the graph is written."""
     proto = onnx.ModelProto.FromString(graph.graph)
     del proto.graph.output[:]
@@ -156,7 +156,7 @@ def test_transposed_convolutions_have_theirs_along_the_second(tmp_path: Path) ->
 
 
 def test_a_large_weight_is_read_in_pieces_with_the_right_scales(tmp_path: Path) -> None:
-    rows = 2 * PIECE_NUMBERS // 512 + 3
+    rows = 2 * CHUNK_ELEMENTS // 512 + 3
     w = scaled(weight(rows, 512), numpy.logspace(0, 3, rows)[:, None])
     model = onnx_model(
         f"(float[1, 512] x) => (float[1, {rows}] y) {{ y = Gemm <transB = 1> (x, w) }}", weights={"w": w}
@@ -256,7 +256,7 @@ def sums(
     group_bytes: int = GROUP_BYTES,
 ) -> Any:
     """What the child process compares, without the process."""
-    job = Job(
+    job = ComparisonJob(
         original=str(subject(one, folder).written(folder / "one.onnx")),
         original_folder=str(folder),
         quantized=str(subject(other, folder).written(folder / "other.onnx")),

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.core.errors import ConfigError, ModelError
-from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.graph.weights.sums import Sums, sums_of
 from packager.quantization.measurement.metrics import Score, built_in, has_own_data
 
@@ -21,7 +21,7 @@ def pair(size: int = 100, noise: float = 0.1) -> tuple[Array, Array]:
 
 
 def test_sqnr_is_that_of_its_formula_over_more_than_one_piece() -> None:
-    x, y = pair(PIECE_NUMBERS + 1000)
+    x, y = pair(CHUNK_ELEMENTS + 1000)
     a, b = x.astype(numpy.float64), y.astype(numpy.float64)
     expected = 10 * math.log10((a**2).sum() / ((a - b) ** 2).sum())
     assert sums_of(x, y).sqnr_db == pytest.approx(expected, rel=1e-12)

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 
 from packager import models, plan
 from packager.core.errors import ModelError
-from packager.core.values import Compiled, Plan, Style, own_numbers
+from packager.core.values import Compiled, Plan, Style, baseline
 from packager.environments import ensure
 from packager.environments.runtime import Runtime
 from packager.files.store import Store
@@ -46,7 +46,7 @@ def planned(folder: Path, name: str, wanted: Wanted) -> Plan:
     models.refuse_blocked(described)
     target = Android(providers=CASES[name].providers, format=wanted)
     store = Store(folder / "store")
-    return plan.make(own_numbers(described, "source"), target, store, lambda text: None)
+    return plan.make(baseline(described, "source"), target, store, lambda text: None)
 
 
 PROGRAM = """\
@@ -251,5 +251,5 @@ def test_what_cannot_be_held_is_tried_once_for_all_providers(tmp_path: Path) -> 
     described = loaded(tmp_path, CASES["int4 for Gather"].model)
     said: list[str] = []
     target = Android(providers=("xnnpack", "nnapi"))
-    plan.make(own_numbers(described, "source"), target, Store(tmp_path / "store"), said.append)
+    plan.make(baseline(described, "source"), target, Store(tmp_path / "store"), said.append)
     assert said.count("convert m (source, fixed)") == 1

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.findings import OutputError
-from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.verification.parity import NO_RANGE, Tolerance
 from packager.verification.parity.metrics import Comparison, difference
 
@@ -129,7 +129,7 @@ def compared(*samples: tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike]) ->
 def test_sums_over_pieces_and_samples_are_those_over_all_numbers_at_once() -> None:
     """More numbers than a piece has, so that every sum is put together from several."""
     generator = numpy.random.default_rng(0)
-    expected = [generator.normal(size=(3, PIECE_NUMBERS // 2)).astype("f4") for _ in range(2)]
+    expected = [generator.normal(size=(3, CHUNK_ELEMENTS // 2)).astype("f4") for _ in range(2)]
     actual = [each + generator.normal(size=each.shape).astype("f4") * 1e-3 for each in expected]
     found = compared(*zip(expected, actual, strict=True))
     a, b = (numpy.concatenate(each).astype("f8").reshape(-1) for each in (expected, actual))

@@ -12,7 +12,7 @@ from packager.core.findings import Left, Partition
 from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant
 from packager.environments import ENVIRONMENTS, android
 from packager.files.store import Store
-from packager.verification.partition.report import Gates, partitions, refuse_poor
+from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.environments import have
 
@@ -165,11 +165,11 @@ def test_androids_library_is_not_asked_about_ort_format_even_where_it_is_install
 @pytest.fixture(scope="module")
 def ort(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """A file in ORT format, converted in this process."""
-    from packager.compile.converter import Job, convert
+    from packager.compile.converter import ConversionJob, convert
 
     folder = tmp_path_factory.mktemp("ort")
     plain = written(folder, "(float[2] x) => (float[2] y) { y = Relu (x) }")
-    job = Job(
+    job = ConversionJob(
         graph=str(plain.path),
         data_folder=str(folder),
         output=str(folder / "model.ort"),
@@ -232,7 +232,7 @@ def judged(**facts: Any) -> Partition:
     ids=str,
 )
 def test_a_partition_within_the_gates_passes(gates: Gates) -> None:
-    refuse_poor((judged(),), gates)
+    enforce_partition_gates((judged(),), gates)
     assert judged().share == 0.5
 
 
@@ -254,32 +254,32 @@ def test_a_partition_within_the_gates_passes(gates: Gates) -> None:
 )
 def test_a_partition_beyond_a_gate_is_an_error_that_says_by_how_much(gates: Gates, message: str, hint: str) -> None:
     with pytest.raises(GateError) as error:
-        refuse_poor((judged(),), gates)
+        enforce_partition_gates((judged(),), gates)
     assert (error.value.message, error.value.hint) == (message, hint)
     assert error.value.EXIT_CODE == 6
 
 
 def test_one_poor_provider_among_good_ones_is_enough() -> None:
     with pytest.raises(GateError, match="model 'net' on android, nnapi: 9 partitions"):
-        refuse_poor((judged(), judged(provider="nnapi", partition_count=9)), Gates(max_partitions=3))
+        enforce_partition_gates((judged(), judged(provider="nnapi", partition_count=9)), Gates(max_partitions=3))
 
 
 def test_a_share_that_nobody_can_name_is_none() -> None:
     with pytest.raises(GateError, match=r"runs 0\.0% of the multiply-adds, less than 1\.0%"):
-        refuse_poor((judged(share=None),), Gates(min_share=0.01))
+        enforce_partition_gates((judged(share=None),), Gates(min_share=0.01))
 
 
 def test_what_was_skipped_passes_no_gate_but_stops_nothing_without_one() -> None:
     skipped = judged(skipped="not installed: run `mobpack doctor --install qnn`")
-    refuse_poor((skipped,), Gates())
+    enforce_partition_gates((skipped,), Gates())
     for gates in (Gates(max_partitions=100), Gates(min_share=0.0)):
         with pytest.raises(GateError, match="nothing to judge by: not installed") as error:
-            refuse_poor((skipped,), gates)
+            enforce_partition_gates((skipped,), gates)
         assert error.value.hint == "install what is missing, or drop the gate"
 
 
 def test_a_file_that_a_provider_cannot_open_passes_no_gate_either() -> None:
     refused = judged(refusal="No Op registered", taken_count=0, partition_count=0)
-    refuse_poor((refused,), Gates())
+    enforce_partition_gates((refused,), Gates())
     with pytest.raises(GateError, match="qnn: cannot open its file: No Op registered"):
-        refuse_poor((refused,), Gates(max_partitions=100))
+        enforce_partition_gates((refused,), Gates(max_partitions=100))

@@ -13,7 +13,7 @@ from packager import plan
 from packager.compile.compile import FP16, FP16_SETTINGS, REPLAY
 from packager.compile.reader import read_graph
 from packager.core.errors import ConfigError, ModelError, ToolError
-from packager.core.values import Choice, Format, Plan, Style, Variant, own_numbers
+from packager.core.values import Choice, Format, Plan, Style, Variant, baseline
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.plan import NO_PACKING, Planner
@@ -88,7 +88,7 @@ def variant(tmp_path_factory: pytest.TempPathFactory) -> Kind:
 
     def variant(kind: str) -> Variant:
         if kind not in made:
-            made[kind] = own_numbers(loaded(tmp_path_factory.mktemp("model"), model_of(kind)), "source")
+            made[kind] = baseline(loaded(tmp_path_factory.mktemp("model"), model_of(kind)), "source")
         return made[kind]
 
     return variant
@@ -177,7 +177,7 @@ def test_providers_of_unsigned_numbers_get_int8_activations_written_as_such(
     provider: str, variant: Kind, store: Store
 ) -> None:
     first, cpu = plan.make(variant("qdq-int8"), Android(providers=(provider,)), store, quiet).choices
-    unsigned = f"{WHY[provider]}, of uint8: the int8 activations are written as such, the same numbers"
+    unsigned = f"{WHY[provider]}; int8 activations re-encoded as uint8 (identical values)"
     assert row(first) == Row(provider, UNFUSED, ONNX, {}, unsigned)
     assert (first.compiled.variant.quantizer, cpu.compiled.variant.quantizer) == ("unsigned", "none")
     assert [file.read_bytes() for file in first.compiled.data_files] == [cpu.compiled.path.read_bytes()]
@@ -470,7 +470,7 @@ class TestFloat16OnArm:
     def test_providers_get_a_graph_without_the_casts_that_the_cpu_needs(self, store: Store, tmp_path: Path) -> None:
         graph = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = HardSigmoid (a) }"
         model = loaded(tmp_path, onnx_model(graph, weights={"w": weight(64, 32).astype(numpy.float16)}))
-        coreml, native, others = plan.make(own_numbers(model, "source"), Ios(), store, quiet).choices
+        coreml, native, others = plan.make(baseline(model, "source"), Ios(), store, quiet).choices
 
         assert (coreml.provider, coreml.compiled.data_files, coreml.compiled.processor) == ("coreml", (), "")
         for unfused in (coreml, others):

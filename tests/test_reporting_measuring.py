@@ -12,7 +12,7 @@ from packager.core.errors import GateError
 from packager.core.values import Model
 from packager.files.store import Store
 from packager.quantization.variants import build_variant
-from packager.quantization.worth import refuse_worthless
+from packager.quantization.worth import require_gain
 from packager.quantizers import Calibration, NoQuantizer, StaticQdq
 from packager.reporting import measured
 from tests.onnx_text import onnx_model, saved, weight
@@ -50,7 +50,7 @@ def test_a_quantized_variant_is_measured_once(model: Model, tmp_path: Path) -> N
     recipe = StaticQdq(calibration=Calibration(samples=str(tmp_path / "samples.npz")))
     made = build_variant(model, "int8", recipe, store, console)
     with suppress(GateError):  # it may be slower on a busy machine
-        refuse_worthless(made, store, console)
+        require_gain(made, store, console)
     timed = [title for title in console.titles if title.startswith("measure latency")]
     found = measured([made], store, console)
     (layers,) = found.layers.values()

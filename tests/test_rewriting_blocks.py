@@ -48,12 +48,12 @@ def expected(matrix: Array, bits: Literal[4, 8], block: int) -> tuple[Array, Arr
     bits=st.sampled_from([4, 8]),
     block=st.sampled_from([16, 32]),
     is_transposed=st.booleans(),
-    piece=st.sampled_from([1, 100, 1 << 18]),
+    chunk=st.sampled_from([1, 100, 1 << 18]),
     stripe_bytes=st.sampled_from([1, 64, 1 << 20]),
     threads=st.sampled_from([1, 3]),
 )
 def test_pieces_of_any_size_give_the_layout_of_matmulnbits(
-    rows: int, columns: int, bits: Any, block: int, is_transposed: bool, piece: int, stripe_bytes: int, threads: int
+    rows: int, columns: int, bits: Any, block: int, is_transposed: bool, chunk: int, stripe_bytes: int, threads: int
 ) -> None:
     matrix = weight(rows, columns, seed=rows)
     matrix[: rows // 2, 0] = 0
@@ -63,7 +63,7 @@ def test_pieces_of_any_size_give_the_layout_of_matmulnbits(
         block_size=block,
         is_transposed=is_transposed,
         threads=threads,
-        piece=piece,
+        chunk=chunk,
         stripe_bytes=stripe_bytes,
     )
     found = list(stripes)

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from packager.core.errors import ConfigError, ModelError
-from packager.graph.weights.places import pieces_of, source_of
+from packager.graph.weights.places import chunks_of, source_of
 from packager.graph.weights.writing import WeightFile
 from packager.quantizers.dynamic import Dynamic
 from packager.quantizers.float16 import Float16
@@ -137,11 +137,11 @@ def test_weights_of_branches_come_along_whatever_they_are_called(tmp_path: Path)
     folder.mkdir()
     draft = Draft(proto=model, data_folder=tmp_path, weights=WeightFile(folder / "weights.bin"))
     WeightOnly(block_size=16).quantize(draft)
-    draft.add_pieces("filler", TensorProto.INT8, (4096,), [bytes(4096)])
+    draft.add_chunks("filler", TensorProto.INT8, (4096,), [bytes(4096)])
     draft.finish()
     moved = source_of(model.graph.node[1].attribute[0].g.node[0].attribute[0].t, folder)
     assert moved.path == folder / "weights.bin"
-    assert b"".join(pieces_of(moved)) == weight(16, seed=9).tobytes()
+    assert b"".join(chunks_of(moved)) == weight(16, seed=9).tobytes()
 
 
 def external(name: str, location: str, count: int) -> TensorProto:

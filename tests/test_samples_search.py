@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from packager.core.errors import ModelError
-from packager.core.values import Model, own_numbers
+from packager.core.values import Model, baseline
 from packager.samples import find
 from packager.samples.complaint import complaint
 from packager.samples.flow import index_limits, scale_inputs
@@ -46,7 +46,7 @@ GRAPH_NET = """(float[nodes, 8] x, int64[2, edges] edge_index) => (float[nodes, 
 
 def accepted(model: Model, folder: Path, *, count: int = 2) -> Accepted:
     folder.mkdir(exist_ok=True)
-    return parity.random_inputs(own_numbers(model), folder, count=count, seed=0)
+    return parity.random_inputs(baseline(model), folder, count=count, seed=0)
 
 
 def arrays(found: Accepted) -> Iterator[dict[str, Any]]:

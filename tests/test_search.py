@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packager.core.errors import ModelError
-from packager.quantization.search import Assignment, Found, Search, decibels
+from packager.quantization.search import Assignment, Search, SearchResult, decibels
 
 NOISES = {"a": 0.5, "b": 0.1, "c": 0.4, "d": 0.05, "e": 0.3}
 WEIGHTS = 0.1
@@ -23,7 +23,7 @@ def search(
     further_tries: int = 8,
     weights: float = WEIGHTS,
     base: float = 0.0,
-) -> Found:
+) -> SearchResult:
     """A search on layers whose drops add up; a method multiplies them."""
 
     def drop(assignment: Assignment) -> float:
@@ -32,14 +32,19 @@ def search(
         return base + methods[assignment.method] * (integer + shrunk)
 
     return Search(
-        layers=list(noises), methods=list(methods), budget=budget, further_tries=further_tries, drop=drop, noise=drop
+        layers=list(noises),
+        methods=list(methods),
+        budget=budget,
+        further_tries=further_tries,
+        drop=drop,
+        sensitivity=drop,
     ).run()
 
 
 def test_everything_is_in_integers_when_the_budget_allows_it() -> None:
     found = search(NOISES, 2.0)
     assert found.assignment.integer == set(NOISES)
-    assert (found.evaluation_count, dict(found.reasons), dict(found.noise)) == (1, {}, {})
+    assert (found.evaluation_count, dict(found.reasons), dict(found.sensitivity)) == (1, {}, {})
 
 
 def test_of_several_ways_within_the_budget_the_quietest_is_chosen_not_the_luckiest() -> None:
@@ -51,7 +56,7 @@ def test_of_several_ways_within_the_budget_the_quietest_is_chosen_not_the_luckie
         budget=0.015,
         further_tries=0,
         drop=lambda assignment: scores[assignment.method],
-        noise=lambda assignment: noises[assignment.method],
+        sensitivity=lambda assignment: noises[assignment.method],
     ).run()
     assert found.assignment.method == "minmax"
     assert found.evaluation_count == 3 + 2
@@ -82,10 +87,10 @@ def test_a_layer_behind_the_one_that_was_too_much_is_tried_alone() -> None:
     def drop(assignment: Assignment) -> float:
         return sum({"a": 0.1, "b": 0.9, "c": 0.2}[name] for name in sorted(assignment.integer))
 
-    def noise(assignment: Assignment) -> float:  # says the wrong order
+    def sensitivity(assignment: Assignment) -> float:  # says the wrong order
         return sum({"a": 0.1, "b": 0.2, "c": 0.3}[name] for name in sorted(assignment.integer))
 
-    known = {"layers": ["a", "b", "c"], "methods": ["minmax"], "budget": 0.35, "drop": drop, "noise": noise}
+    known = {"layers": ["a", "b", "c"], "methods": ["minmax"], "budget": 0.35, "drop": drop, "sensitivity": sensitivity}
     assert Search(**known, further_tries=0).run().assignment.integer == {"a"}  # type: ignore[arg-type]
     assert Search(**known, further_tries=1).run().assignment.integer == {"a", "c"}  # type: ignore[arg-type]
 
@@ -94,7 +99,7 @@ def test_every_layer_that_is_not_in_integers_has_a_reason() -> None:
     found = search(NOISES, 0.55)
     assert set(found.reasons) == {"a", "c"}
     assert found.reasons["a"] == (
-        "its weights alone are integers; alone in integers it brings the output to 3.0 dB, rank 1 of 5 by noise; "
+        "its weights alone are integers; alone in integers it brings the output to 3.0 dB, rank 1 of 5 by sensitivity; "
         "added last, the drop was 0.99"
     )
 
@@ -140,8 +145,8 @@ def test_the_answer_is_within_the_budget_and_found_within_the_bound(
 def test_where_drops_add_up_no_larger_set_is_within_the_budget(noises: dict[str, float], budget: float) -> None:
     found = search(noises, budget, weights=0.0)
     largest, total = 0, 0.0
-    for noise in sorted(noises.values()):
-        total += noise
+    for sensitivity in sorted(noises.values()):
+        total += sensitivity
         largest += total <= budget
     assert len(found.assignment.integer) == largest
 

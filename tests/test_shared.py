@@ -10,7 +10,7 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from packager.compile.converter import Job, convert
+from packager.compile.converter import ConversionJob, convert
 from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved, weight
 
@@ -29,7 +29,7 @@ def ort(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The CPU's file of a model with two large weights and a small one."""
     folder = tmp_path_factory.mktemp("ort")
     source = saved(folder / "m.onnx", onnx_model(GRAPH, weights={"w": W, "v": V, "b": B}))
-    job = Job(
+    job = ConversionJob(
         graph=str(source),
         data_folder=str(folder),
         output=str(folder / ORT_NAME),

@@ -91,7 +91,7 @@ class Project:
 def built(folder: Path, cache: Path) -> tuple[dict[str, str], str]:
     """The release, and what the build said."""
     done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", "build"],
+        [sys.executable, "-m", "packager.cli", "build", "--verify"],
         cwd=folder,
         capture_output=True,
         text=True,

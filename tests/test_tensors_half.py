@@ -62,5 +62,5 @@ def test_numbers_that_become_zero_are_counted_and_zeros_are_not() -> None:
 @pytest.mark.parametrize("threads", [1, 4])
 def test_pieces_and_threads_change_nothing(threads: int) -> None:
     array = weight(50, 41)
-    found = halves(array, piece=100, threads=threads)
+    found = halves(array, chunk=100, threads=threads)
     assert [b"".join(found) for _ in range(2)] == [array.astype(numpy.float16).tobytes()] * 2

@@ -73,10 +73,10 @@ def spread(values: Array, groups: Groups, shape: tuple[int, ...]) -> Array:
 @QUICK
 @given(TENSORS, st.data(), st.sampled_from(FORMATS), st.integers(1, 50))
 def test_any_pieces_and_threads_give_the_bytes_of_plain_numpy(
-    array: Array, data: st.DataObject, way: tuple[Element, bool], piece: int
+    array: Array, data: st.DataObject, way: tuple[Element, bool], chunk: int
 ) -> None:
     groups = some_way(data, array)
-    parameters, content = streamed(array, groups, way, piece=piece)
+    parameters, content = streamed(array, groups, way, chunk=chunk)
     element = way[0]
     scale, zero = (spread(each, groups, array.shape) for each in (parameters.scale, parameters.zero_point))
     plain = numpy.clip(numpy.rint(array / scale) + zero, *LIMITS[element]).astype(storage(element))
@@ -88,7 +88,7 @@ def test_any_pieces_and_threads_give_the_bytes_of_plain_numpy(
 @given(TENSORS, st.data(), st.sampled_from(FORMATS))
 def test_four_threads_give_what_one_gives(array: Array, data: st.DataObject, way: tuple[Element, bool]) -> None:
     groups = some_way(data, array)
-    (one, content), (four, same) = (streamed(array, groups, way, piece=7, threads=threads) for threads in (1, 4))
+    (one, content), (four, same) = (streamed(array, groups, way, chunk=7, threads=threads) for threads in (1, 4))
     assert content == same
     assert numpy.array_equal(one.scale, four.scale)
     assert numpy.array_equal(one.zero_point, four.zero_point)
@@ -157,7 +157,7 @@ def test_a_weight_that_is_not_finite_is_named(bad: float) -> None:
     array[3, 65] = bad
     for groups in ways(array.shape):
         with pytest.raises(ModelError, match="tensor 'w' has values that are not finite"):
-            streamed(array, groups, ("int8", True), piece=100)
+            streamed(array, groups, ("int8", True), chunk=100)
     given_by_hand = Parameters(numpy.ones((), numpy.float32), numpy.zeros((), numpy.int8), "int8")
     if numpy.isnan(bad):
         with pytest.raises(ModelError, match="tensor 'w' has values that are not finite"):

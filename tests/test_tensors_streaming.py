@@ -11,11 +11,11 @@ from packager.graph.weights.streaming import Scratch, in_order
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_results_come_in_the_order_of_their_pieces(threads: int) -> None:
-    def work(piece: int) -> int:
-        time.sleep(0.001 * (piece % 3 == 0))
-        return piece * piece
+    def work(chunk: int) -> int:
+        time.sleep(0.001 * (chunk % 3 == 0))
+        return chunk * chunk
 
-    assert list(in_order(work, range(20), threads)) == [piece * piece for piece in range(20)]
+    assert list(in_order(work, range(20), threads)) == [chunk * chunk for chunk in range(20)]
     assert list(in_order(work, (), threads)) == []
 
 
@@ -40,16 +40,16 @@ def test_memory_is_used_again() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_few_pieces_wait_for_who_takes_them(threads: int) -> None:
     taken: list[int] = []
-    pieces = (taken.append(piece) or piece for piece in range(100))  # type: ignore[func-returns-value]
-    results = in_order(lambda piece: piece, pieces, threads)
+    chunks = (taken.append(chunk) or chunk for chunk in range(100))  # type: ignore[func-returns-value]
+    results = in_order(lambda chunk: chunk, chunks, threads)
     assert next(results) == 0
     assert len(taken) <= 2 * threads + 1
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_error_in_a_piece_goes_up(threads: int) -> None:
-    def work(piece: int) -> float:
-        return 1 / (piece - 3)
+    def work(chunk: int) -> float:
+        return 1 / (chunk - 3)
 
     with pytest.raises(ZeroDivisionError):
         list(in_order(work, range(50), threads))

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from packager.core.errors import ModelError
-from packager.graph.weights.places import ALIGNMENT_BYTES, Place, pieces_of
+from packager.graph.weights.places import ALIGNMENT_BYTES, Place, chunks_of
 from packager.graph.weights.writing import WeightFile
 from tests.disks import tiny_disk
 
 
 def content(place: Place) -> bytes:
-    return b"".join(pieces_of(place))
+    return b"".join(chunks_of(place))
 
 
 @pytest.fixture

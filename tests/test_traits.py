@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import pytest
 
-from packager.core.values import Numbers, Traits
+from packager.core.values import Precision, Traits
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from tests.onnx_text import onnx_model, weight
@@ -27,37 +27,37 @@ def zero(dtype: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("graph", "numbers"),
+    ("graph", "precision"),
     [
-        ("(float[2] x) => (float[2] y) { y = Relu (x) }", Numbers.FLOAT32),
-        ("(double[2] x) => (double[2] y) { y = Relu (x) }", Numbers.FLOAT32),
-        ("(int64[2] x) => (int64[2] y) { y = Neg (x) }", Numbers.FLOAT32),
-        ("(float16[2] x) => (float16[2] y) { y = Relu (x) }", Numbers.FLOAT16),
+        ("(float[2] x) => (float[2] y) { y = Relu (x) }", Precision.FLOAT32),
+        ("(double[2] x) => (double[2] y) { y = Relu (x) }", Precision.FLOAT32),
+        ("(int64[2] x) => (int64[2] y) { y = Neg (x) }", Precision.FLOAT32),
+        ("(float16[2] x) => (float16[2] y) { y = Relu (x) }", Precision.FLOAT16),
         (
             "(float[2] x) => (float[2] y) { a = Cast <to = 10> (x) b = Relu (a) y = Cast <to = 1> (b) }",
-            Numbers.FLOAT16,
+            Precision.FLOAT16,
         ),
         # Stored as float16 and computed in float32.
-        ("(float16[2] x) => (float[2] y) { a = Cast <to = 1> (x) y = Relu (a) }", Numbers.FLOAT32),
+        ("(float16[2] x) => (float[2] y) { a = Cast <to = 1> (x) y = Relu (a) }", Precision.FLOAT32),
         (
             "(uint8[2,2] x, uint8[2,2] w, float s, uint8 z) => (uint8[2,2] y) "
             "{ y = QLinearMatMul (x, s, z, w, s, z, s, z) }",
-            Numbers.QUANTIZED_OPERATORS,
+            Precision.QUANTIZED_OPERATORS,
         ),
-        ("(uint8[2,2] x, uint8[2,2] w) => (int32[2,2] y) { y = MatMulInteger (x, w) }", Numbers.QUANTIZED_OPERATORS),
+        ("(uint8[2,2] x, uint8[2,2] w) => (int32[2,2] y) { y = MatMulInteger (x, w) }", Precision.QUANTIZED_OPERATORS),
         (
             "(float[2] x) => (uint8[2] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear (x) }",
-            Numbers.QUANTIZED_OPERATORS,
+            Precision.QUANTIZED_OPERATORS,
         ),
         (
             "(float[2,32] x, uint8[8,1,16] w, float[8] s) => (float[2,8] y) "
             "{ y = com.microsoft.MatMulNBits <K = 32, N = 8, bits = 4, block_size = 32> (x, w, s) }",
-            Numbers.WEIGHT_ONLY,
+            Precision.WEIGHT_ONLY,
         ),
     ],
 )
-def test_numbers_are_told_by_operators_and_element_types(graph: str, numbers: Numbers) -> None:
-    assert traits_of(graph) == Traits(numbers=numbers)
+def test_numbers_are_told_by_operators_and_element_types(graph: str, precision: Precision) -> None:
+    assert traits_of(graph) == Traits(precision=precision)
 
 
 QDQ = """(float[2,16] x) => (float[2,8] y) {
@@ -77,7 +77,7 @@ def test_quantized_activations_and_weights_have_their_types_and_a_bias_says_noth
     found = traits_of(
         QDQ, s=scale(), z=zero(activations), v=zero(weights), w=numpy.ones((16, 8), weights), b=numpy.ones(8, "int32")
     )
-    assert found == Traits(numbers=Numbers.QDQ, activations=activations, weights=weights)
+    assert found == Traits(precision=Precision.QDQ, activations=activations, weights=weights)
 
 
 def test_several_types_are_named_in_their_order() -> None:
@@ -88,7 +88,7 @@ def test_several_types_are_named_in_their_order() -> None:
         y = DequantizeLinear (c, s, i)
     }"""
     found = traits_of(graph, s=scale(), u=zero("uint16"), i=zero("int8"))
-    assert (found.numbers, found.activations) == (Numbers.QDQ, "int8+uint16")
+    assert (found.precision, found.activations) == (Precision.QDQ, "int8+uint16")
 
 
 def test_without_a_zero_point_activations_are_unsigned_bytes() -> None:
@@ -104,18 +104,18 @@ def test_weights_alone_may_be_quantized(is_node: bool) -> None:
     graph = f"(float[2,2] x) => (float[2,2] y) {{ {constant} f = DequantizeLinear (w, s) y = MatMul (x, f) }}"
     weights = {} if is_node else {"w": numpy.ones((2, 2), "int8")}
     found = traits_of(graph, MICROSOFT, s=scale(), **weights)
-    assert found == Traits(numbers=Numbers.WEIGHT_ONLY, weights="int8")
+    assert found == Traits(precision=Precision.WEIGHT_ONLY, weights="int8")
 
 
 def test_float16_around_quantized_weights_is_weight_only() -> None:
     graph = "(float16[2,2] x) => (float16[2,2] y) { f = DequantizeLinear (w, s) y = MatMul (x, f) }"
     found = traits_of(graph, s=scale(dtype="float16"), w=numpy.ones((2, 2), "int8"))
-    assert (found.numbers, found.weights) == (Numbers.WEIGHT_ONLY, "int8")
+    assert (found.precision, found.weights) == (Precision.WEIGHT_ONLY, "int8")
 
 
 def test_quantized_inputs_are_no_weights() -> None:
     found = traits_of("(int8[2] x) => (float[2] y) { f = DequantizeLinear (x, s) y = Relu (f) }", s=scale())
-    assert found == Traits(numbers=Numbers.FLOAT32)
+    assert found == Traits(precision=Precision.FLOAT32)
 
 
 def test_quantized_operators_count_before_all_else() -> None:
@@ -125,7 +125,7 @@ def test_quantized_operators_count_before_all_else() -> None:
         y = DequantizeLinear (m, s, z)
     }"""
     found = traits_of(graph, s=scale(), z=zero("uint8"), w=numpy.ones((2, 2), "uint8"))
-    assert (found.numbers, found.activations) == (Numbers.QUANTIZED_OPERATORS, "uint8")
+    assert (found.precision, found.activations) == (Precision.QUANTIZED_OPERATORS, "uint8")
 
 
 def branches(then: str) -> str:
@@ -140,26 +140,26 @@ def branches(then: str) -> str:
 def test_quantized_activations_in_branches_count_with_their_types() -> None:
     then = "q = QuantizeLinear (x, s, z) a = DequantizeLinear (q, s, z)"
     found = traits_of(branches(then), s=scale(), z=zero("int8"))
-    assert found == Traits(numbers=Numbers.QDQ, activations="int8")
+    assert found == Traits(precision=Precision.QDQ, activations="int8")
 
 
 @pytest.mark.parametrize(
-    ("then", "numbers", "weights"),
+    ("then", "precision", "weights"),
     [
-        ("f = DequantizeLinear (w, s) a = MatMul (x, f)", Numbers.WEIGHT_ONLY, "int8"),
+        ("f = DequantizeLinear (w, s) a = MatMul (x, f)", Precision.WEIGHT_ONLY, "int8"),
         (
             "v = Constant <value = uint8[2,2] {1, 2, 3, 4}> () f = DequantizeLinear (v, s) a = MatMul (x, f)",
-            Numbers.WEIGHT_ONLY,
+            Precision.WEIGHT_ONLY,
             "uint8",
         ),
-        ("h = Cast <to = 10> (x) r = Relu (h) a = Cast <to = 1> (r)", Numbers.FLOAT16, ""),
+        ("h = Cast <to = 10> (x) r = Relu (h) a = Cast <to = 1> (r)", Precision.FLOAT16, ""),
     ],
 )
 def test_what_branches_compute_with_counts_whether_it_lies_inside_or_around(
-    then: str, numbers: Numbers, weights: str
+    then: str, precision: Precision, weights: str
 ) -> None:
     found = traits_of(branches(then), s=scale(), w=numpy.ones((2, 2), "int8"))
-    assert found == Traits(numbers=numbers, weights=weights)
+    assert found == Traits(precision=precision, weights=weights)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from benchmarks.abuse.command import Answer, Place, new_cache, run, start
 from benchmarks.abuse.fuzzing import MODELS
 from benchmarks.abuse.result import Result
 
-BUILD = ["build", "m.onnx", "-t", "android", "--set", "target.android.providers=[]"]
+BUILD = ["build", "m.onnx", "--verify", "-t", "android", "--set", "target.android.providers=[]"]
 CONVERT = ["convert", "m.onnx"]
 GONE_WITHIN_S = 10
 """Children have so long to notice that their parent was killed."""

@@ -19,7 +19,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
     from packager.compile.operators import operator_config
     from packager.core import names
     from packager.core.console import Console, size
-    from packager.core.values import own_numbers
+    from packager.core.values import baseline
     from packager.files.atomic import atomic_file, copy_rest
     from packager.files.store import Store
     from packager.files.user_cache import cache_folder
@@ -31,7 +31,7 @@ def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: boo
         models.refuse_blocked(loaded)
         models.refuse_too_large(loaded)
         loaded = models.hashed(loaded)
-        compiled = compile_variant(own_numbers(loaded), Store(cache_folder() / "store"))
+        compiled = compile_variant(baseline(loaded), Store(cache_folder() / "store"))
     operators = out.with_suffix(".required_operators_and_types.config")
     with compiled.path.open("rb") as content, atomic_file(out) as file:
         copy_rest(content, file)

@@ -34,7 +34,7 @@ class Sizes:
 def found_sizes(model: "Model", console: "Console") -> Sizes:
     """Runs the model on random inputs, where it leaves dimensions open."""
     from packager.core.errors import ModelError
-    from packager.core.values import own_numbers
+    from packager.core.values import baseline
     from packager.verification import parity
 
     inputs = model.signature.inputs
@@ -42,7 +42,7 @@ def found_sizes(model: "Model", console: "Console") -> Sizes:
         return Sizes()
     with console.step("find sizes that the model runs with"), tempfile.TemporaryDirectory() as scratch:
         try:
-            found = parity.random_inputs(own_numbers(model), Path(scratch), count=1, seed=0).found
+            found = parity.random_inputs(baseline(model), Path(scratch), count=1, seed=0).found
         except ModelError as error:
             return Sizes(refusal=error.message)
     return Sizes(shapes={spec.name: shape for spec, shape in zip(inputs, found.shapes, strict=True)})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.compile import cache_key
-from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, Job
+from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.ep_context import SOC_MODELS, compile_context
 from packager.compile.external import Inside, write_external
 from packager.core.errors import ConfigError, ModelError, nearest
@@ -80,7 +80,7 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class CompiledFile:
     """What one step left in the store."""
 
     path: Path
@@ -95,11 +95,11 @@ def _inputs(variant: Variant) -> list[str]:
     return [key_of(variant.graph.hex()), variant.model.sha256, own, version("onnxruntime")]
 
 
-def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]) -> Made:
+def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Path], None]) -> CompiledFile:
     folder = store.results(step, inputs, make)
     described: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     (name, sha256), *others = described["files"].items()
-    return Made(
+    return CompiledFile(
         path=folder / name,
         sha256=sha256,
         data_files=tuple(folder / other for other, _ in others),
@@ -230,7 +230,7 @@ def _convert(
     with store.scratch() as scratch:
         graph = scratch / "graph.onnx"
         graph.write_bytes(variant.graph)
-        job = Job(
+        job = ConversionJob(
             graph=str(graph),
             data_folder=str(variant.data_folder),
             output=str(output),

@@ -47,7 +47,7 @@ quantized graphs that it refuses to replay: `Not enough produced nodes in the ru
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ConversionJob:
     graph: str
     """file with the serialized ModelProto"""
     data_folder: str
@@ -77,7 +77,7 @@ class Result:
     """names of the data files of an ONNX file"""
 
 
-def convert(job: Job) -> Result:
+def convert(job: ConversionJob) -> Result:
     """Converts, and puts a key for CoreML's cache into the file where the graph has room for one. Raises what ONNX
     Runtime raises."""
     from packager.compile import cache_key
@@ -88,7 +88,7 @@ def convert(job: Job) -> Result:
     return result
 
 
-def _converted(job: Job) -> Result:
+def _converted(job: ConversionJob) -> Result:
     """Converts, mends growth, writes canonical bytes and loads them again."""
     from packager.compile.canonical import canonicalize
     from packager.compile.operators import required_operators
@@ -110,7 +110,7 @@ def _converted(job: Job) -> Result:
     return Result(operators=dict(required_operators(output)), disabled_optimizers=disabled)
 
 
-def _write_onnx(job: Job) -> Result:
+def _write_onnx(job: ConversionJob) -> Result:
     """The graph after basic rewrites or all, as ONNX over the weights of a file in ORT format, or over its own."""
     import onnxruntime
 
@@ -133,7 +133,7 @@ def _write_onnx(job: Job) -> Result:
     return Result(operators={}, disabled_optimizers=job.disabled_optimizers, files=files)
 
 
-def _save_onnx(job: Job) -> Path:
+def _save_onnx(job: ConversionJob) -> Path:
     import onnxruntime
 
     levels, disabled = onnxruntime.GraphOptimizationLevel, job.disabled_optimizers
@@ -150,7 +150,7 @@ def _save_onnx(job: Job) -> Path:
     return raw
 
 
-def _convert_unfused(job: Job) -> Result:
+def _convert_unfused(job: ConversionJob) -> Result:
     """The first attempt whose records can be replayed; its operators are those before and after the replay."""
     from packager.compile.canonical import canonicalize
     from packager.compile.operators import required_operators, union
@@ -182,7 +182,7 @@ def _replay(source: Path, destination: Path) -> None:
     onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
 
 
-def _smallest(job: Job, entries: dict[str, str], dropped: list[str]) -> tuple[Path, list[str]]:
+def _smallest(job: ConversionJob, entries: dict[str, str], dropped: list[str]) -> tuple[Path, list[str]]:
     """The raw ORT file, and the optimizers left out for it.
 
     Constant folding computes what DequantizeLinear and Cast make of int8 and float16 weights and stores the result
@@ -203,7 +203,7 @@ def has_grown(source_bytes: int, converted_bytes: int) -> bool:
     return converted_bytes > 1.25 * source_bytes and converted_bytes > source_bytes + 65536
 
 
-def _save(job: Job, name: str, entries: dict[str, str], disabled: list[str]) -> Path:
+def _save(job: ConversionJob, name: str, entries: dict[str, str], disabled: list[str]) -> Path:
     import onnxruntime
 
     path = Path(job.scratch) / name
@@ -263,7 +263,7 @@ def is_onnxruntime_error(error: Exception) -> bool:
     return type(error).__module__.startswith("onnxruntime")
 
 
-def answer(job: Job) -> dict[str, object]:
+def answer(job: ConversionJob) -> dict[str, object]:
     """What became of `job`, as JSON can say it: `ok`, what ORT format cannot hold as `unheld`, or ONNX Runtime's
     `error`."""
     try:
@@ -280,7 +280,7 @@ def answer(job: Job) -> dict[str, object]:
 
 
 def main() -> int:
-    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    job = ConversionJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     sys.stdout.write(json.dumps(answer(job)) + "\n")
     return 0
 

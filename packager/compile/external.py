@@ -13,7 +13,7 @@ from packager.graph import traversal
 from packager.graph.weights.places import (
     ALIGNMENT_BYTES,
     Place,
-    pieces_of,
+    chunks_of,
     refer,
     refuse_too_large,
     size_of,
@@ -49,10 +49,10 @@ class Shards:
 
     def copy(self, source: Place) -> Place:
         if source not in self.copied:
-            self.copied[source] = self.append(pieces_of(source), source.length)
+            self.copied[source] = self.append(chunks_of(source), source.length)
         return self.copied[source]
 
-    def append(self, pieces: Iterator[bytes], length: int) -> Place:
+    def append(self, chunks: Iterator[bytes], length: int) -> Place:
         """Writes `pieces`, `length` bytes in all, at the next aligned offset."""
         padding = -self.size_bytes % ALIGNMENT_BYTES
         if not self.paths or self.size_bytes + padding + length > SHARD_BYTES:
@@ -61,7 +61,7 @@ class Shards:
         place = Place(self.paths[-1], self.size_bytes + padding, length)
         with place.path.open("ab" if place.offset else "wb") as file:
             file.write(bytes(padding))
-            file.writelines(pieces)
+            file.writelines(chunks)
         self.size_bytes = place.offset + length
         return place
 

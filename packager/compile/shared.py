@@ -15,7 +15,7 @@ from packager.compile import inserted_casts
 from packager.compile.canonical import flatbuffer_classes
 from packager.compile.external import Inside, names_inside
 from packager.graph.traversal import all_graphs
-from packager.graph.weights.places import ALIGNMENT_BYTES, PIECE_BYTES, Place, pieces_of, refer, source_of, take_in
+from packager.graph.weights.places import ALIGNMENT_BYTES, CHUNK_BYTES, Place, chunks_of, refer, source_of, take_in
 from packager.rewriting.finishing import external_tensors
 from packager.rewriting.lifting import lift
 
@@ -105,7 +105,7 @@ def _are_same(one: BinaryIO, start: int, other: BinaryIO, begin: int, length: in
         other.seek(begin + at)
         if one.read(size) != other.read(size):
             return False
-        at, step = at + size, PIECE_BYTES
+        at, step = at + size, CHUNK_BYTES
     return True
 
 
@@ -138,7 +138,7 @@ def _write_rest(tensors: "list[tuple[TensorProto, Place]]", path: Path) -> None:
         for tensor, source in tensors:
             out.write(bytes(-out.tell() % ALIGNMENT_BYTES))
             refer(tensor, Place(path, out.tell(), source.length))
-            out.writelines(pieces_of(source))
+            out.writelines(chunks_of(source))
 
 
 def _sort_opsets(proto: "ModelProto") -> None:

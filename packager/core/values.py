@@ -18,10 +18,11 @@ __all__ = [
     "ElementType",
     "FloatLayer",
     "Format",
+    "GraphRequirements",
     "Model",
-    "Numbers",
     "Package",
     "Plan",
+    "Precision",
     "Range",
     "Signature",
     "Sources",
@@ -29,10 +30,9 @@ __all__ = [
     "TensorSpec",
     "Traits",
     "Variant",
-    "Wish",
+    "baseline",
     "data_folder",
     "distinct_files",
-    "own_numbers",
 ]
 
 
@@ -127,12 +127,12 @@ class Variant:
         return len(self.graph) + self.weights.stat().st_size if self.weights else self.model.size_bytes
 
 
-def own_numbers(model: Model, name: str = "source") -> Variant:
+def baseline(model: Model, name: str = "source") -> Variant:
     """The variant that has the model's own numbers."""
     return Variant(model=model, name=name, graph=model.graph, quantizer="none")
 
 
-class Numbers(StrEnum):
+class Precision(StrEnum):
     """What a graph computes with: decides which providers can use it."""
 
     FLOAT32 = "float32"
@@ -149,7 +149,7 @@ class Numbers(StrEnum):
 class Traits:
     """What of a variant decides which graph a provider should get."""
 
-    numbers: Numbers
+    precision: Precision
     activations: str = ""
     """element type of quantized activations: `int8`, `uint8`, `uint16`; several with `+` between"""
     weights: str = ""
@@ -158,21 +158,21 @@ class Traits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class GraphRequirements:
     """The graph that a provider wants of a variant."""
 
     style: "Style"
     reason: str
     """why, in words that end a line of the plan"""
-    wants_float: bool = False
+    needs_float: bool = False
     """a variant with quantized activations must have the quantization taken out first"""
-    wants_unsigned: bool = False
+    needs_unsigned: bool = False
     """int8 activations must be written as uint8 ones first"""
-    wants_parameters_inside: bool = False
+    needs_parameters_inside: bool = False
     """it does not find scales, zero points and biases that lie in another file than the graph"""
-    wants_one_file: bool = False
+    needs_one_file: bool = False
     """it may not find weights that lie in another file"""
-    wants_cache_key: bool = False
+    needs_cache_key: bool = False
     """it keeps what it compiled under a key that it looks for in the file"""
     refuses_ort: str = ""
     """why the provider cannot use an unfused graph in ORT format, in words; empty when it can"""
@@ -247,7 +247,7 @@ class Plan:
     """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last"""
     notes: tuple[str, ...] = ()
     """what the plan could not do as asked, one sentence each; --strict makes each an error"""
-    numbers: Numbers = Numbers.FLOAT32
+    precision: Precision = Precision.FLOAT32
     """what the variant computes with"""
 
     @property

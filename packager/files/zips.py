@@ -19,7 +19,7 @@ from packager.files.atomic import atomic_file
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 UNIX = 3
 REGULAR_FILE = 0o100644
-PIECE_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 DAMAGE = (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error)
 """What torn, encrypted and made-up files make zipfile and numpy raise."""
 PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -125,8 +125,8 @@ def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo | str) -> bytes:
     info = archive.getinfo(entry) if isinstance(entry, str) else entry
     content = bytearray()
     with archive.open(info) as stream:
-        while piece := stream.read(min(PIECE_BYTES, info.file_size + 1 - len(content))):
-            content += piece
+        while chunk := stream.read(min(CHUNK_BYTES, info.file_size + 1 - len(content))):
+            content += chunk
     if len(content) != info.file_size:
         raise zipfile.BadZipFile(f"'{info.filename}' is not as long as it says")
     return bytes(content)
@@ -158,7 +158,7 @@ def _write_entry(archive: zipfile.ZipFile, name: PurePosixPath, content: Content
     content = content.target.encode() if isinstance(content, Link) else content
     info.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
     with archive.open(info, "w") as entry, _reader(content) as source:
-        shutil.copyfileobj(source, entry, PIECE_BYTES)
+        shutil.copyfileobj(source, entry, CHUNK_BYTES)
 
 
 def is_link(entry: zipfile.ZipInfo) -> bool:

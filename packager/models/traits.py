@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from packager.core.values import Numbers, Traits
+from packager.core.values import Precision, Traits
 from packager.graph.view import Graph, Node, Value
 
 QUANTIZED_OPERATORS = ("QLinear", "QGemm", "ConvInteger", "MatMulInteger", "DynamicQuantize", "QAttention")
@@ -18,7 +18,7 @@ def traits(graph: Graph) -> Traits:
     quantize = [each for each in nodes if each.node.op == "QuantizeLinear"]
     dequantize = [each for each in nodes if each.node.op == "DequantizeLinear" and each.taken[0].is_constant]
     return Traits(
-        numbers=_numbers(nodes, has_activations=bool(quantize), has_weights=bool(dequantize)),
+        precision=_precision(nodes, has_activations=bool(quantize), has_weights=bool(dequantize)),
         activations=_elements(each.made[0].element for each in quantize),
         # Biases are int32 and say nothing of the scheme.
         weights=_elements(each.taken[0].element for each in dequantize if each.taken[0].element != "int32"),
@@ -47,17 +47,17 @@ def _with_values(graph: Graph) -> Iterator[Known]:
             yield from _with_values(subgraph)
 
 
-def _numbers(nodes: tuple[Known, ...], *, has_activations: bool, has_weights: bool) -> Numbers:
+def _precision(nodes: tuple[Known, ...], *, has_activations: bool, has_weights: bool) -> Precision:
     if any(each.node.op.startswith(QUANTIZED_OPERATORS) for each in nodes):
-        return Numbers.QUANTIZED_OPERATORS
+        return Precision.QUANTIZED_OPERATORS
     if has_activations:
-        return Numbers.QDQ
+        return Precision.QDQ
     if any(each.node.op in WEIGHT_ONLY_OPERATORS for each in nodes) or has_weights:
-        return Numbers.WEIGHT_ONLY
+        return Precision.WEIGHT_ONLY
     computing = [each for each in nodes if each.node.op not in CONVERSIONS]
     if any(value.element == "float16" for each in computing for value in each.made):
-        return Numbers.FLOAT16
-    return Numbers.FLOAT32
+        return Precision.FLOAT16
+    return Precision.FLOAT32
 
 
 def _elements(elements: Iterable[str]) -> str:

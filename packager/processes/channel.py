@@ -49,7 +49,7 @@ def run_with_progress(
     """
     answer: dict[str, Any] = {}
     with Program(["-m", module], job, folder) as program:
-        program.say_no_more()
+        program.close_stdin()
         try:
             for answer in program.lines():
                 if "done" in answer:
@@ -127,7 +127,7 @@ class Program:
             return answer
         raise RuntimeError(f"{self.name} ended without an answer")
 
-    def say_no_more(self) -> None:
+    def close_stdin(self) -> None:
         """What reads requests finds their end."""
         _close(self.process.stdin)
 
@@ -135,7 +135,7 @@ class Program:
         """Lets it end, or ends it."""
         try:
             if is_in_order:
-                self.say_no_more()
+                self.close_stdin()
                 self.process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             pass

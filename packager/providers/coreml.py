@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from packager.core.errors import nearest
-from packager.core.values import Numbers, Style, Traits, Wish
+from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 MODEL_FORMATS = ("MLProgram", "NeuralNetwork")
 COMPUTE_UNITS = ("ALL", "CPUOnly", "CPUAndGPU", "CPUAndNeuralEngine")
@@ -51,20 +51,20 @@ class Coreml:
             "AllowLowPrecisionAccumulationOnGPU": str(int(self.is_low_precision_allowed)),
         }
 
-    def wants(self, traits: Traits) -> Wish:
+    def requirements(self, traits: Traits) -> GraphRequirements:
         note = ""
-        if traits.numbers is Numbers.WEIGHT_ONLY:
+        if traits.precision is Precision.WEIGHT_ONLY:
             note = "CoreML has no DequantizeLinear: what takes the dequantized weights may stay on the CPU"
-        elif traits.numbers is Numbers.FLOAT16 and self.model_format == "NeuralNetwork":
+        elif traits.precision is Precision.FLOAT16 and self.model_format == "NeuralNetwork":
             note = "16-bit floats need CoreML's model-format 'MLProgram'"
-        return Wish(
+        return GraphRequirements(
             style=Style.UNFUSED,
             reason="it knows few of the fused nodes and none of the quantized ones",
-            wants_float=True,
+            needs_float=True,
             # gemm_op_builder.cc and model_builder.cc make tensors without the model's path: "model_path must not be
             # empty" for weights outside the file (github.com/microsoft/onnxruntime/pull/28702).
-            wants_one_file=True,
-            wants_cache_key=True,
+            needs_one_file=True,
+            needs_cache_key=True,
             note=note,
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.core.values import Numbers, Style, Traits, Wish
+from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +16,10 @@ class Cpu:
         """None: the number of threads is the app's to choose."""
         return {}
 
-    def wants(self, traits: Traits) -> Wish:
+    def requirements(self, traits: Traits) -> GraphRequirements:
         note = ""
-        if traits.numbers is Numbers.QDQ and "uint16" in traits.activations.split("+"):
+        if traits.precision is Precision.QDQ and "uint16" in traits.activations.split("+"):
             note = "the CPU has no kernels for 16-bit activations: it computes them in float"
-        return Wish(style=Style.FIXED, reason="every fusion that its ARM kernels know is in the file", note=note)
+        return GraphRequirements(
+            style=Style.FIXED, reason="every fusion that its ARM kernels know is in the file", note=note
+        )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.core.values import Style, Traits, Wish
+from packager.core.values import GraphRequirements, Style, Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +24,13 @@ class Nnapi:
         flags = {"USE_FP16": self.use_fp16, "USE_NCHW": self.use_nchw, "CPU_DISABLED": self.cpu_disabled}
         return {name: "1" for name, is_set in flags.items() if is_set}
 
-    def wants(self, traits: Traits) -> Wish:
+    def requirements(self, traits: Traits) -> GraphRequirements:
         note = "NNAPI takes fixed shapes only: fix them in [model.NAME.shapes]" if traits.has_dynamic_shapes else ""
-        return Wish(
+        return GraphRequirements(
             style=Style.UNFUSED,
             reason="it builds its own graph and knows none of the fused nodes",
-            wants_unsigned=True,  # helper.cc, IsQuantizationZeroPointSupported and IsQuantizedIOSupported
+            needs_unsigned=True,  # helper.cc, IsQuantizationZeroPointSupported and IsQuantizedIOSupported
             # It makes tensors of them without the path of the model: "model_path must not be empty".
-            wants_parameters_inside=True,
+            needs_parameters_inside=True,
             note=note,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
 
-from packager.core.values import Traits, Wish
+from packager.core.values import GraphRequirements, Traits
 
 
 class Provider(Protocol):
@@ -15,6 +15,6 @@ class Provider(Protocol):
         """Its settings, under the names that ONNX Runtime gives them."""
         ...
 
-    def wants(self, traits: Traits) -> Wish:
+    def requirements(self, traits: Traits) -> GraphRequirements:
         """The graph it should get of a variant with `traits`."""
         ...

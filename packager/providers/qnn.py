@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.core.values import Numbers, Style, Traits, Wish
+from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,19 +29,19 @@ class Qnn:
             "enable_htp_fp16_precision": str(int(self.is_fp16_allowed)),
         }
 
-    def wants(self, traits: Traits) -> Wish:
+    def requirements(self, traits: Traits) -> GraphRequirements:
         note = ""
-        if traits.numbers in (Numbers.FLOAT32, Numbers.WEIGHT_ONLY):
+        if traits.precision in (Precision.FLOAT32, Precision.WEIGHT_ONLY):
             note = (
                 "the Hexagon processor computes floats in 16 bits and slowly: quantize to uint8 or uint16 activations"
             )
-        elif traits.numbers is Numbers.QUANTIZED_OPERATORS:
+        elif traits.precision is Precision.QUANTIZED_OPERATORS:
             note = "QNN reads QuantizeLinear and DequantizeLinear, not QLinear operators"
-        return Wish(
+        return GraphRequirements(
             style=Style.UNFUSED,
             reason="it takes QuantizeLinear and DequantizeLinear in pairs",
             # Measured with plug-in 2.7.0: of a model with int8 activations it leaves operators that it takes with
             # uint8 ones, and so cuts the graph.
-            wants_unsigned=True,
+            needs_unsigned=True,
             note=note,
         )

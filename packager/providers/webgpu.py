@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.core.values import Style, Traits, Wish
+from packager.core.values import GraphRequirements, Style, Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,5 +18,7 @@ class Webgpu:
     def options(self) -> Mapping[str, str]:
         return {"preferredLayout": self.preferred_layout}
 
-    def wants(self, traits: Traits) -> Wish:
-        return Wish(style=Style.UNFUSED, reason="the CPU's fused nodes have no kernels on a graphics processor")
+    def requirements(self, traits: Traits) -> GraphRequirements:
+        return GraphRequirements(
+            style=Style.UNFUSED, reason="the CPU's fused nodes have no kernels on a graphics processor"
+        )

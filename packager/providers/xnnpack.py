@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.core.values import Numbers, Style, Traits, Wish
+from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,15 +16,15 @@ class Xnnpack:
         """None: the number of threads, all there is to set, is the app's to choose."""
         return {}
 
-    def wants(self, traits: Traits) -> Wish:
+    def requirements(self, traits: Traits) -> GraphRequirements:
         # xnnpack/detail/utils.cc and node_support_checker.cc: it matches Conv, not FusedConv, and for quantized
         # convolutions signed activations (QDQConv with uint8 weights must be per tensor).
         note = ""
-        if traits.numbers is Numbers.QDQ and "uint8" in traits.activations.split("+"):
+        if traits.precision is Precision.QDQ and "uint8" in traits.activations.split("+"):
             note = "XNNPACK takes few operators with uint8 activations: quantize them to int8"
-        elif traits.numbers is Numbers.QUANTIZED_OPERATORS:
+        elif traits.precision is Precision.QUANTIZED_OPERATORS:
             note = "XNNPACK knows no QLinear operators in a model: ship QuantizeLinear and DequantizeLinear"
-        return Wish(
+        return GraphRequirements(
             style=Style.UNFUSED,
             reason="it takes Conv, not the FusedConv that the CPU's file holds",
             # Measured: "IExecutionProvider::Compile with FusedNodeAndGraph is not implemented by

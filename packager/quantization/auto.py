@@ -16,9 +16,9 @@ from packager.quantization.making import draft_of
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.metrics import SQNR, Score
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.ranges import Basis, ranges_for
-from packager.quantization.search import Assignment, Found, Search
+from packager.quantization.search import Assignment, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
 from packager.rewriting.layers import fit_layers, names_of
 from packager.samples import Samples
@@ -34,7 +34,7 @@ SCORE = Step(
 )
 
 
-def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[StaticQdq, Found]:
+def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[StaticQdq, SearchResult]:
     """The quantizer with the most layers in integers that stays within the budget of `recipe`.
 
     Every score is kept in the store, so that a search that was stopped goes on where it was. Raises ModelError where no
@@ -46,7 +46,7 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
         trial = _Trial(basis=basis, recipe=recipe, store=store, console=console, folder=folder, layers=names)
         few = _first(recipe.sensitivity_samples, basis.samples)
         judge = stack.enter_context(_evaluator(basis, recipe.metric, basis.samples, scratch / "metric"))
-        listener = stack.enter_context(_evaluator(basis, SQNR, few, scratch / "noise"))
+        sensitivity_evaluator = stack.enter_context(_evaluator(basis, SQNR, few, scratch / "noise"))
         trial.measure()
         found = Search(
             layers=names,
@@ -54,7 +54,7 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
             budget=recipe.max_drop,
             further_tries=recipe.further_tries,
             drop=lambda assignment: trial.score(assignment, judge, basis.samples).drop,
-            noise=lambda assignment: trial.score(assignment, listener, few).drop,
+            sensitivity=lambda assignment: trial.score(assignment, sensitivity_evaluator, few).drop,
             announce=announce,
         ).run()
     return trial.quantizer(found.assignment), found
@@ -62,7 +62,7 @@ def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[
 
 def _evaluator(basis: Basis, metric: str, samples: Samples, folder: Path) -> Evaluator:
     folder.mkdir()
-    original = Subject(graph=basis.graph, data_folder=basis.model.data_folder)
+    original = MeasuredGraph(graph=basis.graph, data_folder=basis.model.data_folder)
     return Evaluator(original, metric, folder, samples=samples)
 
 

@@ -39,7 +39,7 @@ def ranges_for(
     Raises ModelError for values that have no range. What is odd about them is a warning.
     """
     model = basis.model
-    request = calibration.Request(
+    request = calibration.CalibrationRequest(
         graph=basis.graph,
         weights_sha256=model.sha256,
         data_folder=model.data_folder,

@@ -44,7 +44,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class SearchResult:
     """The answer of a search."""
 
     assignment: Assignment
@@ -52,7 +52,7 @@ class Found:
     budget: float
     evaluations: tuple[Evaluation, ...]
     """in order, those for sensitivity left out"""
-    noise: Mapping[str, float]
+    sensitivity: Mapping[str, float]
     """layer -> noise that it makes alone, as a share of the output's power; empty where nobody had to know"""
     bound: int
     """how many evaluations there might have been, those for sensitivity included"""
@@ -71,32 +71,32 @@ class Search:
     further_tries: int
     drop: Callable[[Assignment], float]
     """of the metric, on all samples"""
-    noise: Callable[[Assignment], float]
+    sensitivity: Callable[[Assignment], float]
     """at the output, on few samples, as a share of its power"""
     announce: Callable[[str], None] = lambda text: None
     evaluations: list[Evaluation] = field(default_factory=list)
-    listened: int = 0
+    sensitivity_count: int = 0
     """evaluations for noise"""
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Raises ModelError where the float model itself is not within the budget."""
         everything = frozenset(self.layers)
         tried = [self._try(f"all layers, {each}", Assignment(method=each, integer=everything)) for each in self.methods]
         within = [each for each in tried if each.drop <= self.budget]
         if within:
-            return self._found(min(within, key=self._noise_of) if len(within) > 1 else within[0], {})
+            return self._found(min(within, key=self._sensitivity_of) if len(within) > 1 else within[0], {})
         best = min(tried, key=lambda each: each.drop)
-        noise = self._noise(best.assignment.method)
-        quietest = sorted(self.layers, key=lambda name: (noise[name], self.layers.index(name)))
-        start = self._start(quietest, best.assignment.method)
+        sensitivity = self._sensitivities(best.assignment.method)
+        least_sensitive = sorted(self.layers, key=lambda name: (sensitivity[name], self.layers.index(name)))
+        start = self._start(least_sensitive, best.assignment.method)
         shrunk = start.assignment.weights
         chosen = self._most(
             "integers",
-            [name for name in quietest if name in shrunk],
+            [name for name in least_sensitive if name in shrunk],
             start,
             lambda names: replace(start.assignment, integer=frozenset(names), weights=shrunk - frozenset(names)),
         )
-        return self._found(self._further(quietest, chosen), noise)
+        return self._found(self._further(least_sensitive, chosen), sensitivity)
 
     @property
     def bound(self) -> int:
@@ -104,22 +104,22 @@ class Search:
         halving = math.ceil(math.log2(len(self.layers) + 1)) if self.layers else 0
         return len(self.methods) + max(len(self.methods), len(self.layers) + 2 + 2 * halving + self.further_tries)
 
-    def _noise(self, method: str) -> dict[str, float]:
-        noise = {}
+    def _sensitivities(self, method: str) -> dict[str, float]:
+        sensitivity = {}
         for number, name in enumerate(self.layers, 1):
             self.announce(f"layer {number} of {len(self.layers)} alone")
-            noise[name] = self._listen(Assignment(method=method, integer=frozenset([name])))
-        return noise
+            sensitivity[name] = self._measure_sensitivity(Assignment(method=method, integer=frozenset([name])))
+        return sensitivity
 
-    def _noise_of(self, evaluation: Evaluation) -> float:
+    def _sensitivity_of(self, evaluation: Evaluation) -> float:
         self.announce(f"noise of {evaluation.what}")
-        return self._listen(evaluation.assignment)
+        return self._measure_sensitivity(evaluation.assignment)
 
-    def _listen(self, assignment: Assignment) -> float:
-        self.listened += 1
-        return self.noise(assignment)
+    def _measure_sensitivity(self, assignment: Assignment) -> float:
+        self.sensitivity_count += 1
+        return self.sensitivity(assignment)
 
-    def _start(self, quietest: Sequence[str], method: str) -> Evaluation:
+    def _start(self, least_sensitive: Sequence[str], method: str) -> Evaluation:
         """As many layers with integer weights as the budget allows, no activations."""
         all_weights = self._try("the weights of all layers", Assignment(method=method, weights=frozenset(self.layers)))
         if all_weights.drop <= self.budget:
@@ -131,7 +131,10 @@ class Search:
                 hint="allow more with max-drop; tables of embeddings are in 8 bits already: embeddings = false",
             )
         return self._most(
-            "integer weights", quietest, nothing, lambda names: Assignment(method=method, weights=frozenset(names))
+            "integer weights",
+            least_sensitive,
+            nothing,
+            lambda names: Assignment(method=method, weights=frozenset(names)),
         )
 
     def _most(
@@ -148,8 +151,8 @@ class Search:
                 high = middle - 1
         return best
 
-    def _further(self, quietest: Sequence[str], best: Evaluation) -> Evaluation:
-        left = [name for name in quietest if name not in best.assignment.integer]
+    def _further(self, least_sensitive: Sequence[str], best: Evaluation) -> Evaluation:
+        left = [name for name in least_sensitive if name not in best.assignment.integer]
         for name in left[1 : self.further_tries + 1]:  # the first is what halving has tried last
             known = best.assignment
             assignment = replace(known, integer=known.integer | {name}, weights=known.weights - {name})
@@ -164,29 +167,30 @@ class Search:
         self.evaluations.append(found)
         return found
 
-    def _found(self, best: Evaluation, noise: Mapping[str, float]) -> Found:
-        return Found(
+    def _found(self, best: Evaluation, sensitivity: Mapping[str, float]) -> SearchResult:
+        return SearchResult(
             assignment=best.assignment,
             drop=best.drop,
             budget=self.budget,
             evaluations=tuple(self.evaluations),
-            noise=noise,
+            sensitivity=sensitivity,
             bound=self.bound,
-            evaluation_count=len(self.evaluations) + self.listened,
-            reasons={name: self._reason(name, noise, best.assignment) for name in self._floats(best.assignment)},
+            evaluation_count=len(self.evaluations) + self.sensitivity_count,
+            reasons={name: self._reason(name, sensitivity, best.assignment) for name in self._floats(best.assignment)},
         )
 
     def _floats(self, assignment: Assignment) -> list[str]:
         return [name for name in self.layers if name not in assignment.integer]
 
-    def _reason(self, name: str, noise: Mapping[str, float], assignment: Assignment) -> str:
-        rank = sorted(noise.values(), reverse=True).index(noise[name]) + 1
+    def _reason(self, name: str, sensitivity: Mapping[str, float], assignment: Assignment) -> str:
+        rank = sorted(sensitivity.values(), reverse=True).index(sensitivity[name]) + 1
         kept = "its weights alone are integers; " if name in assignment.weights else ""
+        measured = decibels(sensitivity[name])
         alone = (
-            f"alone in integers it brings the output to {decibels(noise[name])}, rank {rank} of {len(noise)} by noise"
+            f"alone in integers it brings the output to {measured}, rank {rank} of {len(sensitivity)} by sensitivity"
         )
         tried = [each.drop for each in self.evaluations if each.what == _one_more(name)]
-        last = f"added last, the drop was {tried[0]:.3g}" if tried else "quieter layers use up the budget"
+        last = f"added last, the drop was {tried[0]:.3g}" if tried else "less sensitive layers use up the budget"
         return f"{kept}{alone}; {last}"
 
 
@@ -194,6 +198,6 @@ def _one_more(name: str) -> str:
     return f"'{name}' in integers, too"
 
 
-def decibels(noise: float) -> str:
+def decibels(sensitivity: float) -> str:
     """A share of noise as the signal-to-noise ratio that it is: 0.01 is 20 dB."""
-    return f"{-10 * math.log10(noise):.1f} dB" if noise > 0 else "no noise"
+    return f"{-10 * math.log10(sensitivity):.1f} dB" if sensitivity > 0 else "no noise"

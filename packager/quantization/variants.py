@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from packager.core.console import Console
 from packager.core.errors import ModelError
 from packager.core.names import kebab_case
-from packager.core.values import FloatLayer, Model, Numbers, Range, Variant, own_numbers
+from packager.core.values import FloatLayer, Model, Precision, Range, Variant, baseline
 from packager.files.store import Step, Store, key_of
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
@@ -25,7 +25,7 @@ QUANTIZE = Step(name="quantize", caller=__name__, computed_by=("packager.quantiz
 if TYPE_CHECKING:
     from packager.quantization import calibration
     from packager.quantization.ranges import Basis
-    from packager.quantization.search import Found
+    from packager.quantization.search import SearchResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class BuiltVariant:
     """that the quantizer was given"""
     samples: "calibration.Samples | None" = None
     """that ranges were measured on; None for quantizers that need none"""
-    found: "Found | None" = None
+    found: "SearchResult | None" = None
     """the search, where there was one"""
 
 
@@ -50,7 +50,7 @@ def build_variant(
     Raises ConfigError for samples that do not fit the model, ModelError for a model that cannot be quantized.
     """
     if isinstance(recipe, NoQuantizer):
-        return BuiltVariant(variant=own_numbers(model, name), graph=model.graph)
+        return BuiltVariant(variant=baseline(model, name), graph=model.graph)
     if isinstance(recipe, Auto):
         from packager.quantization.auto import search
 
@@ -139,9 +139,9 @@ def _explained(left: tuple[FloatLayer, ...], reasons: Mapping[str, str]) -> tupl
 
 def refuse_quantized(model: Model) -> None:
     """Raises ModelError for a model that is not in float32: there is nothing to measure."""
-    numbers = traits(read_graph(model.graph)).numbers
-    if numbers is not Numbers.FLOAT32:
+    precision = traits(read_graph(model.graph)).precision
+    if precision is not Precision.FLOAT32:
         raise ModelError(
-            f"{model.path}: the model is in {numbers} already",
+            f"{model.path}: the model is in {precision} already",
             hint='give the float32 model that it was made of, or ship it as it is: quantizer = "none"',
         )

@@ -8,11 +8,11 @@ from packager import samples
 from packager.core.console import Console
 from packager.core.errors import GateError
 from packager.core.sample_settings import Settings
-from packager.core.values import Model, Variant, own_numbers
+from packager.core.values import Model, Variant, baseline
 from packager.files.store import Step, Store, content_key, key_of
 from packager.quantization.measurement.gate import Sizes, gate
 from packager.quantization.measurement.latency import Latency, latency
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.variants import BuiltVariant
 from packager.samples import Samples
 from packager.samples.reading import READER
@@ -33,7 +33,7 @@ RANDOM_SAMPLES = 8
 """What a quantizer that needs no samples is measured on."""
 
 
-def refuse_worthless(made: BuiltVariant, store: Store, console: Console) -> None:
+def require_gain(made: BuiltVariant, store: Store, console: Console) -> None:
     """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; says so of one
     that is only one of both."""
     variant = made.variant
@@ -72,12 +72,12 @@ def graphs_of(variant: Variant) -> list[str]:
     return [key_of(variant.graph.hex()), content_key(variant.weights)]
 
 
-def subjects(made: BuiltVariant) -> tuple[Subject, Subject]:
+def subjects(made: BuiltVariant) -> tuple[MeasuredGraph, MeasuredGraph]:
     """The float graph and the quantized one."""
     variant = made.variant
     return (
-        Subject(graph=made.graph, data_folder=variant.model.data_folder),
-        Subject(graph=variant.graph, data_folder=variant.data_folder),
+        MeasuredGraph(graph=made.graph, data_folder=variant.model.data_folder),
+        MeasuredGraph(graph=variant.graph, data_folder=variant.data_folder),
     )
 
 
@@ -87,6 +87,6 @@ def samples_for(model: Model, given: Samples | None, scratch: Path) -> tuple[Sam
         return given, f"{given.count} given"
     folder = scratch / "random"
     folder.mkdir()
-    found = parity.random_inputs(own_numbers(model), folder, count=RANDOM_SAMPLES, seed=0).found.samples
+    found = parity.random_inputs(baseline(model), folder, count=RANDOM_SAMPLES, seed=0).found.samples
     description = samples.describe(str(found.paths[0].parent), model, Settings())
     return Samples(reader=READER, description=description, count=len(found.paths)), found.description

@@ -55,9 +55,9 @@ class BlockQuantizer:
         )
         scales = numpy.empty((columns, stripes.blocks), numpy.float32)
         shape = (columns, stripes.blocks, self.block_size * self.bits // 8)
-        pieces = _noting_scales(stripes, scales)
+        chunks = _noting_scales(stripes, scales)
         self.made[key] = Blocks(
-            name=self.draft.add_pieces(f"{name}_quantized", TensorProto.UINT8, shape, pieces),
+            name=self.draft.add_chunks(f"{name}_quantized", TensorProto.UINT8, shape, chunks),
             scales=self.draft.add_large(f"{name}_scales", scales),
             rows=rows,
             columns=columns,
@@ -76,10 +76,10 @@ class BlockQuantizer:
         groups = per_block(weight.shape, 1, self.block_size)
         element: Literal["uint4", "uint8"] = "uint4" if self.bits == 4 else "uint8"
         parameters = weight_parameters(weight, groups, element, is_symmetric=True, threads=self.draft.threads)
-        pieces = quantized(weight, groups, parameters, threads=self.draft.threads)
+        chunks = quantized(weight, groups, parameters, threads=self.draft.threads)
         shape = (rows, columns * self.bits // 8)
         self.made[key] = Blocks(
-            name=self.draft.add_pieces(f"{name}_quantized", TensorProto.UINT8, shape, pieces),
+            name=self.draft.add_chunks(f"{name}_quantized", TensorProto.UINT8, shape, chunks),
             scales=self.draft.add_large(f"{name}_scales", parameters.scale),
             rows=rows,
             columns=columns,

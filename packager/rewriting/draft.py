@@ -182,25 +182,25 @@ class Draft:
 
         if array.nbytes < KEEP_INLINE_BYTES:
             return self.add(name, array)
-        return self.add_pieces(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape, [_bytes_of(array)])
+        return self.add_chunks(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape, [_bytes_of(array)])
 
-    def add_pieces(self, name: str, element: int, shape: "tuple[int, ...]", pieces: "Iterable[ReadableBuffer]") -> str:
+    def add_chunks(self, name: str, element: int, shape: "tuple[int, ...]", chunks: "Iterable[ReadableBuffer]") -> str:
         """A constant whose bytes come in pieces, as `add`; `element` is a TensorProto.DataType."""
         from onnx import TensorProto
 
         self._append(TensorProto(name=self.unique(name)))
-        return self.fill(len(self.graph.initializer) - 1, element, shape, pieces)
+        return self.fill(len(self.graph.initializer) - 1, element, shape, chunks)
 
-    def fill(self, index: int, element: int, shape: "tuple[int, ...]", pieces: "Iterable[ReadableBuffer]") -> str:
+    def fill(self, index: int, element: int, shape: "tuple[int, ...]", chunks: "Iterable[ReadableBuffer]") -> str:
         """Makes the constant at `index` one of `element`, `shape` and bytes in pieces; returns its name."""
         tensor = self.graph.initializer[index]
         tensor.data_type = element
         tensor.dims[:] = shape
         if self.weights:
-            refer(tensor, self.weights.append(pieces))
+            refer(tensor, self.weights.append(chunks))
             self._placed.add(tensor.name)
         else:
-            tensor.raw_data = b"".join(pieces)
+            tensor.raw_data = b"".join(chunks)
         return str(tensor.name)
 
     def _append(self, tensor: "TensorProto") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import Element, range_parameters, round_in_place
-from packager.graph.weights.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+from packager.graph.weights.streaming import CHUNK_ELEMENTS, THREADS, Scratch, in_order
 
 if TYPE_CHECKING:
     import numpy
@@ -39,7 +39,7 @@ class Stripes:
     is_transposed: bool
     """whether the weight lies column by column already"""
     threads: int = THREADS
-    piece: int = PIECE_NUMBERS
+    chunk: int = CHUNK_ELEMENTS
     """numbers that are read at a time, at least those of a block of every column"""
     stripe_bytes: int = STRIPE_BYTES
 
@@ -62,7 +62,7 @@ class Stripes:
 
     def _cut_columns(self) -> Iterator[slice]:
         if self.is_transposed:
-            width = self.piece // max(1, self.rows)
+            width = self.chunk // max(1, self.rows)
         else:
             width = self.stripe_bytes // max(1, self.blocks * self.block_size * self.bits // 8)
         for start in range(0, self.columns, max(1, width)):
@@ -106,7 +106,7 @@ class Stripes:
             yield Stripe(columns, integers, scales)
 
     def _cut_blocks(self, count: int) -> Iterator[slice]:
-        step = max(1, self.piece // (self.block_size * count))
+        step = max(1, self.chunk // (self.block_size * count))
         for start in range(0, self.blocks, step):
             yield slice(start, min(start + step, self.blocks))
 

@@ -9,7 +9,7 @@ from packager.graph.weights.groups import Groups, per_channel, per_tensor
 from packager.graph.weights.quantizing import quantized, weight_parameters
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import Element, Parameters, storage
-from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.rewriting.draft import KEEP_INLINE_BYTES, Draft
 from packager.rewriting.layers import Layer, attribute
 from packager.rewriting.schemes import ActivationElement, Scheme, WeightElement
@@ -65,11 +65,11 @@ class WeightQuantizer:
             return self.made[key]
         parameters = self._parameters(layer.weight, "int8", axis)
         weight = self.draft.weight(layer.weight)
-        pieces = self._pieces(weight, axis, parameters)
+        chunks = self._chunks(weight, axis, parameters)
         if is_transposed:
-            name = self._place_transposed(weight, pieces)
+            name = self._place_transposed(weight, chunks)
         else:
-            name = self._place(weight, parameters.element, pieces)
+            name = self._place(weight, parameters.element, chunks)
         scale = parameters.scale
         if layer.node.op_type == "Conv" and scale.ndim:
             scale = scale.reshape([-1, *[1] * (len(weight.shape) - 2)])
@@ -112,12 +112,12 @@ class WeightQuantizer:
             )
         return self.ranges[key]
 
-    def _pieces(self, weight: Weight, axis: int | None, parameters: Parameters) -> Iterable[bytes]:
+    def _chunks(self, weight: Weight, axis: int | None, parameters: Parameters) -> Iterable[bytes]:
         return quantized(weight, _groups(weight, axis), parameters, threads=self.draft.threads)
 
     def _written(self, name: str, axis: int | None, parameters: Parameters) -> Quantized:
         weight = self.draft.weight(name)
-        integers = self._place(weight, parameters.element, self._pieces(weight, axis, parameters))
+        integers = self._place(weight, parameters.element, self._chunks(weight, axis, parameters))
         return self._named(name, integers, parameters, axis)
 
     def _named(self, name: str, integers: str, parameters: Parameters, axis: int | None = None) -> Quantized:
@@ -131,21 +131,21 @@ class WeightQuantizer:
             parameters=parameters,
         )
 
-    def _place_transposed(self, weight: Weight, pieces: Iterable[bytes]) -> str:
+    def _place_transposed(self, weight: Weight, chunks: Iterable[bytes]) -> str:
         """As `_place` with int8, the matrix turned around: all of it is held, once."""
         import numpy
         from onnx import TensorProto
 
         integers, end = numpy.empty(weight.size, numpy.int8), 0
-        for piece in pieces:
-            integers[end : end + len(piece)] = numpy.frombuffer(piece, numpy.int8)
-            end += len(piece)
+        for chunk in chunks:
+            integers[end : end + len(chunk)] = numpy.frombuffer(chunk, numpy.int8)
+            end += len(chunk)
         matrix, name = integers.reshape(weight.shape), f"{weight.name}_quantized"
         if weight.size < KEEP_INLINE_BYTES:
             return self.draft.add(name, matrix.T)
-        return self.draft.add_pieces(name, TensorProto.INT8, weight.shape[::-1], _columns(matrix))
+        return self.draft.add_chunks(name, TensorProto.INT8, weight.shape[::-1], _columns(matrix))
 
-    def _place(self, weight: Weight, element: Element, pieces: Iterable[bytes]) -> str:
+    def _place(self, weight: Weight, element: Element, chunks: Iterable[bytes]) -> str:
         """Adds the integers of `weight`, as they come, to the file of weights; small ones to the graph."""
         import numpy
         from onnx import helper
@@ -153,8 +153,8 @@ class WeightQuantizer:
         kind = storage(element)
         name = f"{weight.name}_quantized"
         if weight.size * kind.itemsize < KEEP_INLINE_BYTES:
-            return self.draft.add(name, numpy.frombuffer(b"".join(pieces), kind).reshape(weight.shape))
-        return self.draft.add_pieces(name, helper.np_dtype_to_tensor_dtype(kind), weight.shape, pieces)
+            return self.draft.add(name, numpy.frombuffer(b"".join(chunks), kind).reshape(weight.shape))
+        return self.draft.add_chunks(name, helper.np_dtype_to_tensor_dtype(kind), weight.shape, chunks)
 
 
 def _columns(integers: "NDArray[Any]") -> Iterator[memoryview]:
@@ -162,7 +162,7 @@ def _columns(integers: "NDArray[Any]") -> Iterator[memoryview]:
     import numpy
 
     rows, columns = integers.shape
-    step = max(1, PIECE_NUMBERS // rows)
+    step = max(1, CHUNK_ELEMENTS // rows)
     for start in range(0, columns, step):
         yield numpy.ascontiguousarray(integers[:, start : start + step].T).data
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packager.vectors import MEASURED, Allowed, GoldenFile, Vectors
-from packager.vectors.safetensors import Place
+from packager.vectors.safetensors import TensorEntry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ def samples_in_words(files: list[tuple[GoldenSampleView, ...]]) -> str:
     return "one sample" if most == 1 else f"{most} samples"
 
 
-def _tensors(places: Mapping[str, Place]) -> tuple[GoldenTensorView, ...]:
+def _tensors(places: Mapping[str, TensorEntry]) -> tuple[GoldenTensorView, ...]:
     return tuple(
         GoldenTensorView(
             name=name,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from packager.files.hashes import sha256_of
 from packager.vectors import generated, safetensors
 from packager.vectors.generated import Recipe
-from packager.vectors.safetensors import Place
+from packager.vectors.safetensors import TensorEntry
 
 if TYPE_CHECKING:
     import numpy
@@ -24,9 +24,9 @@ Entry = TypeVar("Entry")
 class GoldenSample:
     """Where the tensors of a sample lie, by their names in the model."""
 
-    inputs: Mapping[str, Place]
+    inputs: Mapping[str, TensorEntry]
     """with element and shape of the input; of an input in `recipes`, offset and size are those of its recipe"""
-    outputs: Mapping[str, Place]
+    outputs: Mapping[str, TensorEntry]
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     """what makes inputs whose values are not in the file"""
 
@@ -72,7 +72,7 @@ def outputs_of(file: GoldenFile, sample: GoldenSample) -> "dict[str, numpy.ndarr
     return {name: safetensors.values(file.path, place) for name, place in sample.outputs.items()}
 
 
-def _sample(number: int, places: Mapping[str, Place], recipes: Mapping[str, Recipe]) -> GoldenSample:
+def _sample(number: int, places: Mapping[str, TensorEntry], recipes: Mapping[str, Recipe]) -> GoldenSample:
     stored = dict(_of_role(number, "input", places))
     known = dict(_of_role(number, "input", recipes))
     made = {

@@ -47,7 +47,7 @@ NUMPY = {ElementType.FLOAT: "float32", ElementType.DOUBLE: "float64"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class TensorEntry:
     """Where a tensor lies in a file."""
 
     element: ElementType
@@ -72,7 +72,7 @@ def write(path: Path, tensors: Mapping[str, "numpy.ndarray"], about: Mapping[str
             file.write(part)
 
 
-def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, Place]]:
+def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, TensorEntry]]:
     """`__metadata__` of a file that `write` has written, and where each of its tensors lies."""
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
@@ -80,7 +80,7 @@ def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, Place]]:
     about: dict[str, str] = header.pop(METADATA)
     texts = json.loads(about.pop(STRINGS, "{}"))
     return about, {
-        name: Place(
+        name: TensorEntry(
             element=ElementType.STRING if name in texts else NAMES[entry["dtype"]],
             shape=tuple(texts.get(name, entry["shape"])),
             offset=8 + length + entry["data_offsets"][0],
@@ -90,7 +90,7 @@ def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, Place]]:
     }
 
 
-def values(path: Path, place: Place) -> "numpy.ndarray":
+def values(path: Path, place: TensorEntry) -> "numpy.ndarray":
     """What lies at `place`: strings in numpy's Unicode type, the bits of bfloat16 as uint16."""
     import numpy
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import MobpackError, ToolError
 from packager.core.findings import Failure, Parity
-from packager.core.values import Model, Variant, own_numbers
+from packager.core.values import Model, Variant, baseline
 from packager.runners import RECORDED, RUNNERS, Outcome, Runnable, Runner
 from packager.samples import write_arrays
 from packager.verification import parity
@@ -95,13 +95,13 @@ def explained(case: Case, references: References, scratch: Path, evidence: Path)
     if case.checked.worst_outputs:
         save(folder / f"{case.runner.NAME}.npz", names, Outcome(outputs=case.checked.worst_outputs))
     has_nodes = found.over and not is_recorded
-    place = Place(sample=worst.path, scratch=scratch / "bisection", evidence=folder / "node")
-    node = _parting_node(reference, case, place) if has_nodes else ""
+    folders = BisectionFolders(sample=worst.path, scratch=scratch / "bisection", evidence=folder / "node")
+    node = _parting_node(reference, case, folders) if has_nodes else ""
     return Failure(parity=found, message=in_words(case), hint=hint_for(found), evidence=folder, node=node)
 
 
-def _parting_node(reference: Reference, case: Case, place: "Place") -> str:
-    return _first_node(original(case.subject.original, place), file(case, place), reference, case, place)
+def _parting_node(reference: Reference, case: Case, folders: "BisectionFolders") -> str:
+    return _first_node(original(case.subject.original, folders), file(case, folders), reference, case, folders)
 
 
 def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
@@ -115,8 +115,8 @@ def explained_variant(case: Case, references: References, scratch: Path, evidenc
         save(folder / "original.npz", case.output_names, beside.outcomes[worst.worst_sample])
     save(folder / "variant.npz", case.output_names, reference.outcomes[worst.worst_sample])
     sample = reference.samples.paths[worst.worst_sample]
-    place = Place(sample=sample, scratch=scratch / "variant", evidence=folder / "node")
-    node = _first_node(original(own_numbers(model), place), graph(case, place), reference, case, place)
+    folders = BisectionFolders(sample=sample, scratch=scratch / "variant", evidence=folder / "node")
+    node = _first_node(original(baseline(model), folders), graph(case, folders), reference, case, folders)
     message = (
         f"model '{model.name}': the variant '{found.variant}' is broken: its output '{worst.output}' differs from the "
         f"original on sample {worst.worst_sample} of {found.distance_samples}: {worst.failure}"
@@ -155,7 +155,7 @@ def save(path: Path, names: Sequence[str], outcome: Outcome) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class BisectionFolders:
     """Where a bisection looks, and where it puts things."""
 
     sample: Path
@@ -168,20 +168,20 @@ class Place:
         return folder
 
 
-def original(variant: Variant, place: Place) -> Side:
+def original(variant: Variant, folders: BisectionFolders) -> Side:
     """The graph as it is written, on the CPU."""
-    return side("the original", parity.graph_of(variant, place.folder("original")), cpu())
+    return side("the original", parity.graph_of(variant, folders.folder("original")), cpu())
 
 
-def graph(case: Case, place: Place) -> Side:
+def graph(case: Case, folders: BisectionFolders) -> Side:
     """The variant's graph as it is written, on the CPU."""
-    runnable = parity.graph_of(case.subject.variant, place.folder("graph"))
+    runnable = parity.graph_of(case.subject.variant, folders.folder("graph"))
     return side(f"the variant '{case.subject.variant.name}'", runnable, cpu())
 
 
-def file(case: Case, place: Place) -> Side:
+def file(case: Case, folders: BisectionFolders) -> Side:
     """What failed, on the runner that it failed on."""
-    return side(case.runner.label(), case.subject.runnable(place.folder("file")), case.runner)
+    return side(case.runner.label(), case.subject.runnable(folders.folder("file")), case.runner)
 
 
 def side(label: str, runnable: Runnable, runner: Runner) -> Side:
@@ -207,10 +207,10 @@ def condemned_locally(case: Case, references: References, scratch: Path) -> Chec
     if not doubtful or case.checked.parity.refusal:
         return checked
     reference = references.of(case.subject.original, case.settings)
-    place = Place(sample=doubtful.path, scratch=scratch / "locally", evidence=scratch)
+    folders = BisectionFolders(sample=doubtful.path, scratch=scratch / "locally", evidence=scratch)
     limits = limits_of(case.settings.general, reference, case.subject.variant.model)
-    a, b = original(case.subject.original, place), file(case, place)
-    text = condemned(a, b, doubtful.path, place.folder("values"), limits=limits)
+    a, b = original(case.subject.original, folders), file(case, folders)
+    text = condemned(a, b, doubtful.path, folders.folder("values"), limits=limits)
     if not text:
         return checked
     names = {each.output for each in checked.parity.ill_conditioned}
@@ -229,9 +229,9 @@ def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> Limit
     return Limits(tolerance=tolerance, scales=dict(zip(names, reference.scales, strict=True)))
 
 
-def _first_node(a: Side, b: Side, reference: Reference, case: Case, place: Place) -> str:
+def _first_node(a: Side, b: Side, reference: Reference, case: Case, folders: BisectionFolders) -> str:
     """Words on the first node that parts; why there are none, where looking for it failed."""
-    folder = place.folder("values")
+    folder = folders.folder("values")
     end = time.monotonic() + SEARCH_S
 
     def stop_in_time(done: int, total: int) -> None:
@@ -242,6 +242,6 @@ def _first_node(a: Side, b: Side, reference: Reference, case: Case, place: Place
 
     limits = limits_of(case.settings.general, reference, case.subject.variant.model)
     try:
-        return bisect(a, b, [place.sample], folder, place.evidence, limits=limits, progress=stop_in_time).words
+        return bisect(a, b, [folders.sample], folder, folders.evidence, limits=limits, progress=stop_in_time).words
     except MobpackError as error:
         return f"the first node that differs was not found: {error.message}"

@@ -9,7 +9,7 @@ from packager.config import Config, ModelTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
 from packager.core.findings import Failure, Parity
-from packager.core.values import Compiled, Numbers, Plan, Style, Variant, distinct_files, own_numbers
+from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
 from packager.models.graphs import read_graph
@@ -92,7 +92,7 @@ def subjects(plans: Sequence[Plan], opens: str) -> list[Subject]:
     """What a runner opens: every file; the graphs; or a provider's files, and the graph where no file is for it."""
     if opens == ORIGINAL:
         models = {each.model.name: each.model for each in plans}
-        return [Subject(variant=own_numbers(model)) for model in models.values()]
+        return [Subject(variant=baseline(model)) for model in models.values()]
     if opens == ANY:
         return [Subject(variant=each.variant, compiled=each) for each in distinct_files(plans)]
     found: dict[tuple[str, str], Subject] = {}
@@ -174,7 +174,7 @@ def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
 
 def computes_wider_here(compiled: Compiled) -> bool:
     """Whether phones compute the file in 16 bits and this machine does not: too large values show there alone."""
-    is_half = traits(read_graph(compiled.variant.graph)).numbers is Numbers.FLOAT16
+    is_half = traits(read_graph(compiled.variant.graph)).precision is Precision.FLOAT16
     return is_half and not compiled.processor and platform.machine() not in ("aarch64", "arm64")
 
 

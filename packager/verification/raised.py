@@ -5,7 +5,7 @@ from pathlib import Path
 
 from packager.contract.attachment import Attached
 from packager.core.errors import ModelError
-from packager.core.values import own_numbers
+from packager.core.values import baseline
 from packager.files.store import Step, Store
 from packager.verification import parity
 from packager.verification.parity import ParitySettings, Tolerance
@@ -58,8 +58,8 @@ def _write(attached: Attached, folder: Path, store: Store) -> None:
 def _errors(attached: Attached, scratch: Path) -> dict[str, float]:
     """Largest error of every output, as a share of what is allowed."""
     settings = ParitySettings(random_samples=SAMPLES)
-    reference = parity.References(scratch).of(own_numbers(attached.before), settings)
-    outcomes = parity.run_original(own_numbers(attached.core), reference.samples, scratch / "raised")
+    reference = parity.References(scratch).of(baseline(attached.before), settings)
+    outcomes = parity.run_original(baseline(attached.core), reference.samples, scratch / "raised")
     errors = {}
     for index, spec in enumerate(attached.before.signature.outputs):
         scale = reference.scales[index]

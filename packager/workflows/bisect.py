@@ -9,7 +9,7 @@ from pathlib import Path
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError, nearest
-from packager.core.values import Plan, own_numbers
+from packager.core.values import Plan, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.quantization.variants import build_variant
@@ -113,7 +113,7 @@ def _model(
 ) -> Found:
     chosen = [_subject(each, plan, config, store, console) for each in sides]
     settings = [settings_for(config, subject, each.runner) for subject, each in zip(chosen, sides, strict=True)]
-    reference = references.of(own_numbers(plan.model), settings[0])
+    reference = references.of(baseline(plan.model), settings[0])
     folder = evidence.parent / f"bisection-{plan.model.name}"
     folder.mkdir()
     a, b = (_side(each, subject, folder) for each, subject in zip(sides, chosen, strict=True))
@@ -136,7 +136,7 @@ def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Co
     """What the side opens: the original, a variant's graph, or what the target ships for the runner. For a file of the
     user's, what says how outputs are called and judged."""
     if side.variant in (ORIGINAL, SOURCE) or side.path:
-        return Subject(variant=own_numbers(plan.model))
+        return Subject(variant=baseline(plan.model))
     if side.variant:
         made = build_variant(plan.model, side.variant, config.quantizer_of(side.variant), store, console)
         return Subject(variant=made.variant)

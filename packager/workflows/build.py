@@ -20,7 +20,7 @@ from packager.files.store import Store
 from packager.files.store.pruning import prune
 from packager.files.user_cache import cache_folder
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
-from packager.quantization.worth import refuse_worthless
+from packager.quantization.worth import require_gain
 from packager.render import write_sources
 from packager.runners import RUNNERS
 from packager.runtimes import ios, shipping
@@ -224,7 +224,7 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
     """The variant `name`; raises GateError for one that is neither smaller nor faster than the model."""
     made = build_variant(model, name, config.quantizer_of(name), store, console)
     if config.check.gain != "skip":
-        refuse_worthless(made, store, console)
+        require_gain(made, store, console)
     return made
 
 

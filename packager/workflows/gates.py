@@ -12,7 +12,7 @@ from packager.core.findings import Report
 from packager.core.values import Plan
 from packager.reporting import Extras
 from packager.verification.kept import kept
-from packager.verification.partition.report import Gates, refuse_poor
+from packager.verification.partition.report import Gates, enforce_partition_gates
 
 NO_GATES = Gates()
 EVIDENCE = Path("mobpack-evidence")
@@ -33,7 +33,7 @@ def judge(report: Report, rules: Rules, console: Console) -> None:
     """Raises ParityError for what does not compute the same, GateError for what is beyond the gates of `rules`,
     ModelError for warnings with --strict."""
     refuse_failed(report)
-    refuse_poor(report.partitions, rules.gates)
+    enforce_partition_gates(report.partitions, rules.gates)
     refuse_warnings(rules, console)
 
 
@@ -87,7 +87,7 @@ def write_report(
 def _stopping(report: Report, rules: Rules, console: Console) -> Iterator[str]:
     """What stops a release beside comparisons that failed, in words."""
     try:
-        refuse_poor(report.partitions, rules.gates)
+        enforce_partition_gates(report.partitions, rules.gates)
     except MobpackError as error:
         yield error.message
     try:

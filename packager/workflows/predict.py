@@ -8,7 +8,7 @@ from packager.config import Config
 from packager.contract.results import Answer, answer
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError, nearest
-from packager.core.values import Model, own_numbers
+from packager.core.values import Model, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.samples import given
@@ -65,7 +65,7 @@ def _answers(model: Model, file: Path, store: Store, top: int | None) -> dict[st
         raise ConfigError(f"{file}: no such file", hint=HINT)
     with store.scratch() as scratch:
         samples = given(model, file, scratch)
-        (outcome,) = parity.run_original(own_numbers(model), samples, scratch / "outputs")
+        (outcome,) = parity.run_original(baseline(model), samples, scratch / "outputs")
         if outcome.error:
             raise ModelError(f"{file}: model '{model.name}' does not run on it: {outcome.error}", hint=HINT)
         specs = model.signature.outputs

@@ -28,9 +28,9 @@ from packager.quantization.measurement.report import (
     Search,
     Side,
 )
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.ranges import read_samples
-from packager.quantization.search import Found
+from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
 from packager.quantization.worth import samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe
@@ -134,17 +134,19 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
     return Measured(latencies=latencies, score=score, layers=layers, samples=words)
 
 
-def _latencies(original: Subject, quantized: Subject, used: Samples, scratch: Path) -> Iterator[Latency]:
+def _latencies(original: MeasuredGraph, quantized: MeasuredGraph, used: Samples, scratch: Path) -> Iterator[Latency]:
     yield latency(original, quantized, used, scratch)
     yield emulated_latency(original, quantized, used, scratch)
 
 
-def _score(original: Subject, quantized: Subject, used: Samples, metric: str, outputs: Path, scratch: Path) -> Score:
+def _score(
+    original: MeasuredGraph, quantized: MeasuredGraph, used: Samples, metric: str, outputs: Path, scratch: Path
+) -> Score:
     from packager.quantization.measurement.hosts import as_measured
 
     folder = scratch / "metric"
     folder.mkdir()
-    graph = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    graph = MeasuredGraph(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
     with Evaluator(original, metric, folder, samples=used, outputs=outputs) as evaluator:
         return evaluator.score(graph.written(folder / "quantized.onnx"), quantized.data_folder)
 
@@ -215,8 +217,8 @@ def _in_words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _search(found: Found) -> Search:
-    noises = sorted(found.noise.items(), key=lambda item: item[1])
+def _search(found: SearchResult) -> Search:
+    sensitivities = sorted(found.sensitivity.items(), key=lambda item: item[1])
     return Search(
         evaluations=tuple(
             Evaluation(what=each.what, drop=each.drop, is_within=each.drop <= found.budget)
@@ -226,12 +228,12 @@ def _search(found: Found) -> Search:
         bound=found.bound,
         choices=tuple(
             LayerChoice(layer=name, scheme=_scheme(name, found), reason=found.reasons.get(name, ""))
-            for name, _ in noises
+            for name, _ in sensitivities
         ),
     )
 
 
-def _scheme(name: str, found: Found) -> str:
+def _scheme(name: str, found: SearchResult) -> str:
     if name in found.assignment.integer:
         return "integers"
     return "integer weights" if name in found.assignment.weights else "float"

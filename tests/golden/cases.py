@@ -44,7 +44,7 @@ from packager.targets.react_native import ReactNative
 from packager.targets.react_native.view import ReactNativeView
 from packager.targets.target import Built
 from packager.vectors import Allowed, Golden, GoldenFile, GoldenSample, Vectors
-from packager.vectors.safetensors import Place
+from packager.vectors.safetensors import TensorEntry
 
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}
@@ -191,12 +191,12 @@ def vectors(made: Plan, *, tolerance: float, samples: int = 1, unknown_size: int
     end = 512
     found = []
     for _ in range(samples):
-        places: tuple[dict[str, Place], dict[str, Place]] = ({}, {})
+        places: tuple[dict[str, TensorEntry], dict[str, TensorEntry]] = ({}, {})
         for of_kind, specs in zip(places, (made.model.signature.inputs, made.model.signature.outputs), strict=True):
             for spec in specs:
                 shape = tuple(size if isinstance(size, int) else unknown_size for size in spec.shape)
                 size_bytes = prod(shape) * 4
-                of_kind[spec.name] = Place(element=spec.element, shape=shape, offset=end, size_bytes=size_bytes)
+                of_kind[spec.name] = TensorEntry(element=spec.element, shape=shape, offset=end, size_bytes=size_bytes)
                 end += size_bytes
         found.append(GoldenSample(inputs=places[0], outputs=places[1]))
     file = GoldenFile(path=GOLDEN_FILE, sha256="0" * 60 + "601d", size_bytes=end, about={}, samples=tuple(found))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.graph.weights.groups import Box, per_tensor
 from packager.graph.weights.reading import Weight
-from packager.graph.weights.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+from packager.graph.weights.streaming import CHUNK_ELEMENTS, THREADS, Scratch, in_order
 
 if TYPE_CHECKING:
     import numpy
@@ -29,7 +29,7 @@ class Halves:
 
     weight: Weight
     threads: int = THREADS
-    piece: int = PIECE_NUMBERS
+    chunk: int = CHUNK_ELEMENTS
     overflows: int = 0
     """finite numbers that became the largest one of float16"""
     vanished: int = 0
@@ -44,7 +44,7 @@ class Halves:
             return _converted(numbers)
 
         self.overflows = self.vanished = 0
-        boxes = per_tensor(self.weight.shape).boxes(self.piece)
+        boxes = per_tensor(self.weight.shape).boxes(self.chunk)
         for content, overflows, vanished in in_order(convert, boxes, self.threads):
             self.overflows += overflows
             self.vanished += vanished

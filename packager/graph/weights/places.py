@@ -48,7 +48,7 @@ ALIGNMENT_BYTES = 64
 (PosixEnv::MapFileIntoMemory), so none needs a page of its own; and in an .apk, whose entries start at multiples of
 4 bytes, the alignment of a page would be lost anyway."""
 
-PIECE_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def take_in(tensor: "TensorProto", data_folder: Path) -> None:
     """Reads the data of `tensor` into the graph: small, or of a subgraph, where runtimes do not look for files."""
     source = source_of(tensor, data_folder)
     refuse_too_large(source.length, f"tensor '{tensor.name}'")
-    tensor.raw_data = b"".join(pieces_of(source))
+    tensor.raw_data = b"".join(chunks_of(source))
     del tensor.external_data[:]
     tensor.ClearField("data_location")
 
@@ -94,17 +94,17 @@ def source_of(tensor: "TensorProto", data_folder: Path) -> Place:
     return Place(data_folder / entries["location"], offset, length)
 
 
-def pieces_of(source: Place) -> Iterator[bytes]:
+def chunks_of(source: Place) -> Iterator[bytes]:
     """The bytes that lie there. Raises ModelError when there are fewer."""
     with source.path.open("rb") as file:
         file.seek(source.offset)
         left = source.length
         while left:
-            piece = file.read(min(left, PIECE_BYTES))
-            if not piece:
+            chunk = file.read(min(left, CHUNK_BYTES))
+            if not chunk:
                 raise missing(source.path, left)
-            left -= len(piece)
-            yield piece
+            left -= len(chunk)
+            yield chunk
 
 
 def missing(path: Path, size_bytes: int) -> ModelError:

@@ -7,7 +7,7 @@ from packager.core.errors import ModelError
 from packager.graph.weights.groups import Box, Groups
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import PACKED, Element, Parameters, pack, range_parameters, round_in_place
-from packager.graph.weights.streaming import PIECE_NUMBERS, THREADS, Scratch, in_order
+from packager.graph.weights.streaming import CHUNK_ELEMENTS, THREADS, Scratch, in_order
 
 if TYPE_CHECKING:
     import numpy
@@ -21,20 +21,20 @@ def weight_parameters(
     *,
     is_symmetric: bool,
     threads: int = THREADS,
-    piece: int = PIECE_NUMBERS,
+    chunk: int = CHUNK_ELEMENTS,
 ) -> Parameters:
     """Parameters from the least and greatest number of every group; scale 1 for a group of zeros.
 
     Raises ModelError for a weight with NaN or an infinity.
     """
-    low, high = _ranges(weight, groups, threads, piece)
+    low, high = _ranges(weight, groups, threads, chunk)
     found = range_parameters(low, high, element, is_symmetric=is_symmetric, name=weight.name)
     shape = groups.parameter_shape
     return Parameters(found.scale.reshape(shape), found.zero_point.reshape(shape), element)
 
 
 def _ranges(
-    weight: Weight, groups: Groups, threads: int, piece: int
+    weight: Weight, groups: Groups, threads: int, chunk: int
 ) -> tuple["NDArray[numpy.float32]", "NDArray[numpy.float32]"]:
     import numpy
 
@@ -46,7 +46,7 @@ def _ranges(
         return box, *groups.extremes(box, numbers)
 
     low, high = numpy.zeros(groups.scales, numpy.float32), numpy.zeros(groups.scales, numpy.float32)
-    for box, least, most in in_order(measure, groups.boxes(piece), threads):
+    for box, least, most in in_order(measure, groups.boxes(chunk), threads):
         place = groups.place(box)
         numpy.minimum(low[place], least, out=low[place])
         numpy.maximum(high[place], most, out=high[place])
@@ -54,7 +54,7 @@ def _ranges(
 
 
 def quantized(
-    weight: Weight, groups: Groups, parameters: Parameters, *, threads: int = THREADS, piece: int = PIECE_NUMBERS
+    weight: Weight, groups: Groups, parameters: Parameters, *, threads: int = THREADS, chunk: int = CHUNK_ELEMENTS
 ) -> Iterator[bytes]:
     """The bytes of the weight as integers, piece by piece: half to even, saturating; of 4 bits, two to a byte.
 
@@ -75,7 +75,7 @@ def quantized(
             ) from error
 
     if parameters.element not in PACKED:
-        for _, integers in in_order(convert, groups.boxes(piece), threads):
+        for _, integers in in_order(convert, groups.boxes(chunk), threads):
             yield integers.tobytes()
         return
 
@@ -83,8 +83,8 @@ def quantized(
         start, integers = convert(box)
         return pack(integers, is_second=start % 2 == 1)
 
-    halves = ((box.start + box.size) % 2 == 1 for box in groups.boxes(piece))
-    yield from _joined(zip(in_order(convert_and_pack, groups.boxes(piece), threads), halves, strict=True))
+    halves = ((box.start + box.size) % 2 == 1 for box in groups.boxes(chunk))
+    yield from _joined(zip(in_order(convert_and_pack, groups.boxes(chunk), threads), halves, strict=True))
 
 
 def _rounded(
@@ -107,11 +107,11 @@ def _rounded(
     return numpy.concatenate(parts, 1).reshape(-1) if len(parts) > 1 else parts[0].reshape(-1)
 
 
-def _joined(pieces: "Iterator[tuple[bytes, bool]]") -> Iterator[bytes]:
+def _joined(chunks: "Iterator[tuple[bytes, bool]]") -> Iterator[bytes]:
     """Packed pieces, each with whether only the first half of its last byte is set: the next one has the other."""
     held = b""
-    for piece, is_half in pieces:
-        content = bytes([held[0] | piece[0]]) + piece[1:] if held else piece
+    for chunk, is_half in chunks:
+        content = bytes([held[0] | chunk[0]]) + chunk[1:] if held else chunk
         held = content[-1:] if is_half else b""
         yield content[:-1] if is_half else content
     yield held

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError
-from packager.graph.weights.places import BITS, Place, missing, pieces_of, size_of, source_of
-from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.places import BITS, Place, chunks_of, missing, size_of, source_of
+from packager.graph.weights.streaming import CHUNK_ELEMENTS
 
 if TYPE_CHECKING:
     import numpy
@@ -52,7 +52,7 @@ class Weight:
         """All of it in memory, in its own element type: for small tensors."""
         from onnx import TensorProto, numpy_helper
 
-        content = b"".join(pieces_of(self.place)) if self.place else self.content
+        content = b"".join(chunks_of(self.place)) if self.place else self.content
         kind = TensorProto.DataType.Value(self.element)
         array: NDArray[numpy.generic] = numpy_helper.to_array(
             TensorProto(data_type=kind, dims=self.shape, raw_data=content)
@@ -76,7 +76,7 @@ class Weight:
         with numpy.errstate(over="ignore"):
             numbers[...] = numpy.frombuffer(content, self._kind())
 
-    def chunks(self, numbers: int = PIECE_NUMBERS) -> "Iterator[NDArray[numpy.float32]]":
+    def chunks(self, numbers: int = CHUNK_ELEMENTS) -> "Iterator[NDArray[numpy.float32]]":
         """The flattened tensor as float32, at most `numbers` at a time, each good until the next is asked for."""
         import numpy
 

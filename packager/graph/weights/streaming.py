@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-PIECE_NUMBERS = 1 << 18
+CHUNK_ELEMENTS = 1 << 18
 """Numbers of a piece: 1 MB of float32, which stays in a processor's own cache from one step to the next."""
 
 THREADS = 2
 """One keeps up with a disk. On two busy cores a second one gains nothing; on idle ones float16 gains a third."""
 
-Piece = TypeVar("Piece")
+Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 
-def pieces_of(array: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
+def chunks_of(array: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
     """The numbers of `array` in order, so many at once that they stay in the cache."""
     flat = array.reshape(-1)
-    for start in range(0, flat.size, PIECE_NUMBERS):
-        yield flat[start : start + PIECE_NUMBERS]
+    for start in range(0, flat.size, CHUNK_ELEMENTS):
+        yield flat[start : start + CHUNK_ELEMENTS]
 
 
 class Scratch(threading.local):
@@ -38,24 +38,24 @@ class Scratch(threading.local):
         import numpy
 
         if self._array is None or self._array.size < count:
-            self._array = numpy.empty(max(count, min(2 * count, PIECE_NUMBERS)), numpy.float32)
+            self._array = numpy.empty(max(count, min(2 * count, CHUNK_ELEMENTS)), numpy.float32)
         return self._array[:count]
 
 
-def in_order(work: Callable[[Piece], Result], pieces: Iterable[Piece], threads: int) -> Iterator[Result]:
+def in_order(work: Callable[[Chunk], Result], chunks: Iterable[Chunk], threads: int) -> Iterator[Result]:
     """What `work` makes of every piece, in their order. At most two pieces per thread are under way or waiting."""
-    waiting = iter(pieces)
+    waiting = iter(chunks)
     first = list(islice(waiting, 2 * threads))
     if threads == 1 or len(first) == 1:
         yield from map(work, first)
         yield from map(work, waiting)
         return
     with ThreadPoolExecutor(threads) as pool:
-        running: deque[Future[Result]] = deque(pool.submit(work, piece) for piece in first)
+        running: deque[Future[Result]] = deque(pool.submit(work, chunk) for chunk in first)
         try:
             while running:
                 result = running.popleft().result()
-                running.extend(pool.submit(work, piece) for piece in islice(waiting, 1))
+                running.extend(pool.submit(work, chunk) for chunk in islice(waiting, 1))
                 yield result
         finally:
             for future in running:

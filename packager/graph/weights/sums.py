@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PIECE = 1 << 15
+CHUNK_ELEMENTS = 1 << 15
 """Numbers of a piece: three of float64 stay in a processor's own cache, which makes it ten times as fast."""
 
 
@@ -54,15 +54,15 @@ def sums_of(x: "NDArray[Any]", y: "NDArray[Any]") -> Sums:
     import numpy
 
     flat_x, flat_y = x.reshape(-1), y.reshape(-1)
-    memory = numpy.empty((3, min(PIECE, flat_x.size)))
+    memory = numpy.empty((3, min(CHUNK_ELEMENTS, flat_x.size)))
     total = Sums()
     with numpy.errstate(invalid="ignore", over="ignore"):  # what is not finite is looked for afterwards
-        for start in range(0, flat_x.size, PIECE):
-            total += _piece(flat_x[start : start + PIECE], flat_y[start : start + PIECE], memory)
+        for start in range(0, flat_x.size, CHUNK_ELEMENTS):
+            total += _chunk(flat_x[start : start + CHUNK_ELEMENTS], flat_y[start : start + CHUNK_ELEMENTS], memory)
     return total
 
 
-def _piece(x: "NDArray[Any]", y: "NDArray[Any]", memory: "NDArray[Any]") -> Sums:
+def _chunk(x: "NDArray[Any]", y: "NDArray[Any]", memory: "NDArray[Any]") -> Sums:
     import numpy
 
     a, b, c = memory[:, : x.size]

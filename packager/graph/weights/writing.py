@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from packager.graph.weights.places import ALIGNMENT_BYTES, Place, missing, pieces_of
+from packager.graph.weights.places import ALIGNMENT_BYTES, Place, chunks_of, missing
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -26,11 +26,11 @@ class WeightFile:
     copied: dict[Place, Place] = field(default_factory=dict)
     """source -> copy: tensors that share their bytes go on doing so"""
 
-    def append(self, pieces: "Iterable[ReadableBuffer]") -> Place:
+    def append(self, chunks: "Iterable[ReadableBuffer]") -> Place:
         """Writes `pieces`, one behind the other, at the next aligned offset."""
         with self._end() as file:
             offset = file.tell()
-            file.writelines(pieces)
+            file.writelines(chunks)
             end = file.tell()
         return self._grown(offset, end)
 
@@ -65,7 +65,7 @@ def copy_bytes(source: Place, destination: IO[bytes]) -> None:
     """
     done = _copy_in_kernel(source, destination)
     if done < source.length:
-        destination.writelines(pieces_of(Place(source.path, source.offset + done, source.length - done)))
+        destination.writelines(chunks_of(Place(source.path, source.offset + done, source.length - done)))
 
 
 def _copy_in_kernel(source: Place, destination: IO[bytes]) -> int:

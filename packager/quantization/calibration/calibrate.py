@@ -18,8 +18,8 @@ from packager.core.errors import ConfigError
 from packager.core.values import Range
 from packager.files.store import Step, Store
 from packager.processes.channel import run_with_progress
-from packager.quantization.calibration.child import Job
-from packager.quantization.calibration.request import HISTOGRAMS, Method, Request
+from packager.quantization.calibration.child import CalibrationJob
+from packager.quantization.calibration.request import HISTOGRAMS, CalibrationRequest, Method
 from packager.quantization.calibration.statistics import Statistics, load
 from packager.quantization.calibration.taps import Taps, tap
 from packager.quantization.calibration.thresholds import BY_HISTOGRAM, least_and_greatest, moving_average
@@ -37,7 +37,7 @@ UNFINISHED = "unfinished"
 UNFINISHED_DAYS = 7
 
 
-def calibrate(request: Request, store: Store, progress: Callable[[int, int], None]) -> Mapping[str, Range]:
+def calibrate(request: CalibrationRequest, store: Store, progress: Callable[[int, int], None]) -> Mapping[str, Range]:
     """The range of every tensor of `request` that has elements; `progress` gets samples done and samples in all.
 
     Raises ConfigError for samples that cannot be used, ModelError for tensors that cannot be calibrated.
@@ -62,7 +62,7 @@ def calibrate(request: Request, store: Store, progress: Callable[[int, int], Non
     return _read(store.results(RANGES, [*inputs, request.method.settings], make), request.tensors)
 
 
-def warnings(request: Request, ranges: Mapping[str, Range]) -> tuple[str, ...]:
+def warnings(request: CalibrationRequest, ranges: Mapping[str, Range]) -> tuple[str, ...]:
     """What is odd about `ranges`, a sentence for each tensor."""
     empty = (f"tensor '{name}' has no elements in any sample" for name in request.tensors if name not in ranges)
     constant = (
@@ -92,7 +92,7 @@ def _range(statistics: Statistics, name: str, extremes: "numpy.typing.NDArray[nu
     return seen
 
 
-def _statistics(request: Request, taps: Taps, store: Store, progress: Callable[[int, int], None]) -> Path:
+def _statistics(request: CalibrationRequest, taps: Taps, store: Store, progress: Callable[[int, int], None]) -> Path:
     """The file with what `request` needs to know of its tensors: more than that will do."""
     inputs = _inputs(request)
     for kind in dict.fromkeys((HISTOGRAMS, request.method.kind)):
@@ -112,13 +112,13 @@ def _statistics(request: Request, taps: Taps, store: Store, progress: Callable[[
     return made / STATISTICS
 
 
-def unfinished_file(request: Request, store: Store) -> Path:
+def unfinished_file(request: CalibrationRequest, store: Store) -> Path:
     """Where the statistics of `request` are kept as long as they are not those of all samples."""
     return store.root / UNFINISHED / f"{WATCHED.key([*_inputs(request), request.method.kind])}.npz"
 
 
 def _run(
-    request: Request,
+    request: CalibrationRequest,
     taps: Taps,
     scratch: Path,
     unfinished: Path,
@@ -127,7 +127,7 @@ def _run(
 ) -> None:
     graph = scratch / "graph.onnx"
     graph.write_bytes(taps.graph)
-    job = Job(
+    job = CalibrationJob(
         graph=str(graph),
         data_folder=str(request.data_folder),
         inputs=list(taps.inputs),
@@ -152,7 +152,7 @@ def _run(
     )
 
 
-def _inputs(request: Request) -> list[object]:
+def _inputs(request: CalibrationRequest) -> list[object]:
     """What statistics depend on, besides their kind."""
     return [
         hashlib.sha256(request.graph).hexdigest(),

@@ -38,7 +38,7 @@ MOST_OF_TIME = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class CalibrationJob:
     graph: str
     """file with the serialized ModelProto"""
     data_folder: str
@@ -68,7 +68,7 @@ class Job:
 class Run:
     """Samples on their way, whose extremes are entered in their order, whichever thread is done first."""
 
-    job: Job
+    job: CalibrationJob
     collection: Collection
     channel: Channel
     waiting: "deque[Future[NDArray[float32]]]" = field(default_factory=deque)
@@ -92,7 +92,7 @@ class Run:
             self.save_at = now + max(self.job.save_every_s, (now - started) / MOST_OF_TIME)
 
 
-def watch(job: Job, channel: Channel) -> None:
+def watch(job: CalibrationJob, channel: Channel) -> None:
     """Runs the samples that are not in the unfinished statistics and writes those of all."""
     collection = _begun(job)
     done = len(collection.extremes)
@@ -125,7 +125,7 @@ def watch(job: Job, channel: Channel) -> None:
     collection.save(Path(job.output))
 
 
-def _begun(job: Job) -> Collection:
+def _begun(job: CalibrationJob) -> Collection:
     """The statistics that an earlier process left, or empty ones."""
     names = (*job.inputs, *job.fetched)
     with suppress(*DAMAGED):
@@ -135,7 +135,7 @@ def _begun(job: Job) -> Collection:
     return Collection(names)
 
 
-def _stretched(job: Job, sample: "Mapping[str, NDArray[Any]]") -> Stretched:
+def _stretched(job: CalibrationJob, sample: "Mapping[str, NDArray[Any]]") -> Stretched:
     """The graph, in stretches for the sizes that `sample` gives. Raises ModelError where ONNX Runtime refuses it, or
     for a value that has no range in floating point."""
     import onnx
@@ -186,14 +186,14 @@ def _give_memory_back() -> None:
         trim(0)
 
 
-def _samples(job: Job) -> Iterator[dict[str, Any]]:
+def _samples(job: CalibrationJob) -> Iterator[dict[str, Any]]:
     module, function = job.reader.split(":")
     samples: Iterator[dict[str, Any]] = getattr(import_module(module), function)(job.description)
     return samples
 
 
 def main() -> int:
-    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    job = CalibrationJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
     try:
         watch(job, channel)

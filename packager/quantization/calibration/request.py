@@ -58,7 +58,7 @@ class Method:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class CalibrationRequest:
     graph: bytes
     """serialized ModelProto in floating point with external references"""
     weights_sha256: str

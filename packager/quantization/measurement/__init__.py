@@ -16,7 +16,7 @@ from packager.quantization.measurement.report import (
     Side,
     as_json,
 )
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.samples import Samples
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Latency",
     "LayerChoice",
     "LayerError",
+    "MeasuredGraph",
     "QuantizationReport",
     "Samples",
     "SamplesUsed",
@@ -32,7 +33,6 @@ __all__ = [
     "Search",
     "Side",
     "Sizes",
-    "Subject",
     "as_json",
     "as_measured",
     "emulated_latency",

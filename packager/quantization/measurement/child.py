@@ -20,7 +20,7 @@ from packager.graph.weights.sums import Sums
 from packager.processes.channel import Channel
 from packager.quantization.measurement import function
 from packager.quantization.measurement.metrics import ORIGINALS, Metric, built_in, has_own_data
-from packager.quantization.measurement.reference import Reference, reference
+from packager.quantization.measurement.reference import RecordedReference, reference
 from packager.quantization.measurement.running import opened, run
 
 Measure = Callable[[Any], dict[str, Any]]
@@ -28,7 +28,7 @@ Measure = Callable[[Any], dict[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ScoringJob:
     original: str
     """file with the float graph"""
     data_folder: str
@@ -47,7 +47,7 @@ class Job:
     """samples that are run at once"""
 
 
-def prepared(job: Job, channel: Channel) -> tuple[Measure, float]:
+def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
     """What measures a graph as `job` says, and what it says of the float graph."""
     if has_own_data(job.metric):
         code_folder = Path(job.code_folder)
@@ -69,7 +69,7 @@ def prepared(job: Job, channel: Channel) -> tuple[Measure, float]:
     return lambda session: score(session, metric, known, job.threads), ORIGINALS[job.metric]
 
 
-def _original(job: Job, users: Callable[[function.Predict], Any]) -> float:
+def _original(job: ScoringJob, users: Callable[[function.Predict], Any]) -> float:
     """The score of the float model by a metric of the user's; a process before this one may have left it."""
     kept = Path(job.folder) / "original.json"
     if kept.is_file():
@@ -84,7 +84,7 @@ def _original(job: Job, users: Callable[[function.Predict], Any]) -> float:
     return value
 
 
-def score(session: Any, metric: Metric, known: Reference, threads: int) -> dict[str, Any]:
+def score(session: Any, metric: Metric, known: RecordedReference, threads: int) -> dict[str, Any]:
     """Of the graph in `session`, by a built-in metric, and the sample on which it is the least. Sums are added in the
     order of the samples."""
 
@@ -115,7 +115,7 @@ def serve(measure: Measure, channel: Channel) -> None:
 
 
 def main() -> int:
-    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    job = ScoringJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
     try:
         measure, original = prepared(job, channel)

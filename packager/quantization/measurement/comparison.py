@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ComparisonJob:
     original: str
     """file with the float graph"""
     original_folder: str
@@ -48,7 +48,7 @@ class Job:
 Graphs = tuple[Stretched, Stretched]
 
 
-def compared(job: Job, channel: Channel) -> dict[str, Sums]:
+def compared(job: ComparisonJob, channel: Channel) -> dict[str, Sums]:
     """Sums over the chosen samples, of the values that are in floating point in both graphs."""
     totals: dict[str, Sums] = {}
     graphs: Graphs | None = None
@@ -62,7 +62,7 @@ def compared(job: Job, channel: Channel) -> dict[str, Sums]:
     return totals
 
 
-def _opened(job: Job, sample: dict[str, Any]) -> Graphs:
+def _opened(job: ComparisonJob, sample: dict[str, Any]) -> Graphs:
     """Both graphs, in stretches for the sizes that `sample` gives."""
     original, quantized = _parsed(job.original), _parsed(job.quantized)
     shapes = {name: array.shape for name, array in sample.items()}
@@ -121,7 +121,7 @@ def _sums(name: str, one: Any, other: Any, number: int) -> Sums:
 
 
 def main() -> int:
-    job = Job(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    job = ComparisonJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
     try:
         totals = compared(job, channel)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from packager.core.errors import ConfigError, ModelError
 from packager.processes.channel import CrashError, Program, raise_failure
-from packager.quantization.measurement.child import Job
+from packager.quantization.measurement.child import ScoringJob
 from packager.quantization.measurement.metrics import Score, has_own_data
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.samples import Samples
 
 THREADS = 2
@@ -28,7 +28,7 @@ class Evaluator:
 
     def __init__(
         self,
-        original: Subject,
+        original: MeasuredGraph,
         metric: str,
         folder: Path,
         *,
@@ -52,7 +52,7 @@ class Evaluator:
         self._folder = folder
         self._program: Program | None = None
         self._samples = samples or Samples(reader="", description={}, count=0)
-        self._job = Job(
+        self._job = ScoringJob(
             original=str(original.written(folder / "original.onnx")),
             data_folder=str(original.data_folder),
             metric=metric,

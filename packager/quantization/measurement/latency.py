@@ -8,13 +8,13 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ConfigError, ModelError
-from packager.core.values import Numbers
+from packager.core.values import Precision
 from packager.environments.arm64 import Arm64
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.processes import commands
 from packager.quantization.measurement import hosts, running
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.samples import Samples
 
 if TYPE_CHECKING:
@@ -53,21 +53,29 @@ class Latency:
 
 
 def latency(
-    original: Subject, quantized: Subject, samples: Samples, folder: Path, *, runs: int = RUNS, seconds: float = SECONDS
+    original: MeasuredGraph,
+    quantized: MeasuredGraph,
+    samples: Samples,
+    folder: Path,
+    *,
+    runs: int = RUNS,
+    seconds: float = SECONDS,
 ) -> Latency:
     """On this machine, on the first of `samples`; `folder` is scratch space.
 
     Raises ModelError when ONNX Runtime cannot run one of the graphs, ConfigError when there is no sample.
     """
-    ours = Subject(graph=hosts.as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    ours = MeasuredGraph(
+        graph=hosts.as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder
+    )
     limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_RUNS}
     times = _times(original, ours, _sample(samples, folder), folder, limits)
     return _summary(times, machine=hosts.in_words(), is_emulated=False)
 
 
 def emulated_latency(
-    original: Subject,
-    quantized: Subject,
+    original: MeasuredGraph,
+    quantized: MeasuredGraph,
     samples: Samples,
     folder: Path,
     *,
@@ -85,7 +93,7 @@ def emulated_latency(
     machine = f"arm64 emulated by qemu ({processor.cpu}), 1 thread" if is_emulated else hosts.in_words()
     if reason := processor.missing():
         return Latency(machine=machine, is_emulated=is_emulated, skipped=reason)
-    if is_emulated and traits(read_graph(quantized.graph)).numbers is Numbers.FLOAT16:
+    if is_emulated and traits(read_graph(quantized.graph)).precision is Precision.FLOAT16:
         return Latency(machine=machine, is_emulated=is_emulated, skipped=SOFT_HALVES)
     limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_EMULATED_RUNS}
     times = _times(original, quantized, _sample(samples, folder), folder, limits, processor)
@@ -108,8 +116,8 @@ def _sample(samples: Samples, folder: Path) -> Path:
 
 
 def _times(
-    original: Subject,
-    quantized: Subject,
+    original: MeasuredGraph,
+    quantized: MeasuredGraph,
     sample: Path,
     folder: Path,
     limits: Mapping[str, float],

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from packager.graph.weights.sums import Sums
 from packager.processes.channel import run_with_progress
-from packager.quantization.measurement.comparison import Job
+from packager.quantization.measurement.comparison import ComparisonJob
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.stored import weight_sums
-from packager.quantization.measurement.subject import Subject
+from packager.quantization.measurement.subject import MeasuredGraph
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import WEIGHTED, limit_behind, name_of
 from packager.rewriting.selection import PASSING
@@ -55,7 +55,11 @@ class _Pair:
 
 
 def layer_errors(
-    original: Subject, quantized: Subject, samples: Samples, folder: Path, progress: Callable[[int, int], None]
+    original: MeasuredGraph,
+    quantized: MeasuredGraph,
+    samples: Samples,
+    folder: Path,
+    progress: Callable[[int, int], None],
 ) -> tuple[LayerError, ...]:
     """The layers with weights and those that were quantized or replaced, in the order of the graph.
 
@@ -82,7 +86,7 @@ def layer_errors(
     )
 
 
-def _draft(subject: Subject) -> Draft:
+def _draft(subject: MeasuredGraph) -> Draft:
     import onnx
 
     proto = onnx.ModelProto.FromString(subject.graph)
@@ -122,17 +126,17 @@ def _is_of_interest(before: Draft, after: Draft, node: "NodeProto", value: str) 
 
 
 def _compared(
-    original: Subject,
-    quantized: Subject,
+    original: MeasuredGraph,
+    quantized: MeasuredGraph,
     values: list[str],
     samples: Samples,
     folder: Path,
     progress: Callable[[int, int], None],
 ) -> Mapping[str, Sums]:
     """Value -> sums over the chosen samples; without values that are not in floating point."""
-    ours = Subject(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
+    ours = MeasuredGraph(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
     chosen = spread(samples.count)
-    job = Job(
+    job = ComparisonJob(
         original=str(original.written(folder / "original.onnx")),
         original_folder=str(original.data_folder),
         quantized=str(ours.written(folder / "quantized.onnx")),

@@ -19,7 +19,7 @@ WHOLE = "whole.json"
 
 
 @dataclass(frozen=True)
-class Reference:
+class RecordedReference:
     folder: Path
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -39,7 +39,7 @@ class Reference:
 
 def reference(
     folder: Path, graph: Path, data_folder: str, samples: Mapping[str, Any], progress: Callable[[int], None]
-) -> Reference:
+) -> RecordedReference:
     """What is in `folder`, made now if it is not there; `progress` gets the number of samples done.
 
     Outputs that calibration has recorded in `folder` are not computed again. It looks at every value, so that fewer
@@ -49,7 +49,7 @@ def reference(
     """
     if (folder / WHOLE).is_file():
         known = json.loads((folder / WHOLE).read_text(encoding="utf-8"))
-        return Reference(folder, tuple(known["inputs"]), tuple(known["outputs"]), known["count"])
+        return RecordedReference(folder, tuple(known["inputs"]), tuple(known["outputs"]), known["count"])
     session = opened(graph.read_bytes(), data_folder)
     inputs = tuple(value.name for value in session.get_inputs())
     outputs = tuple(value.name for value in session.get_outputs())
@@ -63,7 +63,7 @@ def reference(
         progress(count)
     known = {"inputs": inputs, "outputs": outputs, "count": count}
     (folder / WHOLE).write_text(json.dumps(known), encoding="utf-8")
-    return Reference(folder, inputs, outputs, count)
+    return RecordedReference(folder, inputs, outputs, count)
 
 
 def _results(session: Any, names: tuple[str, ...], sample: Mapping[str, Any], number: int) -> Outputs:

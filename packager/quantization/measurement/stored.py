@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.graph.weights.reading import Weight
 from packager.graph.weights.rounding import unpack
-from packager.graph.weights.streaming import PIECE_NUMBERS
+from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.graph.weights.sums import Sums, sums_of
 from packager.rewriting.draft import Draft
 from packager.rewriting.layers import attribute
@@ -171,7 +171,7 @@ def _rows(weight: Weight) -> "Iterator[tuple[int, int, NDArray[Any]]]":
     import numpy
 
     width = prod(weight.shape[1:])
-    step = max(1, PIECE_NUMBERS // width)
+    step = max(1, CHUNK_ELEMENTS // width)
     for first in range(0, weight.shape[0], step):
         last = min(first + step, weight.shape[0])
         numbers = numpy.empty((last - first) * width, numpy.float32)

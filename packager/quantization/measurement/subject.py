@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject:
+class MeasuredGraph:
     """A graph that can be run."""
 
     graph: bytes

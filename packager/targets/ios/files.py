@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager.core.values import Choice, Compiled, Format, Numbers, Plan
+from packager.core.values import Choice, Compiled, Format, Plan, Precision
 from packager.files.hashes import sha256_of
 from packager.targets.ends import ends_sha256
 from packager.targets.ios.view import FileView, OptionView, Resource
@@ -127,7 +127,7 @@ def _views(
             resource=opened[sha256],
             settings=settings,
             weights=weights[sha256],
-            is_float16=plan.numbers is Numbers.FLOAT16,
+            is_float16=plan.precision is Precision.FLOAT16,
         )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packager.core.values import Choice, Compiled, Numbers, Plan
+from packager.core.values import Choice, Compiled, Plan, Precision
 from packager.files.hashes import sha256_of
 from packager.targets.ends import ends_sha256
 from packager.targets.react_native.view import FileView, FlatFile, OptionView, PlacedFile, WeightsView
@@ -100,7 +100,7 @@ def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
             chips=chips,
             settings=settings,
             weights=tuple(_weights(file, layout.files) for file in choices[0].compiled.data_files),
-            is_float16=plan.numbers is Numbers.FLOAT16,
+            is_float16=plan.precision is Precision.FLOAT16,
         )
 
 

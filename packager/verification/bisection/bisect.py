@@ -18,7 +18,7 @@ from packager.verification.bisection.repro import Case, leave
 from packager.verification.bisection.result import Bisection, Kind, Side
 from packager.verification.bisection.running import RefusedError, arrays_in, fresh, run_piece, shapes_in
 from packager.verification.bisection.scan import Fault, Scan
-from packager.verification.bisection.subject import Subject, opened
+from packager.verification.bisection.subject import BisectionSubject, opened
 from packager.verification.parity.outcomes import read_array
 
 MEMORY_BYTES = 256 << 20
@@ -105,7 +105,7 @@ def condemned(
     return words.on_node(first.side.label, second.side.label, scan.layers[-1], fault.error, limits, where)
 
 
-def _opened(side: Side, folder: Path) -> Subject:
+def _opened(side: Side, folder: Path) -> BisectionSubject:
     folder.mkdir()
     return opened(side, folder)
 

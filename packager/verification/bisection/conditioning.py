@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from packager.core.errors import ModelError
 from packager.core.findings import OutputError
 from packager.verification.bisection.figures import Limits
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.conditioning import perturbed
 from packager.verification.parity.outcomes import array_of
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def moved(
-    subject: Subject,
+    subject: BisectionSubject,
     piece: "ModelProto",
     sample: Path,
     folder: Path,

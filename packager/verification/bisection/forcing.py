@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.samples import write_arrays
-from packager.verification.bisection.subject import Region, Subject
+from packager.verification.bisection.subject import BisectionSubject, Region
 from packager.verification.parity.outcomes import read_array
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def forced(
-    subject: Subject, region: Region, values: Iterable[str], borders: "Mapping[str, NDArray[Any]]"
+    subject: BisectionSubject, region: Region, values: Iterable[str], borders: "Mapping[str, NDArray[Any]]"
 ) -> "tuple[ModelProto, Mapping[str, str]]":
     """The nodes of `region` as a model that takes `borders` and gives `values`, and what its outputs are called.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packager.verification.bisection.figures import Limits
 from packager.verification.bisection.outputs import Parting, whole
 from packager.verification.bisection.running import RefusedError, fresh, run_file, run_piece
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.outcomes import read_array
 
 if TYPE_CHECKING:
@@ -22,15 +22,21 @@ FLOATS = (1, 10, 11)
 class Fusion:
     """What one side merges."""
 
-    right: Subject
-    wrong: Subject
+    right: BisectionSubject
+    wrong: BisectionSubject
     first: str
     """the first value that is no longer there when the nodes are merged"""
     last: str
 
 
 def merged(
-    a: Subject, b: Subject, parting: Parting, sample: Path, folder: Path, limits: Limits, values: Sequence[str]
+    a: BisectionSubject,
+    b: BisectionSubject,
+    parting: Parting,
+    sample: Path,
+    folder: Path,
+    limits: Limits,
+    values: Sequence[str],
 ) -> Fusion | None:
     """The side that is right only while it runs node by node, and which of `values` it does without; None where
     neither is."""
@@ -58,7 +64,7 @@ def _fewest(most: int, is_enough: Callable[[int], bool]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    subject: Subject
+    subject: BisectionSubject
     expected: Path
     """folder with the outputs of the other side"""
     sample: Path
@@ -104,7 +110,7 @@ class _Search:
         return not any(self.limits.exceeds(error) for error in errors)
 
 
-def _watched(subject: Subject, values: Sequence[str]) -> "ModelProto":
+def _watched(subject: BisectionSubject, values: Sequence[str]) -> "ModelProto":
     """All of the model, with the largest number of each of `values` as one more output: it keeps the value alive and
     takes no space."""
     from onnx import helper

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 
 if TYPE_CHECKING:
     from onnx import TypeProto
@@ -44,7 +44,7 @@ class Matched:
     """bytes of those whose size is known"""
 
 
-def matched(a: Subject, b: Subject, shapes: Mapping[str, Sequence[int]]) -> Matched:
+def matched(a: BisectionSubject, b: BisectionSubject, shapes: Mapping[str, Sequence[int]]) -> Matched:
     """What of `a` and `b` can be compared on inputs of these shapes."""
     known_a, known_b = a.types(shapes), b.types(shapes)
     values, notes, sizes = [], [], {}

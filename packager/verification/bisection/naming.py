@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from packager.rewriting.layers import WEIGHTED, name_of
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +13,7 @@ class Named:
     operator: str
 
 
-def named(a: Subject, value: str, borders: Collection[str]) -> Named:
+def named(a: BisectionSubject, value: str, borders: Collection[str]) -> Named:
     """The node of the first graph that has weights, of those that compute `value`, or the one that gives it.
 
     What quantizers and optimizers put in its place (QuantizeLinear, FusedConv) is new to whoever knows the model.

@@ -11,7 +11,7 @@ from packager.core.findings import OutputError
 from packager.runners import Outcome, Runnable, Session
 from packager.verification.bisection.figures import Limits
 from packager.verification.bisection.running import fresh
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.outcomes import read_array
 
 MOST_OUTPUTS = 64
@@ -43,7 +43,7 @@ class Parting:
         return math.inf if self.refusal else max((error.max_rel_error for error in self.errors), default=0.0)
 
 
-def part(a: Subject, b: Subject, samples: Sequence[Path], folder: Path, limits: Limits) -> Parting:
+def part(a: BisectionSubject, b: BisectionSubject, samples: Sequence[Path], folder: Path, limits: Limits) -> Parting:
     """Runs both on all of `samples`; what they give on the worst one stays in `folder`.
 
     Raises ModelError when one of them does not open, or the first side runs on none of the samples.
@@ -71,12 +71,12 @@ def part(a: Subject, b: Subject, samples: Sequence[Path], folder: Path, limits: 
     return worst
 
 
-def _session(subject: Subject, folder: Path) -> Session:
+def _session(subject: BisectionSubject, folder: Path) -> Session:
     folder.mkdir()
     return subject.side.runner.open(whole(subject, is_optimized=subject.side.is_optimized), folder)
 
 
-def whole(subject: Subject, *, is_optimized: bool) -> Runnable:
+def whole(subject: BisectionSubject, *, is_optimized: bool) -> Runnable:
     """The file of a side, as it is."""
     side = subject.side
     return Runnable(
@@ -111,7 +111,7 @@ def _kept(found: Parting, folder: Path) -> Parting:
     return replace(found, a=folder / "a", b=folder / "b")
 
 
-def swapped(parting: Parting, a: Subject, b: Subject, limits: Limits) -> Mapping[int, int]:
+def swapped(parting: Parting, a: BisectionSubject, b: BisectionSubject, limits: Limits) -> Mapping[int, int]:
     """Output of the second side -> the other one of the first side that it carries, by their places; empty unless all
     outputs are the same in another order."""
     count = len(a.outputs)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from packager.compile.external import write_external
 from packager.graph.weights.places import size_of
 from packager.samples import write_arrays
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ class Case:
 
     piece: "ModelProto"
     """its external data lie in `subject`'s folder"""
-    subject: Subject
+    subject: BisectionSubject
     """the side that is wrong"""
     reference: str
     """the other one, in words"""

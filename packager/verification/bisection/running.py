@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from packager.core.errors import ModelError
 from packager.runners import Runnable
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ class RefusedError(Exception):
     """The runtime does not open a piece, or does not run it on the sample."""
 
 
-def run_piece(subject: Subject, piece: "ModelProto", sample: Path, folder: Path) -> dict[str, Path]:
+def run_piece(subject: BisectionSubject, piece: "ModelProto", sample: Path, folder: Path) -> dict[str, Path]:
     """Output -> .npy file of what `piece` gives on `sample`; files go to `folder`, which is made.
 
     Raises RefusedError when the runtime does not open it, crashes or refuses the sample.
@@ -30,7 +30,7 @@ def run_piece(subject: Subject, piece: "ModelProto", sample: Path, folder: Path)
     return {value.name: outputs / f"{index}.npy" for index, value in enumerate(piece.graph.output)}
 
 
-def run_file(subject: Subject, model: Runnable, sample: Path, folder: Path) -> Path:
+def run_file(subject: BisectionSubject, model: Runnable, sample: Path, folder: Path) -> Path:
     """The folder with the outputs of `model`, as `run_piece`."""
     outputs = folder / "outputs"
     outputs.mkdir(parents=True)

@@ -14,7 +14,7 @@ from packager.verification.bisection.matching import Matched, Planner
 from packager.verification.bisection.naming import named
 from packager.verification.bisection.result import ValueDifference
 from packager.verification.bisection.running import RefusedError, fresh, run_piece
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.outcomes import read_array
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Forced:
 class Scan:
     """The way through the graph. `layers` and `notes` grow with it."""
 
-    a: Subject
-    b: Subject
+    a: BisectionSubject
+    b: BisectionSubject
     sample: Path
     folder: Path
     limits: Limits

@@ -37,7 +37,7 @@ class Region:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Subject:
+class BisectionSubject:
     """A side, opened."""
 
     side: Side
@@ -196,7 +196,7 @@ def _hides(node: "NodeProto", name: str, quantized: Collection[str]) -> bool:
     return node.op_type == "QuantizeLinear" or is_moved
 
 
-def opened(side: Side, folder: Path) -> Subject:
+def opened(side: Side, folder: Path) -> BisectionSubject:
     """`side` as a graph; an .ort file becomes an ONNX file of the same nodes in `folder`.
 
     Raises ModelError for a file that cannot be read.
@@ -211,7 +211,7 @@ def opened(side: Side, folder: Path) -> Subject:
     sort_opsets(proto)  # an older runtime does not know all that the one that exported it does
     sort_nodes(proto)
     traversal.name_graphs(proto)
-    return Subject(
+    return BisectionSubject(
         side=side,
         proto=proto,
         data_folder=path.parent if is_ort else side.data_folder or path.parent,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from packager.core.findings import IllConditioned, OutputError
 from packager.verification.bisection.figures import Limits
 from packager.verification.bisection.result import ValueDifference
-from packager.verification.bisection.subject import Subject
+from packager.verification.bisection.subject import BisectionSubject
 
 SHOWN = 3
 
@@ -40,7 +40,7 @@ def on_refusal(a: str, b: str, node: str, operator: str, refusal: str, where: st
     return f"{b} does not run {where}, where {a} does: it stops at node '{node}' ({operator}): {refusal}"
 
 
-def on_order(a: Subject, b: Subject, swaps: Mapping[int, int]) -> str:
+def on_order(a: BisectionSubject, b: BisectionSubject, swaps: Mapping[int, int]) -> str:
     pairs = [
         f"output {mine} ('{b.outputs[mine]}') is output {other} ('{a.outputs[other]}')"
         for mine, other in sorted(swaps.items())

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 RTOL, ATOL = 1e-3, 1e-5
 """What outputs that were recorded before an export are held to."""
-PIECE = 1 << 20
+CHUNK_ELEMENTS = 1 << 20
 """Numbers that are compared at once: float64 copies of whole outputs could take all the memory there is."""
 
 
@@ -47,9 +47,9 @@ def _over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float, atol: f
 
     count, worst, where, max_abs_error = 0, 0.0, 0, 0.0
     flat, other = expected.reshape(-1), actual.reshape(-1)
-    for start in range(0, flat.size, PIECE):
-        x = flat[start : start + PIECE].astype(numpy.float64)
-        y = other[start : start + PIECE].astype(numpy.float64)
+    for start in range(0, flat.size, CHUNK_ELEMENTS):
+        x = flat[start : start + CHUNK_ELEMENTS].astype(numpy.float64)
+        y = other[start : start + CHUNK_ELEMENTS].astype(numpy.float64)
         shares, errors = _shares(x, y, rtol, atol)
         count += int(numpy.count_nonzero(shares > 1))
         max_abs_error = max(max_abs_error, float(errors.max(initial=0)))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from packager.core.findings import DECADES, OutputError
-from packager.graph.weights.streaming import PIECE_NUMBERS, pieces_of
+from packager.graph.weights.streaming import CHUNK_ELEMENTS, chunks_of
 from packager.graph.weights.sums import Sums, sums_of
 from packager.verification.parity.scale import NO_RANGE, Scale, must_be_equal
 
@@ -126,7 +126,7 @@ class Comparison:
         import numpy
 
         worst, mismatches = 0.0, 0
-        for narrow_a, narrow_b in zip(pieces_of(expected), pieces_of(actual), strict=True):
+        for narrow_a, narrow_b in zip(chunks_of(expected), chunks_of(actual), strict=True):
             a, b = narrow_a.astype(numpy.float64), narrow_b.astype(numpy.float64)
             with numpy.errstate(invalid="ignore"):
                 error = a - b
@@ -168,7 +168,7 @@ class Comparison:
             return
         self._has_top, self._has_top5 = True, width > TOP
         a, b = expected.reshape(-1, width), actual.reshape(-1, width)
-        step = max(1, PIECE_NUMBERS // width)
+        step = max(1, CHUNK_ELEMENTS // width)
         for start in range(0, len(a), step):
             first = a[start : start + step].argmax(-1)[:, None]
             rows = b[start : start + step]

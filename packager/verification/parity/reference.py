@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packager.core.errors import ConfigError, ModelError, ParityError
 from packager.core.findings import OutputError
-from packager.core.values import ElementType, Model, TensorSpec, Variant, own_numbers
+from packager.core.values import ElementType, Model, TensorSpec, Variant, baseline
 from packager.models.ranges import known_ranges
 from packager.runners import RUNNERS, Outcome, Runnable, Session
 from packager.samples import Found, SampleSet, Source, find, given, marked, typical
@@ -207,7 +207,7 @@ def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequ
 
 
 def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
-    outcomes = run_original(own_numbers(model), reference.samples, folder)
+    outcomes = run_original(baseline(model), reference.samples, folder)
     if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ParityError(
             f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from packager.core.findings import LARGEST_VALUE
-from packager.graph.weights.streaming import pieces_of
+from packager.graph.weights.streaming import chunks_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,10 +50,10 @@ def _largest(array: "NDArray[Any]") -> float:
     found = 0.0
     if must_be_equal(array):
         return found
-    for piece in pieces_of(array):
-        low, high = float(piece.min()), float(piece.max())
+    for chunk in chunks_of(array):
+        low, high = float(chunk.min()), float(chunk.max())
         if not (math.isfinite(low) and math.isfinite(high)):
-            finite = piece[numpy.isfinite(piece)]
+            finite = chunk[numpy.isfinite(chunk)]
             low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
         found = max(found, abs(low), abs(high))
     return found

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.core.values import Compiled, Style, Variant, own_numbers
+from packager.core.values import Compiled, Style, Variant, baseline
 from packager.runners import Runnable
 
 
@@ -43,7 +43,7 @@ class Subject:
     @property
     def original(self) -> Variant:
         """What it is compared with: the user's model, or the graph of other numbers that was made of it."""
-        return self.variant if is_own_original(self.variant) else own_numbers(self.variant.model)
+        return self.variant if is_own_original(self.variant) else baseline(self.variant.model)
 
     def runnable(self, folder: Path) -> Runnable:
         """What runners open; a graph is written to `folder`."""

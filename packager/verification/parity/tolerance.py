@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from packager.core.findings import OutputError
-from packager.core.values import Numbers, Variant
+from packager.core.values import Precision, Variant
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
 from packager.runners.runner import SUMS_IN_16_BITS
@@ -103,11 +103,13 @@ def default_tolerance(variant: Variant, *, has_sums_in_16_bits: bool = False) ->
     (accuracy level 4).
     """
     graph = read_graph(variant.graph)
-    numbers = traits(graph).numbers
+    precision = traits(graph).precision
     multiplies = any(node.op in ("MatMul", "MatMulNBits") for node in graph.all_nodes())
-    if numbers in (Numbers.QDQ, Numbers.QUANTIZED_OPERATORS) or (numbers is Numbers.WEIGHT_ONLY and multiplies):
+    if precision in (Precision.QDQ, Precision.QUANTIZED_OPERATORS) or (
+        precision is Precision.WEIGHT_ONLY and multiplies
+    ):
         return QUANTIZED
-    if numbers is Numbers.FLOAT16:
+    if precision is Precision.FLOAT16:
         return FLOAT16 + SUMS_IN_16_BITS if has_sums_in_16_bits else FLOAT16
     return FLOAT32
 
@@ -118,6 +120,6 @@ def default_distance(variant: Variant) -> Tolerance:
     distance from the model: that is how coarse the model is."""
     if variant.quantizer == "dequantized":
         return Tolerance()
-    if traits(read_graph(variant.graph)).numbers is Numbers.FLOAT16:
+    if traits(read_graph(variant.graph)).precision is Precision.FLOAT16:
         return Tolerance(max_rel_error=BROKEN_FLOAT16)
     return Tolerance(min_sqnr_db=LEAST_SQNR_DB, near=FAR)

@@ -14,8 +14,8 @@ from packager.providers import CPU, PROVIDERS
 from packager.verification.partition import coreml, groups, nnapi
 from packager.verification.partition.device import DeviceProvider, measure_on_android
 from packager.verification.partition.kernels import graph_of
+from packager.verification.partition.macs import macs
 from packager.verification.partition.measured import SOURCES, Assignment, measure
-from packager.verification.partition.multiply_adds import multiply_adds
 from packager.verification.partition.rules import Prediction
 
 ON_ANDROID: Mapping[str, DeviceProvider] = {"xnnpack": "xnnpack", "nnapi": "nnapi"}
@@ -84,7 +84,7 @@ class Gates:
     min_share: float | None = None
 
 
-def refuse_poor(partitions: tuple[Partition, ...], gates: Gates) -> None:
+def enforce_partition_gates(partitions: tuple[Partition, ...], gates: Gates) -> None:
     """Raises GateError for the first partition that is beyond `gates`, or of which nothing could be said."""
     if gates.max_partitions is None and gates.min_share is None:
         return
@@ -184,7 +184,7 @@ def _partition(
     by: str,
     is_measured: bool,
 ) -> Partition:
-    work = multiply_adds(graph)
+    work = macs(graph)
     total = sum(work.values())
     return replace(
         _empty(plan, choice, graph),
@@ -214,12 +214,12 @@ def _context(plan: Plan, choice: Choice) -> Partition:
     """What the provider's own compiler took: the file says it, with a node for each piece and the nodes it left."""
     graph, whole = graph_of(choice.compiled), read_onnx(choice.compiled.variant.graph)
     pieces = [node.name for node in graph.nodes if node.op == "EPContext"]
-    total = sum(multiply_adds(whole).values())
+    total = sum(macs(whole).values())
     return replace(
         _empty(plan, choice, graph),
         taken_count=len(pieces),
         partition_count=len(pieces),
-        share=1 - sum(multiply_adds(graph).values()) / total if total else None,
+        share=1 - sum(macs(graph).values()) / total if total else None,
         left=_left(graph, frozenset(pieces), {}),
         by="Qualcomm's compiler, ahead of time",
         is_measured=True,
@@ -227,7 +227,7 @@ def _context(plan: Plan, choice: Choice) -> Partition:
 
 
 def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str = "") -> Partition:
-    share = 0.0 if multiply_adds(graph) else None
+    share = 0.0 if macs(graph) else None
     return replace(_empty(plan, choice, graph), share=share, by=by, is_measured=True, refusal=refusal)
 
 

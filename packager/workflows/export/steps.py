@@ -121,7 +121,7 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
     """Has a program of its own export and record. Raises what that says has failed, ModelError when it crashes."""
     answer: dict[str, Any] = {}
     with Program(["-m", "packager.workflows.export.child"], asdict(Job.of(request, scratch)), scratch) as program:
-        program.say_no_more()
+        program.close_stdin()
         try:
             for answer in program.lines():
                 if "warn" in answer:

@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from packager.models.graphs import read_graph
-from packager.verification.partition.multiply_adds import multiply_adds
+from packager.verification.partition.macs import macs
 from tests.onnx_text import onnx_model
 
 OPSETS = {"": 17, "com.microsoft": 1}
@@ -24,7 +24,7 @@ def work(graph: str, **weights: tuple[int, ...] | Any) -> Mapping[str, int]:
         name: numpy.zeros(shape, numpy.float32) if isinstance(shape, tuple) else shape
         for name, shape in weights.items()
     }
-    return multiply_adds(read_graph(onnx_model(graph, weights=arrays, opsets=OPSETS).SerializeToString()))
+    return macs(read_graph(onnx_model(graph, weights=arrays, opsets=OPSETS).SerializeToString()))
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from packager.graph.view import Graph, Node
 Shape = tuple[int, ...]
 
 
-def multiply_adds(graph: Graph) -> Mapping[str, int]:
+def macs(graph: Graph) -> Mapping[str, int]:
     """Node name -> multiply-adds of one run; nodes that do none are left out. Subgraphs count for their node."""
     counted = {node.name: _of(graph, node) for node in graph.nodes}
     return {name: count for name, count in counted.items() if count}
 
 
 def _of(graph: Graph, node: Node) -> int:
-    inside = sum(sum(multiply_adds(subgraph).values()) for subgraph in node.subgraphs)
+    inside = sum(sum(macs(subgraph).values()) for subgraph in node.subgraphs)
     counter = COUNTERS.get(node.op)
     return inside + (counter(graph, node) if counter else 0)
 
