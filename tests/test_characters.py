@@ -146,7 +146,7 @@ def document(**package: str) -> dict[str, object]:
 def test_a_project_with_one_is_refused_by_key_and_number(changes: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError) as error:
         from_document({**document(), **changes}, Path(), targets=(), settings=())
-    assert error.value.message == f"{said} cannot stand there"
+    assert error.value.message == f"{said} is not allowed here"
 
 
 def test_a_setting_with_one_is_refused_as_well() -> None:

@@ -72,7 +72,7 @@ def test_a_graph_of_more_work_takes_longer_on_this_machine(tmp_path: Path) -> No
 def test_what_cannot_be_timed_is_refused(tmp_path: Path) -> None:
     fine = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = Relu (x) }"), tmp_path)
     bad = subject(onnx_model("(float[n, 16] x) => (float[n, 16] y) { y = NoSuchThing (x) }"), tmp_path)
-    with pytest.raises(ModelError, match=r"cannot run a graph that is to be timed: .*NoSuchThing"):
+    with pytest.raises(ModelError, match=r"cannot run a graph for the latency measurement: .*NoSuchThing"):
         latency(fine, bad, samples(), tmp_path)
     none = Samples(reader=READER, description={"count": 0}, count=0)
     with pytest.raises(ConfigError, match="no sample to time the model on"):

@@ -236,7 +236,7 @@ def test_four_bit_weights_outside_blocks_are_refused_where_nothing_but_ort_may_s
     with pytest.raises(ModelError, match="the model has 4-bit weights that ORT format cannot hold") as error:
         planned(four_bits, "int4 per tensor", "ort")
     assert error.value.hint == (
-        'ship it as ONNX: format = "auto" or "onnx"; weights of MatMul that are quantized in blocks fit'
+        'ship it as ONNX: format = "auto" or "onnx"; MatMul weights that are quantized in blocks fit'
     )
 
 

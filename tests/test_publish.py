@@ -91,7 +91,7 @@ def test_a_folder_with_something_else_in_it_is_refused_and_kept(tmp_path: Path, 
         (tmp_path / "dist" / MANIFEST).write_text(content)
     with pytest.raises(ConfigError, match="exists and is not a mobpack release") as error:
         publish(tmp_path / "dist", "new")
-    assert error.value.hint == "choose another folder with --out, or empty this one"
+    assert error.value.hint == "choose another folder with --out, or empty it"
     assert (tmp_path / "dist" / "thesis.txt").read_text() == "years of work"
     assert names(tmp_path) == ["dist"]
 
@@ -258,7 +258,7 @@ def test_a_release_that_cannot_be_put_back_is_named_with_the_new_one(
     new, previous = sorted(path for path in dist.parent.iterdir())
     assert previous.name == f"{new.name}.previous"
     assert f"it is in {previous}, the new one in {new}" in error.value.message
-    assert error.value.hint == f"move one of them to {dist}; both stay where they are until you do"
+    assert error.value.hint == f"move one of them to {dist}; mobpack touches neither"
     assert (list(files(new)), list(files(previous))) == (
         ["manifest.json", "android/new.aar"],
         ["manifest.json", "android/old.aar"],
@@ -289,7 +289,7 @@ def test_a_second_writer_waits_for_the_first_and_says_so(dist: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", program, dist], stderr=subprocess.PIPE, text=True) as second:
         assert second.stderr
         said = second.stderr.readline()
-        assert "another mobpack replaces a folder in" in said
+        assert "another mobpack is replacing a folder in" in said
         assert "android/old.aar" in files(dist), "it must wait"
         os.close(first)
         rest = second.stderr.read()

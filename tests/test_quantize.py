@@ -145,7 +145,7 @@ def test_a_search_says_what_it_tried_and_why_layers_stay_in_float(
         (("-q", "dynamic", "--set", "operator=1"), 2, "unknown key 'operator'"),
         (("-q", "static-qdq", "--calibration", "nowhere"), 2, "samples not found: "),
         (("-q", "auto", "--calibration", "x", "--max-drop", "-1"), 2, "max-drop -1 is negative"),
-        (("-q", "auto", "--calibration", "x", "--max-drop", "1", "--metric", "best"), 2, "metric 'best' is not known"),
+        (("-q", "auto", "--calibration", "x", "--max-drop", "1", "--metric", "best"), 2, "metric 'best' is unknown"),
         (("-q", "float16", "-o", "net.onnx"), 2, "is the model itself"),
         (("-q", "float16", "-o", "out.tflite"), 2, "the result is ONNX"),
         (("-q", "dynamic", "--set", 'exclude=["nothing"]'), 2, "no node 'nothing'"),

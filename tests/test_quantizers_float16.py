@@ -199,7 +199,7 @@ def test_a_model_with_quantized_activations_is_refused() -> None:
         }""",
         weights={"s": numpy.array(0.1, numpy.float32), "z": numpy.array(0, numpy.int8), "w": weight(4)},
     )
-    with pytest.raises(ModelError, match="nothing to quantize: the model has integers already"):
+    with pytest.raises(ModelError, match="nothing to quantize: the model is quantized already"):
         outcome(model, Float16())
 
 

@@ -161,9 +161,9 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a cut": (lambda made: put(made / "two", ""), "two has 0 bytes of 1"),
     "a file less": (lambda made: (made / "two").unlink(), "two is missing"),
     "a file more": (lambda made: (made / "below" / "three").write_text("3"), "below/three does not belong there"),
-    "another link": (lambda made: relink(made / "link", "two"), "link is another link"),
-    "a link less": (lambda made: (made / "link").unlink(), "link is another link"),
-    "a link for a file": (lambda made: relink(made / "two", "below/one"), "two is no file"),
+    "another link": (lambda made: relink(made / "link", "two"), "link is a different link"),
+    "a link less": (lambda made: (made / "link").unlink(), "link is a different link"),
+    "a link for a file": (lambda made: relink(made / "two", "below/one"), "two is not a file"),
     "no index": (lambda made: made.with_name("index.json").unlink(), "index.json is missing"),
     "a cut index": (lambda made: put(made.with_name("index.json"), '{"files"'), "index.json is not what was written"),
     "another index": (lambda made: put(made.with_name("index.json"), "[]"), "index.json is not what was written"),
@@ -183,7 +183,7 @@ def test_a_damaged_result_is_made_anew_with_one_warning(tmp_path: Path, damage: 
 
     assert files(made) == ["below/one", "link", "two"]
     assert [(made / name).read_text() for name in files(made)] == ["1", "1", "2"]
-    assert warnings == [f"stored result step/{made.parent.name[:12]} is damaged ({words}): it is made anew"]
+    assert warnings == [f"stored result step/{made.parent.name[:12]} is damaged ({words}): it will be made again"]
     assert store.results(STEP, 1, two_files) == made
     assert len(warnings) == 1
     assert files(tmp_path / "scratch") == []
@@ -209,7 +209,7 @@ def test_a_folder_in_place_of_a_file_is_damage(tmp_path: Path) -> None:
     (made / "two").unlink()
     (made / "two").mkdir()
     assert store.results(STEP, 1, two_files) == made
-    assert "(two is no file)" in warnings[0]
+    assert "(two is not a file)" in warnings[0]
 
 
 def test_a_file_is_read_once_in_a_process_and_again_when_it_looks_different(
@@ -308,7 +308,7 @@ def test_without_a_word_of_how_to_warn_a_store_warns_on_standard_error(
     put(made / "two", "x")
     store.results(STEP, 1, two_files)
     assert capsys.readouterr().err == (
-        f"warning: stored result step/{made.parent.name[:12]} is damaged (two has changed): it is made anew\n"
+        f"warning: stored result step/{made.parent.name[:12]} is damaged (two has changed): it will be made again\n"
     )
 
 

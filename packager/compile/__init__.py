@@ -1,4 +1,4 @@
-"""From an ONNX graph to canonical ORT-format bytes and the operators they need.
+"""Compiles an ONNX graph to canonical ORT-format bytes, with the operators they need.
 
-Nothing is imported here: the converter starts in a process of its own, where every import is paid again.
+Imports nothing here: the converter is a child process, in which every import costs time again.
 """

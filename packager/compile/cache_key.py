@@ -1,9 +1,9 @@
-"""Names a file for CoreML's cache: what Core ML compiled of another model or variant is never taken for it.
+"""Gives a file a key for CoreML's cache, so that a compiled model of another model or variant is never used for it.
 
-The provider keeps what Core ML has compiled in a folder of the app, under the entry COREML_CACHE_KEY of a model's
-metadata: letters and digits, 64 at most. Without one it goes by the file's path, or by the names of inputs and outputs
-where a model comes from memory: both stay when a model changes, which the provider does not notice
-(coreml_provider_factory.h of ONNX Runtime 1.29, ModelCacheDirectory).
+The provider stores compiled models in a folder of the app, under the entry COREML_CACHE_KEY of a model's metadata:
+letters and digits, 64 at most. Without one it uses the file's path, or the names of inputs and outputs if a model comes
+from memory: both stay the same when a model changes, which the provider does not notice (coreml_provider_factory.h of
+ONNX Runtime 1.29, ModelCacheDirectory).
 """
 
 import hashlib
@@ -16,13 +16,13 @@ from packager.files.hashes import sha256_of
 
 ENTRY = "COREML_CACHE_KEY"
 ROOM = "0" * 64
-"""What stands in the entry until the file is there whose digits it takes."""
+"""Placeholder for the digits of the finished file."""
 VALUE_SLOT = 6
-"""Offset of `value` in the vtable of StringStringEntry in ort.fbs, behind that of `key`."""
+"""Offset of `value` in the vtable of StringStringEntry in ort.fbs, after that of `key`."""
 
 
 def with_room(graph: bytes) -> bytes:
-    """The serialized ModelProto `graph` with an entry for a key: files that are made of it get one."""
+    """The serialized ModelProto `graph` with an entry for a key: files that are made from it get one."""
     return graph + _room()
 
 
@@ -31,10 +31,10 @@ def has_room(graph: bytes) -> bool:
 
 
 def write_key(path: Path, data_files: Sequence[Path] = ()) -> None:
-    """Puts the key into the file in ORT format or ONNX at `path`, made of a graph with room for it.
+    """Writes the key into the ORT-format or ONNX file at `path`, made from a graph with room for it.
 
-    The key is the sha256 of the file with the room still empty, of an ONNX file that of its data files, too: the same
-    input gives the same key.
+    The key is the sha256 of the file with the placeholder, and for an ONNX file also of its data files: the same input
+    gives the same key.
     """
     key = _key([path, *data_files])
     if path.suffix == ".ort":
@@ -46,7 +46,7 @@ def write_key(path: Path, data_files: Sequence[Path] = ()) -> None:
 
 
 def _room() -> bytes:
-    """Appended to a serialized message, another one is merged into it (Protocol Buffers, "Encoding")."""
+    """A serialized message to append: concatenated messages are merged (Protocol Buffers, "Encoding")."""
     from onnx import ModelProto, StringStringEntryProto
 
     entry = StringStringEntryProto(key=ENTRY, value=ROOM)
@@ -54,20 +54,20 @@ def _room() -> bytes:
 
 
 def _key(files: Sequence[Path]) -> str:
-    """64 hex digits; of one file, its sha256."""
+    """64 hex digits; for one file, its sha256."""
     first, *others = map(sha256_of, files)
     return hashlib.sha256("".join([first, *others]).encode()).hexdigest() if others else first
 
 
 def _place(path: Path) -> int:
-    """Offset of the 64 characters in a file in ORT format."""
+    """Offset of the 64 characters in an ORT-format file."""
     fbs = flatbuffer_classes()
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
         entries = [model.MetadataProps(index) for index in range(model.MetadataPropsLength())]
         table = next(entry._tab for entry in entries if entry.Key().decode() == ENTRY)
         string: int = table.Indirect(table.Pos + table.Offset(VALUE_SLOT))
-    return string + 4  # behind its length
+    return string + 4  # after its length
 
 
 def _write_onnx(path: Path, key: str) -> None:

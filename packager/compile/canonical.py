@@ -1,9 +1,9 @@
 """Gives an ORT-format file the same bytes every time.
 
-ONNX Runtime lays out the table that maps kernels to type names (KernelTypeStrResolver, the first few hundred bytes
-of the file) in the order of a salted hash map, so two conversions of one model differ. The model behind it does not
-(schema: onnxruntime/core/flatbuffers/schema/ort.fbs). Here the front of the file is written again in sorted order and
-the model region is copied as it is.
+ONNX Runtime writes the table that maps kernels to type names (KernelTypeStrResolver, the first few hundred bytes of the
+file) in the order of a salted hash map, so two conversions of one model differ. The model after it does not (schema:
+onnxruntime/core/flatbuffers/schema/ort.fbs). Here the front of the file is written again in sorted order and the model
+region is copied unchanged.
 """
 
 import mmap
@@ -22,13 +22,13 @@ MODEL_FIELD = 1
 
 
 def canonicalize(source: Path, destination: Path) -> None:
-    """Writes the canonical form of the ORT-format file `source` to `destination`. Raises ToolError if it is none."""
+    """Writes the canonical form of the ORT-format file `source` to `destination`. Raises ToolError if it is not one."""
     with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         if content[4:8] != b"ORTM":
             raise ToolError(f"{source}: not an ORT-format file", hint="this is a bug: please report it with the model")
         model_table, model_region = _model_offsets(content)
         front = _front(content)
-        # FlatBuffers aligns from a file's end, and where the model starts in a raw file depends on the salted order.
+        # FlatBuffers aligns from a file's end, and the start of the model in a raw file depends on the salted order.
         front += bytes(-(len(front) + len(content) - model_region) % ALIGNMENT)
         _point_to_model(front, len(front) + model_table - model_region)
         with destination.open("wb") as out:
@@ -129,8 +129,8 @@ def _point_to_model(front: bytearray, model_table: int) -> None:
 
 
 def flatbuffer_classes() -> Any:
-    """The classes that flatc made from ort.fbs, as the onnxruntime wheel ships them."""
-    os.environ.update(children.QUIET)  # the wheel comes with onnxruntime itself, which starts when it is imported
+    """The classes that flatc generated from ort.fbs, as the onnxruntime wheel ships them."""
+    os.environ.update(children.QUIET)  # the wheel includes onnxruntime itself, which starts when it is imported
     import onnxruntime.tools.ort_format_model  # noqa: F401  (puts ort_flatbuffers_py on sys.path)
     from ort_flatbuffers_py import fbs
     from ort_flatbuffers_py.fbs import (  # noqa: F401

@@ -1,4 +1,4 @@
-"""Compiles a variant to the file that ships: canonical ORT format, by our own driver around ONNX Runtime sessions."""
+"""Compiles a variant to the file that ships: canonical ORT format, written by ONNX Runtime sessions."""
 
 import json
 import os
@@ -24,41 +24,41 @@ from packager.session.refusals import explain, hint_for
 
 RESULT = "result.json"
 SHARED = "model.ort"
-"""Name under which an ONNX file knows the one in ORT format whose weights it uses."""
+"""Name by which an ONNX file refers to the ORT-format file whose weights it uses."""
 FP16 = "FP16"
 """Compiled.processor of files that compute in 16 bits: ARMv8.2-A with the half-precision extension."""
 NHWC = "NhwcTransformer"
-"""It gives 16-bit pooling a layout of ONNX Runtime's own, in ORT format too, where the runtime then does not know the
-domain of the result: `No opset import for domain 'com.ms.internal.nhwc'`, on ARM."""
+"""Optimizer that gives 16-bit pooling a layout of ONNX Runtime's own, in ORT format too, where the runtime then does
+not know the domain of the result: `No opset import for domain 'com.ms.internal.nhwc'`, on ARM."""
 FP16_SETTINGS = {"optimization.disable_specified_optimizers": NHWC}
 REPLAY = {REPLAY_ENTRY: "1"}
 COMPILE, OVER, PLAIN, CONTEXT = (
     Step(name=name, caller=__name__, computed_by=(__name__,)) for name in ("compile", "over", "plain", "context")
 )
 FP16_CPU = "cortex-a76"
-"""What qemu stands in for such a phone: the first of ARM's phone cores that has the extension (2018)."""
+"""The CPU that qemu emulates for such a phone: the first of ARM's phone cores with the extension (2018)."""
 
 
 class OrtFormatError(ModelError):
-    """The model may well run, but ORT format cannot hold it."""
+    """ORT format cannot hold the model, which may well run."""
 
     def __init__(self, variant: Variant, unheld: str) -> None:
-        blocks = "; weights of MatMul that are quantized in blocks fit" if unheld.endswith("weights") else ""
+        blocks = "; MatMul weights that are quantized in blocks fit" if unheld.endswith("weights") else ""
         super().__init__(
             f"{variant.model.path}: the model has {unheld} that ORT format cannot hold",
             hint=f'ship it as ONNX: format = "auto" or "onnx"{blocks}',
         )
         self.unheld = unheld
-        """what, in words: `4-bit weights`"""
+        """the element types or values, in words: `4-bit weights`"""
 
 
 def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXED, processor: str = "") -> Compiled:
     """The canonical ORT-format file of `variant` in `style`, which is FIXED or UNFUSED.
 
-    The same graph and weights give the same bytes in any folder, process and hash seed. For `processor` FP16 an ARM
-    core chooses the kernels: x86 has none for 16-bit floats and would turn them into 32-bit ones. Raises ModelError
-    when ONNX Runtime refuses the graph or cannot load what it wrote (OrtFormatError when the format is the reason),
-    ToolError when the ARM core cannot be had.
+    The same graph and weights give the same bytes in any folder, process and hash seed. For `processor` FP16 an
+    emulated ARM core chooses the kernels: x86 has none for 16-bit floats and would convert them to 32 bits. Raises
+    ModelError if ONNX Runtime refuses the graph or cannot load the file it wrote (OrtFormatError if the format is the
+    reason), ToolError if the ARM core is not available.
     """
 
     def make(folder: Path) -> None:
@@ -81,7 +81,7 @@ def compile_variant(variant: Variant, store: Store, *, style: Style = Style.FIXE
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledFile:
-    """What one step left in the store."""
+    """A file that one step left in the store."""
 
     path: Path
     sha256: str
@@ -109,7 +109,7 @@ def _made(store: Store, step: Step, inputs: Sequence[object], make: Callable[[Pa
 
 
 def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **facts: object) -> None:
-    """Writes what `_made` reads: the files, the model first, and what else is known of them.
+    """Writes the record that `_made` reads: the files, the model first, and further facts.
 
     `known` are sha256 by name, of files that need not be read again.
     """
@@ -120,11 +120,11 @@ def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **fa
 def compile_unfused(
     variant: Variant, store: Store, fixed: Compiled | None, *, processor: str = "", inside: Inside = "nothing"
 ) -> Compiled:
-    """`variant` after basic rewrites alone, as ONNX over the weights of `fixed`: it adds little more than the graph.
+    """`variant` after basic rewrites only, as ONNX over the weights of `fixed`: adds little more than the graph.
 
-    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own. What is to be `inside` is in
-    the graph itself. For `processor` FP16 an ARM core does the rewriting, as for `fixed`.
-    Raises ModelError when ONNX Runtime refuses the graph or cannot load what it wrote.
+    Without `fixed` (no ORT-format file of this variant ships) it has weights of its own. Tensors named by `inside` are
+    in the graph itself. For `processor` FP16 an emulated ARM core does the rewriting, as for `fixed`. Raises ModelError
+    if ONNX Runtime refuses the graph or cannot load the file it wrote.
     """
 
     return _over(variant, store, fixed, style=Style.UNFUSED, processor=processor, inside=inside)
@@ -133,7 +133,7 @@ def compile_unfused(
 def compile_fused(variant: Variant, store: Store, unfused: Compiled) -> Compiled:
     """`variant` with every rewrite for ARM's CPU, as ONNX over the weights of `unfused`, its file in ORT format.
 
-    For packages in which a provider needs its weights in its own file. Raises as `compile_unfused`.
+    For packages in which a provider needs its weights in its own file. Raises like `compile_unfused`.
     """
     return _over(variant, store, unfused, style=Style.FIXED, processor="", inside="nothing")
 
@@ -144,7 +144,7 @@ def _over(
     def make(folder: Path) -> None:
         if base:
             link_or_copy(base.path, folder / SHARED)
-        # Weights that the base does not have are called after the graph: several may lie beside one base.
+        # Weights that the base lacks are in a file named after the graph: several may lie beside one base.
         name = f"{style}-{processor}".lower().rstrip("-") + ".onnx"
         _convert(variant, folder, store, name=name, style=style, processor=processor, base=base, inside=inside)
 
@@ -186,10 +186,10 @@ def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing")
 
 
 def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
-    """`variant` compiled ahead of time for a Qualcomm chip, by the name that Android gives it: `SM8650`.
+    """`variant` compiled ahead of time for a Qualcomm chip, by Android's name: `SM8650`.
 
-    Raises ConfigError for a chip that nobody knows, ToolError where Qualcomm's compiler is missing, ModelError where it
-    refuses the graph.
+    Raises ConfigError for an unknown chip, ToolError if Qualcomm's compiler is missing, ModelError if it refuses the
+    graph.
     """
     numbers = {name: number for number, names in SOC_MODELS.items() for name in names}
     if chip not in numbers:
@@ -225,7 +225,7 @@ def _convert(
     base: Compiled | None = None,
     inside: Inside = "nothing",
 ) -> None:
-    """Writes the file `name` and `result.json`, which says what is in it, to `folder`."""
+    """Writes the file `name` and `result.json`, which describes it, to `folder`."""
     output = folder / name
     with store.scratch() as scratch:
         graph = scratch / "graph.onnx"
@@ -265,8 +265,8 @@ def _convert(
 
 
 def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, style: Style) -> Path:
-    """What ONNX Runtime makes of the graph on an ARM core with 16-bit arithmetic, in the format of `output`: all
-    rewrites, or basic ones for an unfused file, which then records no fusions."""
+    """The graph as ONNX Runtime rewrites it on an ARM core with 16-bit arithmetic, in the format of `output`: with all
+    rewrites, or with basic ones for an unfused file, which then records no fusions."""
     core = Arm64(cpu=FP16_CPU)
     ensure(core)
     is_ort = output.suffix == ".ort"
@@ -302,6 +302,7 @@ def _refused(variant: Variant, error: str) -> ModelError:
 
 
 def converter_environment() -> dict[str, str]:
-    """Has glibc ask for huge pages ("Memory Allocation Tunables"): page faults are most of a large model's cost."""
+    """Environment in which glibc asks for huge pages ("Memory Allocation Tunables"): page faults dominate the cost of a
+    large model."""
     tunables = os.environ.get("GLIBC_TUNABLES", "")
     return {"GLIBC_TUNABLES": f"{tunables}:glibc.malloc.hugetlb=1".lstrip(":")}

@@ -1,7 +1,7 @@
-"""Compiles a graph for a Qualcomm SoC: `python context_child.py JOB.json`. Needs onnxruntime and onnxruntime-qnn alone.
+"""Compiles a graph for a Qualcomm SoC: `python context_child.py JOB.json`. Needs only onnxruntime and onnxruntime-qnn.
 
-It is started by path in the environment qnn. Prints one JSON line: `{}`, or `{"error": text}` where ONNX Runtime
-refuses the graph or cannot open what it wrote.
+It is started by path in the environment qnn. Prints one JSON line: `{}`, or `{"error": text}` if ONNX Runtime refuses
+the graph or cannot open the file it wrote.
 
 The job: `graph` (file with the serialized ModelProto), `data_folder` (of its external data), `output`,
 `provider_options`; absolute paths.
@@ -24,7 +24,7 @@ def compile_graph(job: dict[str, Any]) -> None:
     os.chdir(job["data_folder"])
     compiler = onnxruntime.ModelCompiler(
         session_options(job),
-        # Bytes: what is compiled from a file carries a hash of the file's path in the names of its nodes.
+        # Bytes, because a model compiled from a file has a hash of the file's path in the names of its nodes.
         Path(job["graph"]).read_bytes(),
         embed_compiled_data_into_model=True,
         graph_optimization_level=onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
@@ -36,16 +36,16 @@ def compile_graph(job: dict[str, Any]) -> None:
 def session_options(job: dict[str, Any]) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    options.log_severity_level = 4  # the provider explains each node that it leaves
+    options.log_severity_level = 4  # the provider logs each node that it leaves
     options.add_session_config_entry("session.qdqisint8allowed", "1")
-    # A hash of this path is part of the names of the nodes that are made.
+    # A hash of this path is part of the names of the compiled nodes.
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", ".")
     options.add_provider_for_devices(devices(), job["provider_options"])
     return options
 
 
 def devices() -> list[Any]:
-    """The simulated processor. Raises ValueError where the provider offers none."""
+    """The simulated processor. Raises ValueError if the provider offers none."""
     name = QNN.get_ep_name()
     found = [device for device in onnxruntime.get_ep_devices() if device.ep_name == name]
     if not found:
@@ -54,7 +54,7 @@ def devices() -> list[Any]:
 
 
 def refusal(error: Exception) -> str:
-    """What ONNX Runtime said; raises `error` again when it is not ONNX Runtime's.
+    """ONNX Runtime's message; raises `error` again if it is not ONNX Runtime's.
 
     Its own exceptions share no base class but their module; its Python wrapper raises ValueError and RuntimeError.
     """

@@ -1,7 +1,7 @@
-"""Converts one graph in a process of its own: `python -m packager.compile.converter JOB.json`.
+"""Converts one graph in a child process: `python -m packager.compile.converter JOB.json`.
 
-A process of its own, because ONNX Runtime takes its process down with it on some models, and because its memory is
-given back whole. Prints one JSON line: what was made, or ONNX Runtime's error.
+A child process, because ONNX Runtime crashes on some models, and because all its memory is released. Prints one JSON
+line: the result, or ONNX Runtime's error.
 """
 
 import errno
@@ -17,7 +17,7 @@ from typing import Any, Literal
 SESSION_ENTRIES = {
     "session.save_model_format": "ORT",
     "session.qdqisint8allowed": "1",  # ARM kernels take signed int8; the default leaves S8S8 models half unfused
-    "session.disable_prepacking": "1",  # packed weights are not saved, so packing is work thrown away
+    "session.disable_prepacking": "1",  # packed weights are not saved, so packing would be wasted work
     "session.intra_op.allow_spinning": "0",
 }
 
@@ -33,17 +33,18 @@ MAPPED_ENTRIES = {
     "session.use_memory_mapped_ort_model": "1",
     "session.use_ort_model_bytes_for_initializers": "1",
 }
-"""Weights stay in the mapped file: loading costs what the graph costs, not twice the weights."""
+"""Keeps weights in the mapped file: loading then costs the graph, not twice the weights."""
 
 REPLAY_ENTRY = "session.enable_saved_runtime_optimizations"
-"""Without it, ONNX Runtime 1.31 ignores the fusions that an unfused file records; 1.29 replays them always."""
+"""Without it, ONNX Runtime 1.31 ignores the fusions that an unfused file records; 1.29 always replays them."""
 
 FOLDING = ["ConstantFolding", "FuseFp16InitializerToFp32NodeTransformer"]
 """The graph optimizers that turn int8 and float16 weights into float32 ones."""
 
 RECORD_ATTEMPTS: tuple[list[str], ...] = ([], ["QDQSelectorActionTransformer"])
-"""Optimizers whose records an unfused file does without. ONNX Runtime, up to 1.31.1 at least, writes records of some
-quantized graphs that it refuses to replay: `Not enough produced nodes in the runtime optimization record`."""
+"""Optimizers to disable, in turn, until the records of an unfused file can be replayed. ONNX Runtime, up to 1.31.1 at
+least, writes records for some quantized graphs that it refuses to replay: `Not enough produced nodes in the runtime
+optimization record`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,20 +54,20 @@ class ConversionJob:
     data_folder: str
     """folder of its external data"""
     output: str
-    """where the canonical file goes"""
+    """path of the canonical file"""
     scratch: str
     """folder for the raw file"""
     source_bytes: int
     is_unfused: bool = False
     """basic rewrites instead of all: as ONNX, or as ORT format with the fusions as records, by the name of `output`"""
     shared: str = ""
-    """the CPU's ORT-format file, beside `output`: an unfused ONNX file takes its weights from it where it can"""
+    """the CPU's ORT-format file, beside `output`: an unfused ONNX file takes its weights from it if possible"""
     inside: Literal["nothing", "parameters", "weights"] = "nothing"
-    """what is in the graph of such a file itself (shared.Inside)"""
+    """tensors that such a file has in its graph (shared.Inside)"""
     disabled_optimizers: list[str] = field(default_factory=list)
-    """those that were left out for `shared`"""
+    """those that were disabled for `shared`"""
     raw: str = ""
-    """what was saved on another processor, whose kernels this one may not have: it is not saved again"""
+    """a file that was saved on another processor, whose kernels this one may lack: it is not saved again"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +79,8 @@ class Result:
 
 
 def convert(job: ConversionJob) -> Result:
-    """Converts, and puts a key for CoreML's cache into the file where the graph has room for one. Raises what ONNX
-    Runtime raises."""
+    """Converts, and writes a key for CoreML's cache into the file if the graph has room for one. Raises ONNX Runtime's
+    exceptions."""
     from packager.compile import cache_key
 
     result, output = _converted(job), Path(job.output)
@@ -89,7 +90,7 @@ def convert(job: ConversionJob) -> Result:
 
 
 def _converted(job: ConversionJob) -> Result:
-    """Converts, mends growth, writes canonical bytes and loads them again."""
+    """Converts, reduces growth, writes canonical bytes and loads them again."""
     from packager.compile.canonical import canonicalize
     from packager.compile.operators import required_operators
 
@@ -111,7 +112,7 @@ def _converted(job: ConversionJob) -> Result:
 
 
 def _write_onnx(job: ConversionJob) -> Result:
-    """The graph after basic rewrites or all, as ONNX over the weights of a file in ORT format, or over its own."""
+    """The graph after basic or all rewrites, as ONNX over the weights of an ORT-format file, or over its own."""
     import onnxruntime
 
     from packager.compile import inserted_casts
@@ -126,7 +127,7 @@ def _write_onnx(job: ConversionJob) -> Result:
         try:
             onnxruntime.InferenceSession(str(output), session_options({}), providers=["CPUExecutionProvider"])
             break
-        except Exception as error:  # a cast that was merged with one of the model's cannot be taken out alone
+        except Exception as error:  # a cast that was merged with one of the model's cannot be removed alone
             if source is raw or not is_onnxruntime_error(error):
                 raise
     files = [file.name for file in (shared, rest) if file]
@@ -174,7 +175,7 @@ def _convert_unfused(job: ConversionJob) -> Result:
 
 
 def _replay(source: Path, destination: Path) -> None:
-    """Loads an unfused file as a device does when no provider takes anything, and saves what it has become."""
+    """Loads an unfused file as a device does when no provider takes a node, and saves the result."""
     import onnxruntime
 
     options = session_options({"session.save_model_format": "ORT", REPLAY_ENTRY: "1", **MAPPED_ENTRIES})
@@ -183,10 +184,10 @@ def _replay(source: Path, destination: Path) -> None:
 
 
 def _smallest(job: ConversionJob, entries: dict[str, str], dropped: list[str]) -> tuple[Path, list[str]]:
-    """The raw ORT file, and the optimizers left out for it.
+    """The raw ORT file, and the optimizers disabled for it.
 
-    Constant folding computes what DequantizeLinear and Cast make of int8 and float16 weights and stores the result
-    as float32. A file that grew is converted again without it and the smaller one is kept.
+    Constant folding evaluates DequantizeLinear and Cast on int8 and float16 weights and stores the result as float32. A
+    file that grew is converted again without it, and the smaller one is kept.
     """
     raw = _save(job, "raw.ort", entries, dropped)
     size = raw.stat().st_size
@@ -199,7 +200,8 @@ def _smallest(job: ConversionJob, entries: dict[str, str], dropped: list[str]) -
 
 
 def has_grown(source_bytes: int, converted_bytes: int) -> bool:
-    """More than a quarter and 64 KiB: less is the graph's own description, which ORT format keeps in more words."""
+    """Whether the file grew by more than a quarter and 64 KiB: less is the graph's own description, which is larger in
+    ORT format."""
     return converted_bytes > 1.25 * source_bytes and converted_bytes > source_bytes + 65536
 
 
@@ -211,7 +213,7 @@ def _save(job: ConversionJob, name: str, entries: dict[str, str], disabled: list
     options = session_options({**SESSION_ENTRIES, **entries, **folder})
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.optimized_model_filepath = str(path)
-    # The NCHWc layout is for x86 alone; phones have no kernels for it.
+    # The NCHWc layout is for x86 only; phones have no kernels for it.
     session = onnxruntime.InferenceSession(
         Path(job.graph).read_bytes(),
         options,
@@ -223,17 +225,17 @@ def _save(job: ConversionJob, name: str, entries: dict[str, str], disabled: list
 
 
 class UnheldError(Exception):
-    """The graph has something, said in words, that ORT format cannot hold."""
+    """The graph has something, named in words, that ORT format cannot hold."""
 
 
 NO_TYPE = re.compile(r"We do not support type \[(\d+)\]")
-"""What ONNX Runtime says of values that are neither tensors, sequences nor maps (SaveTypeInfoOrtFormat)."""
+"""ONNX Runtime's refusal of values that are neither tensors, sequences nor maps (SaveTypeInfoOrtFormat)."""
 KINDS = {"8": "sparse tensors", "9": "optional values"}
 """Fields of TypeProto in onnx.proto, as ONNX Runtime names them in that refusal."""
 
 
 def refuse_unheld(path: Path) -> None:
-    """ONNX Runtime writes element types into ORT format that the format does not have, and cannot read them back."""
+    """Raises UnheldError: ONNX Runtime writes element types that ORT format lacks, and cannot read them back."""
     from packager.compile.reader import unheld
 
     if what := unheld(path):
@@ -241,7 +243,7 @@ def refuse_unheld(path: Path) -> None:
 
 
 def load_again(path: Path) -> None:
-    """A file that was written can still be one that does not load."""
+    """Loads a written file: it may still fail."""
     import onnxruntime
 
     onnxruntime.InferenceSession(str(path), session_options(MAPPED_ENTRIES), providers=["CPUExecutionProvider"])
@@ -259,22 +261,21 @@ def session_options(entries: dict[str, str]) -> Any:
 
 
 def is_onnxruntime_error(error: Exception) -> bool:
-    """Its exceptions share no base class but Exception, only their module."""
+    """Whether ONNX Runtime raised `error`: its exceptions share no base class but Exception, only their module."""
     return type(error).__module__.startswith("onnxruntime")
 
 
 def answer(job: ConversionJob) -> dict[str, object]:
-    """What became of `job`, as JSON can say it: `ok`, what ORT format cannot hold as `unheld`, or ONNX Runtime's
-    `error`."""
+    """Result of `job` as JSON: `ok`, `unheld` with what ORT format cannot hold, or ONNX Runtime's `error`."""
     try:
         return {"ok": asdict(convert(job))}
     except UnheldError as error:
         return {"unheld": str(error)}
-    except Exception as error:  # the parent raises onnxruntime's
+    except Exception as error:  # the parent raises ONNX Runtime's
         if not is_onnxruntime_error(error):
             raise
         if "Failed to save" in str(error) and shutil.disk_usage(job.scratch).free < 2 * job.source_bytes:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # all it says is that it could not
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error  # the message says no more than that
         no_type = NO_TYPE.search(str(error))
         return {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
 

@@ -37,7 +37,7 @@ SOC_MODELS = {
     "86": ("SM7750",),
     "87": ("SM8850", "SM8850P"),
 }
-"""`soc_model` of Qualcomm's compiler -> what `android.os.Build.SOC_MODEL` says on phones and tablets with that chip.
+"""`soc_model` of Qualcomm's compiler -> `android.os.Build.SOC_MODEL` on phones and tablets with that chip.
 
 Numbers: `Qnn_SocModel_t` in QnnTypes.h of Qualcomm's AI Runtime SDK, its mobile chips from Hexagon v68 on. They are not
 those of /sys/devices/soc0/soc_id. Names: Android's property ro.soc.model; those with P are chips without a modem.
@@ -53,11 +53,11 @@ class ContextInfo:
     size_bytes: int
     soc_model: str
     compatibility: str
-    """what the file says of where it runs, in the provider's own code: format, SDK, SoC ..."""
+    """where the file runs, in the provider's own code: format, SDK, SoC ..."""
     sdk_version: str
-    """of Qualcomm's AI Runtime that compiled it"""
+    """version of Qualcomm's AI Runtime that compiled it"""
     context_count: int
-    """pieces of the graph that run on the processor"""
+    """partitions of the graph that run on the processor"""
     left: Mapping[str, int]
     """operator -> number of nodes that stay on the CPU"""
 
@@ -66,7 +66,7 @@ def compile_context(graph: Path, data_folder: Path | None, soc_model: str, outpu
     """Writes `output`, self-contained: `graph` (ONNX) compiled for `soc_model`, a key of SOC_MODELS.
 
     The same graph gives the same bytes in any folder and under any name. Raises ConfigError for an unknown SoC,
-    ToolError where the environment qnn is missing, ModelError where the compiler refuses the graph or takes nothing.
+    ToolError if the environment qnn is missing, ModelError if the compiler refuses the graph or takes nothing.
     """
     if soc_model not in SOC_MODELS:
         known = ", ".join(f"{key} ({names[0]})" for key, names in SOC_MODELS.items())
@@ -134,7 +134,8 @@ def _compiled(graph: Path, data_folder: Path | None, soc_model: str, scratch: Pa
 
 
 def _forget_unused_opsets(proto: "ModelProto") -> None:
-    """ONNX Runtime declares every operator set it knows, internal ones included; an older runtime may not know them."""
+    """Removes unused operator sets: ONNX Runtime declares all it knows, internal ones included, and an older runtime
+    may not know them."""
     used = {node.domain for node in proto.graph.node}
     kept = sorted((entry.domain, entry.version) for entry in proto.opset_import if entry.domain in used)
     del proto.opset_import[:]

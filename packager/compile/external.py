@@ -1,6 +1,6 @@
 """Writes a model as ONNX with its weights in files beside it, so that loading maps them instead of reading them.
 
-Pages of a mapped file come in when a run first touches them and go again when memory is short; weights inside a graph
+Pages of a mapped file are loaded when a run first touches them and dropped when memory is short; weights inside a graph
 are parsed, copied and stay.
 """
 
@@ -29,23 +29,24 @@ KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shapes, axes and scales, which optimizers compute with."""
 
 SHARD_BYTES = 1 << 30
-"""A data file ends before it grows beyond this, unless one tensor alone is larger."""
+"""Maximum size of a data file, unless one tensor alone is larger."""
 
 Inside = Literal["nothing", "parameters", "weights"]
-"""What stays in the graph itself, however large: scales, zero points and biases of quantized operators, or all."""
+"""Tensors that stay in the graph itself, however large: scales, zero points and biases of quantized operators, or
+all."""
 
 
 @dataclass
 class Shards:
-    """The data files that are being written, one after the other."""
+    """The data files in progress, one after the other."""
 
     folder: Path
     stem: str
     paths: list[Path] = field(default_factory=list)
     size_bytes: int = 0
-    """of the last one"""
+    """size of the last file"""
     copied: dict[Place, Place] = field(default_factory=dict)
-    """source -> copy: tensors that share their bytes go on doing so"""
+    """source -> copy: tensors that share their bytes keep sharing them"""
 
     def copy(self, source: Place) -> Place:
         if source not in self.copied:
@@ -53,7 +54,7 @@ class Shards:
         return self.copied[source]
 
     def append(self, chunks: Iterator[bytes], length: int) -> Place:
-        """Writes `pieces`, `length` bytes in all, at the next aligned offset."""
+        """Writes `chunks`, `length` bytes in all, at the next aligned offset."""
         padding = -self.size_bytes % ALIGNMENT_BYTES
         if not self.paths or self.size_bytes + padding + length > SHARD_BYTES:
             self.paths.append(self.folder / f"{self.stem}-{len(self.paths) + 1}.weights")
@@ -72,8 +73,8 @@ def write_external(
     """Writes `graph` to `folder` as `<stem>.onnx` and its large weights as `<stem>-1.weights`, `<stem>-2.weights` ...
 
     `graph` is a serialized ModelProto; its external references are relative to `data_folder`. Weights are copied in
-    pieces: memory does not grow with them. What is to be `inside` stays in the graph. The same input gives the same
-    bytes. Raises ModelError for a tensor or a graph of 2 GiB and more, and for data that ends too early.
+    chunks: memory does not grow with them. Tensors named by `inside` stay in the graph. The same input gives the same
+    bytes. Raises ModelError for a tensor or a graph of 2 GiB and more, and for data that end too early.
     """
     import onnx
 
@@ -94,13 +95,13 @@ def write_external(
 
 
 def _is_large(tensor: "TensorProto") -> bool:
-    """Of a kind that can be mapped, and worth it."""
+    """Whether `tensor` can be mapped and is large enough for it."""
     is_raw = tensor.data_location == tensor.EXTERNAL or tensor.HasField("raw_data")
     return is_raw and size_of(tensor) >= KEEP_INLINE_BYTES
 
 
 def _move_out(tensor: "TensorProto", data_folder: Path, shards: Shards) -> None:
-    """Copies the data of `tensor` to a data file and makes it a reference to there."""
+    """Copies the data of `tensor` to a data file and makes it a reference to them."""
     length = size_of(tensor)
     refuse_too_large(length, f"tensor '{tensor.name}'")
     if tensor.HasField("raw_data"):
@@ -111,7 +112,7 @@ def _move_out(tensor: "TensorProto", data_folder: Path, shards: Shards) -> None:
 
 
 def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
-    """The initializers that `inside` means."""
+    """The initializers that `inside` selects."""
     tensors = [tensor for graph in traversal.all_graphs(proto) for tensor in graph.initializer]
     conversions = [
         node for node in traversal.all_nodes(proto) if node.op_type in ("QuantizeLinear", "DequantizeLinear")
@@ -123,5 +124,5 @@ def names_inside(proto: "ModelProto", inside: Inside) -> set[str]:
         for tensor in tensors
         if inside == "weights"
         or (inside == "parameters" and tensor.name in converted and tensor.data_type == tensor.INT32)
-        or (inside == "parameters" and tensor.name in parameters and len(tensor.dims) <= 1)  # those of blocks are many
+        or (inside == "parameters" and tensor.name in parameters and len(tensor.dims) <= 1)  # blockwise ones are large
     }

@@ -1,7 +1,8 @@
-"""Takes out the casts that ONNX Runtime inserts around nodes for which its CPU has no kernel in 16 bits.
+"""Removes the casts that ONNX Runtime inserts around nodes for which its CPU has no kernel in 16 bits.
 
-It inserts them whenever a session is made, so a file that was saved from one holds them. Providers that compute in 16
-bits (CoreML, QNN, WebGPU) would go to 32 bits and back for nothing; the CPU of the phone gets its own at load.
+It inserts them whenever a session is made, so a file that was saved from one contains them. Providers that compute in
+16 bits (CoreML, QNN, WebGPU) would convert to 32 bits and back for nothing; on the phone, the CPU gets its own casts at
+load.
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
 
 INSERTED = "InsertedPrecisionFreeCast_"
-"""How the names of such casts, and of the values between them and their node, begin (insert_cast_transformer.cc)."""
+"""Prefix of such casts, and of the values between them and their node (insert_cast_transformer.cc)."""
 
 
 def remove(onnx_file: Path, output: Path) -> bool:
-    """Writes the ONNX file to `output`, in the same folder, without inserted casts; False, and nothing, without any."""
+    """Writes the ONNX file to `output`, in the same folder, without inserted casts; returns False, and writes nothing,
+    if there are none."""
     import onnx
 
     proto = onnx.load(onnx_file, load_external_data=False)
@@ -58,7 +60,8 @@ def _remove(graph: "GraphProto", names: Mapping[str, str]) -> None:
 
 
 def rename(proto: "ModelProto") -> None:
-    """Gives what they made names of its own: a runtime that inserts casts, too, would define the same name twice."""
+    """Renames the inserted casts and their values: a runtime that inserts casts, too, would define the same name
+    twice."""
     for node in all_nodes(proto):
         for names in (node.input, node.output):
             names[:] = [name.replace(INSERTED, "Cast_") for name in names]

@@ -1,7 +1,7 @@
-"""Which operators and types ORT-format files need: the configuration of a reduced runtime build.
+"""Lists the operators and types that ORT-format files need: the configuration of a reduced runtime build.
 
 The format is ONNX Runtime's (docs/Reduced_Operator_Kernel_build.md in its repository): one line per domain and opset,
-`domain;opset;Op{"inputs": {...}},...`. It carries no paths, so that the same models give the same text.
+`domain;opset;Op{"inputs": {...}},...`. It has no paths, so that the same models give the same text.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def operator_config(files: Sequence[Mapping[str, str]]) -> str:
-    """The configuration that covers every file of `files`, each as `required_operators` tells it."""
+    """The configuration that covers all `files`, each as returned by `required_operators`."""
     types: dict[tuple[str, str], dict[str, Any]] = {}
     lines: dict[tuple[str, int], set[str]] = {}
     for operators in files:
@@ -29,7 +29,7 @@ def operator_config(files: Sequence[Mapping[str, str]]) -> str:
 
 
 def union(files: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """What all of `files` need together, each as `required_operators` tells it; sorted."""
+    """The combined requirements of `files`, each as returned by `required_operators`; sorted."""
     merged: dict[str, str] = {}
     for key, used in sorted((key, used) for operators in files for key, used in operators.items()):
         known = merged.get(key)
@@ -39,7 +39,7 @@ def union(files: Sequence[Mapping[str, str]]) -> dict[str, str]:
 
 
 def _union(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Both type entries in one, sorted: {"inputs": {"0": [...]}, "outputs": {...}} or {"custom": [...]}."""
+    """Two type entries merged, sorted: {"inputs": {"0": [...]}, "outputs": {...}} or {"custom": [...]}."""
     result: dict[str, Any] = {}
     for key in sorted({*one, *other}, key=lambda name: (int(name) if name.isdecimal() else 0, name)):
         values = [side[key] for side in (one, other) if key in side]
@@ -53,7 +53,7 @@ def _union(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def required_operators(path: Path) -> Mapping[str, str]:
-    """`domain;opset;Op` -> the types it is used with as JSON, `""` where ONNX Runtime does not reduce by type.
+    """`domain;opset;Op` -> the types it is used with as JSON, `""` if ONNX Runtime does not reduce by type.
 
     The file is read through a memory map: only its graph is touched, never the weights.
     """
@@ -63,7 +63,7 @@ def required_operators(path: Path) -> Mapping[str, str]:
     required: dict[str, dict[int, set[str]]] = {}
     types = OperatorTypeUsageManager()
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        # Its constructor reads the file twice into memory; everything else works on any buffer.
+        # The constructor reads the file into memory twice; all other methods work on any buffer.
         processor = OrtFormatModelProcessor.__new__(OrtFormatModelProcessor)
         processor._required_ops = required
         processor._op_type_processors = types

@@ -1,4 +1,4 @@
-"""Reads the graph of an ORT-format file through a memory map: types and shapes as the runtime will see them.
+"""Reads the graph of an ORT-format file through a memory map: types and shapes as the runtime sees them.
 
 Schema: onnxruntime/core/flatbuffers/schema/ort.fbs.
 """
@@ -18,7 +18,7 @@ FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 
 TENSOR_TYPE = 1
 """TypeInfoValue of ort.fbs."""
 LAST_ELEMENT = 20
-"""The last TensorDataType of ort.fbs, FLOAT8E5M2FNUZ: the types with fewer bits came to ONNX later."""
+"""The last TensorDataType of ort.fbs, FLOAT8E5M2FNUZ: ONNX added the types with fewer bits later."""
 DIMENSION_VALUE, DIMENSION_PARAM = 1, 2
 """DimensionValueType of ort.fbs."""
 
@@ -35,7 +35,8 @@ def read_graph(path: Path) -> Graph:
 
 
 def unheld(path: Path) -> str:
-    """What the file at `path` holds that its format has no types for, in words: `4-bit weights`; empty for nothing."""
+    """Content of the file at `path` that its format has no types for, in words: `4-bit weights`; empty if there is
+    none."""
     fbs = flatbuffer_classes()
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
@@ -46,7 +47,7 @@ def unheld(path: Path) -> str:
 
 
 def _elements(graph: Any) -> Iterator[int]:
-    """The element type of every tensor in a graph, those of subgraphs included."""
+    """The element type of every tensor in a graph, including those of subgraphs."""
     for i in range(graph.InitializersLength()):
         yield graph.Initializers(i).DataType()
     for i in range(graph.NodeArgsLength()):
@@ -96,13 +97,13 @@ def _graph(table: Any, opsets: dict[str, int]) -> Graph:
 
 
 def _in_running_order(nodes: list[Node]) -> tuple[Node, ...]:
-    """The file's order is that of creation: a node made by a fusion stands behind those that take its output."""
+    """`nodes` in execution order: the file has them in order of creation, with fused nodes after their consumers."""
     order = running_order([_taken(node) for node in nodes], [node.outputs for node in nodes])
     return tuple(nodes[index] for index in order)
 
 
 def _taken(node: Node) -> set[str]:
-    """The values a node takes, those that its subgraphs take from outside included."""
+    """The values a node takes, including those that its subgraphs take from outside."""
     return {*node.inputs} | {name for graph in node.subgraphs for each in graph.all_nodes() for name in each.inputs}
 
 
@@ -157,7 +158,7 @@ def _value(table: Any) -> Value:
 
 
 def _tensor_type(kind: Any) -> Any:
-    """The TensorTypeAndShape of a TypeInfo; None for what is no tensor."""
+    """The TensorTypeAndShape of a TypeInfo; None if it is not a tensor."""
     if kind is None or kind.ValueType() != TENSOR_TYPE:
         return None
     tensor, held = flatbuffer_classes().TensorTypeAndShape.TensorTypeAndShape(), kind.Value()
@@ -190,7 +191,7 @@ def _constant(table: Any) -> Value:
 
 
 def _element(number: int) -> str:
-    """Numbers of TensorDataType in ort.fbs are those of onnx.TensorProto."""
+    """Name of a TensorDataType of ort.fbs, which has the numbers of onnx.TensorProto."""
     from onnx import TensorProto
 
     names = {value: name.lower() for name, value in TensorProto.DataType.items()}

@@ -1,11 +1,11 @@
-"""Saves what ONNX Runtime makes of a graph: `python session.py JOB.json`. Needs onnxruntime, nothing of mobpack.
+"""Saves a graph after ONNX Runtime's rewrites: `python session.py JOB.json`. Needs onnxruntime, nothing of mobpack.
 
 It is started by path, so that other interpreters (another onnxruntime, another processor) can run it too: which
 optimizers take effect depends on the kernels that onnxruntime has for the processor at hand. Prints one JSON line:
 `{"ok": {}}`, or `{"error": text}` for a graph that ONNX Runtime refuses.
 
-The job: `graph` (file with the serialized ModelProto), `data_folder` (of its external data), `output` (where the file
-goes), `entries` (session configuration), `level` ("basic" or "all"), `disabled_optimizers`, `provider`.
+The job: `graph` (file with the serialized ModelProto), `data_folder` (of its external data), `output` (path of the
+result), `entries` (session configuration), `level` ("basic" or "all"), `disabled_optimizers`, `provider`.
 """
 
 import errno
@@ -24,7 +24,7 @@ LEVELS = {
 
 
 def save(job: dict[str, Any]) -> None:
-    """Writes `output`. Raises what ONNX Runtime raises, and OSError where the disk is full."""
+    """Writes `output`. Raises ONNX Runtime's exceptions, and OSError if the disk is full."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
@@ -45,7 +45,7 @@ def save(job: dict[str, Any]) -> None:
 
 
 def _check_written(output: Path) -> None:
-    """ONNX Runtime leaves an empty file without a word on some full disks."""
+    """Raises OSError for an empty file: ONNX Runtime reports no error on some full disks."""
     if output.stat().st_size == 0:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,7 +1,7 @@
 """Lets an ONNX file use the weights of an ORT-format file: two graphs of a model, and its weights once.
 
-Most tensors are the same bytes in a graph that was fused for the CPU and in one that was not. External data of an
-ONNX tensor is a file, an offset and a length, and the file may as well be the `.ort` beside it.
+Most tensors have the same bytes in a graph that was fused for the CPU and in one that was not. External data of an ONNX
+tensor are a file, an offset and a length, and the file may be the `.ort` beside it.
 """
 
 import mmap
@@ -27,10 +27,10 @@ LARGE_BYTES = 1024
 
 
 def share(onnx_file: Path, ort_file: Path | None, output: Path, *, inside: Inside = "nothing") -> Path | None:
-    """Writes the ONNX file again to `output`, its external data taken from `ort_file` wherever the bytes are there.
+    """Writes the ONNX file again to `output`, with external data in `ort_file` for all bytes that it contains.
 
-    `ort_file`, if any, must lie beside `output`. What it does not have goes to a file `<stem>.weights` there, which is
-    returned; None when there is nothing left over. What is to be `inside` goes into the graph.
+    `ort_file`, if any, must lie beside `output`. Other data go to a file `<stem>.weights` there, which is returned;
+    None if there are none. Tensors named by `inside` go into the graph.
     """
     import onnx
 
@@ -73,10 +73,10 @@ class _Weights:
     path: Path
     file: BinaryIO
     offsets: Mapping[int, list[int]]
-    """length in bytes -> where tensors of it lie"""
+    """length in bytes -> offsets of tensors of that length"""
 
     def find(self, file: BinaryIO, source: Place) -> Place | None:
-        """Where the bytes at `source`, of which `file` is the open file, lie in this one, too."""
+        """Location of the bytes at `source` in this file, if it contains them; `file` is the open source."""
         for offset in self.offsets.get(source.length, ()):
             if _are_same(self.file, offset, file, source.offset, source.length):
                 return Place(self.path, offset, source.length)
@@ -97,7 +97,8 @@ def _weights_of(ort_file: Path) -> Iterator[_Weights]:
 
 
 def _are_same(one: BinaryIO, start: int, other: BinaryIO, begin: int, length: int) -> bool:
-    """Read, not mapped: what is mapped counts as memory. Most tensors differ at once, so the first look is short."""
+    """Compares two byte ranges by reading: mapped pages count as memory. Most tensors differ early, so the first read
+    is short."""
     at, step = 0, LARGE_BYTES
     while at < length:
         size = min(step, length - at)
@@ -110,7 +111,7 @@ def _are_same(one: BinaryIO, start: int, other: BinaryIO, begin: int, length: in
 
 
 def _raw_data(graph: Any) -> "list[tuple[int, int]]":
-    """Offset and length of the bytes of every large initializer, those of branches and bodies included; field 4 of
+    """Offset and length of the bytes of every large initializer, including those of branches and bodies; field 4 of
     table Tensor in ort.fbs is `raw_data`."""
     places = []
     for index in range(graph.InitializersLength()):
@@ -126,7 +127,7 @@ def _raw_data(graph: Any) -> "list[tuple[int, int]]":
 
 
 WITH_GRAPHS = (b"If", b"Loop", b"Scan")
-"""Operators of which branches and bodies are attributes."""
+"""Operators with branches and bodies as attributes."""
 RAW_DATA_FIELD = 4
 """Index of `raw_data` in table Tensor of ort.fbs, after name, doc_string, dims and data_type."""
 
@@ -142,7 +143,7 @@ def _write_rest(tensors: "list[tuple[TensorProto, Place]]", path: Path) -> None:
 
 
 def _sort_opsets(proto: "ModelProto") -> None:
-    """ONNX Runtime writes the imported domains in the order of a hash map."""
+    """Sorts the imported domains, which ONNX Runtime writes in the order of a hash map."""
     entries = sorted((entry.domain, entry.version) for entry in proto.opset_import)
     del proto.opset_import[:]
     for domain, version in entries:

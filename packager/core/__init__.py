@@ -1,1 +1,1 @@
-"""Values, names and errors that every part uses; imports nothing of the parts."""
+"""Values, names and errors that every part uses. Imports none of the parts."""

@@ -1,10 +1,11 @@
-"""Characters that show nothing, or change the order in which others are shown: what is written holds none of them.
+"""Finds characters that are invisible or reorder their neighbours; nothing that mobpack writes contains one.
 
-A name that somebody reads is then the name that a compiler reads (CVE-2021-42574), XML is XML, and a terminal is not
-told what to do. Texts of a project with one are refused; what comes out of a model is shown with its number in place.
+A reviewer then reads the same name as the compiler (CVE-2021-42574), XML stays well-formed, and a terminal receives no
+control sequences. Texts of a project with such a character are rejected; names that come from a model are printed with
+the character's code point instead.
 
-Joiners are different: Persian and the languages of India cannot be written without them, nor many emoji. Between two
-characters beyond the Latin scripts they are allowed, and so are the tags of flags; both are written escaped.
+Joiners are different: Persian, the languages of India and many emoji need them. They are allowed between two characters
+beyond the Latin scripts, as are the tags of flags; both are written escaped.
 """
 
 import json
@@ -13,15 +14,15 @@ import unicodedata
 from typing import Any
 
 LATIN_END = "\\u0300"
-"""Scripts that join, and emoji, lie behind it."""
+"""Start of the code points beyond Latin: scripts that join, and emoji, are above it."""
 UNSEEN = (
     "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f"
     "\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ud800-\\udfff\\ufdd0-\\ufdef\\ufeff\\uffa0\\ufff0-\\ufffb"
     "\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff"
     + "".join(f"\\U{plane:04x}fffe\\U{plane:04x}ffff" for plane in range(17))
 )
-"""Controls but for tabs and line ends, what is ignored when shown (Unicode's Default_Ignorable_Code_Point, without
-variation selectors), marks of direction, separators of lines, surrogates, and what will never be a character."""
+"""Control characters except tabs and line ends, Unicode's Default_Ignorable_Code_Point without variation selectors,
+direction marks, line separators, surrogates and noncharacters."""
 ALL = re.compile(f"[{UNSEEN}]")
 BETWEEN = f"(?<=[{LATIN_END}-\\U0010ffff])(?<![{UNSEEN}])[\\u200c\\u200d](?=[{LATIN_END}-\\U0010ffff])(?![{UNSEEN}])"
 FLAG = "(?<=\\U0001f3f4)[\\U000e0020-\\U000e007e]+\\U000e007f"
@@ -31,40 +32,41 @@ CONTROLS = "control character"
 
 
 def unseen(text: str) -> str:
-    """The first character of `text` that must not be in a text of a project; empty where there is none."""
+    """The first character of `text` that a project's text must not contain; empty if there is none."""
     return next((found[0] for found in FOUND.finditer(text) if not found["fine"]), "")
 
 
 def in_words(character: str) -> str:
-    """`U+200B (zero width space)`."""
+    """Code point and name: `U+200B (zero width space)`."""
     return f"U+{ord(character):04X} ({unicodedata.name(character, CONTROLS).lower()})"
 
 
 def shown(text: str) -> str:
-    """Text for people: `\\u202e` in place of the character, and joiners where they belong as they are."""
+    """Text to display: `\\u202e` in place of the character; joiners stay where they belong."""
     return FOUND.sub(lambda found: found[0] if found["fine"] else _code(found[0]), text)
 
 
 def in_one_line(text: str) -> str:
-    """Text for a comment: a space for every gap, and for whatever shows nothing."""
+    """Text for a comment: each run of white space and each invisible character becomes one space."""
     return GAPS.sub(" ", text)
 
 
 def in_markup(text: str) -> str:
-    """Text for XML and HTML, after what else they want escaped: joiners as references, other characters as `shown`."""
+    """Text for XML and HTML that is already escaped: joiners become character references, others are written as by
+    `shown`."""
     return ALL.sub(lambda found: f"&#x{ord(found[0]):X};", shown(text))
 
 
 def to_json(
     document: Any, *, indent: int | None = None, separators: tuple[str, str] | None = None, allow_nan: bool = True
 ) -> str:
-    """JSON in which such characters, and they alone, are escaped: the same values to whoever reads it."""
+    """JSON with exactly these characters escaped: it parses to the same values."""
     text = json.dumps(document, indent=indent, separators=separators, ensure_ascii=False, allow_nan=allow_nan)
     return ALL.sub(lambda found: _utf_16(found[0]), text)
 
 
 def toml_string(text: str) -> str:
-    """A basic string of TOML, quotes included, in which they are escaped."""
+    """A basic string of TOML, quotes included, with these characters escaped."""
     return ALL.sub(lambda found: _code(found[0]), json.dumps(text, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""What the user sees: steps, warnings, tables. The only writer to the terminal; messages go to standard error."""
+"""Output for the user: steps, warnings, tables. The only writer to the terminal; messages go to standard error."""
 
 import sys
 import time
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Console:
-    """Prints as the work goes on and remembers the warnings for `--strict` and the manifest."""
+    """Prints progress and collects the warnings for `--strict` and the manifest."""
 
     quiet: bool = False
     warnings: list[str] = field(default_factory=list)
 
     @contextmanager
     def step(self, title: str) -> Iterator[Callable[[str], None]]:
-        """Shows that `title` is being done, then that it is done and how long it took.
+        """Shows that `title` is in progress, then that it is done and how long it took.
 
-        Gives a function that shows, for as long as it lasts, which part of it is being done.
+        Yields a function that shows the current part of the step while it lasts.
         """
         if self.quiet:
             yield lambda part: None
@@ -41,8 +41,8 @@ class Console:
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Callable[[int, int], None]]:
-        """Like `step`, for work that knows how far it is: gives a function that takes what is done and what there is
-        in all, and shows a bar of it."""
+        """Like `step`, for work with a known size: yields a function of the amount done and the total, and draws a
+        bar."""
         if self.quiet:
             yield lambda done, total: None
             return
@@ -66,7 +66,7 @@ class Console:
         self.caution(text)
 
     def caution(self, text: str) -> None:
-        """A warning about this machine, not about what is built: it is neither in the manifest nor for `--strict`."""
+        """A warning about this machine, not about the build: the manifest and `--strict` ignore it."""
         rich_console(stderr=True).print(
             f"warning: {shown(text)}", style="yellow", highlight=False, markup=False, soft_wrap=True
         )
@@ -78,7 +78,7 @@ class Console:
             console.print(f"hint: {shown(hint)}", highlight=False, markup=False, soft_wrap=True)
 
     def table(self, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A result, on standard output."""
+        """Prints a result as a table on standard output."""
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
@@ -90,7 +90,7 @@ class Console:
         rich_console(stderr=False).print(table)
 
     def result(self, text: str) -> None:
-        """Text for standard output."""
+        """Prints text on standard output."""
         sys.stdout.write(shown(text if text.endswith("\n") else text + "\n"))
 
 

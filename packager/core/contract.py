@@ -1,7 +1,7 @@
-"""What an app passes to a model and gets from it in its own words: pictures in, labels and boxes out.
+"""Describes a model's inputs and outputs in an app's terms: pictures in, labels and boxes out.
 
-A model whose `[model.NAME.inputs]` or `[model.NAME.outputs]` say so has a Contract. The computing is in the graph
-(`packager/contract/`); these values tell targets which tensors of it belong together and what they mean.
+A model with `[model.NAME.inputs]` or `[model.NAME.outputs]` has a Contract. The graph does the computing
+(`packager/contract/`); these values tell targets which of its tensors belong together and what they mean.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ class ImageInput:
     """One picture of any size, as it lies in memory."""
 
     identifier: str
-    """of the parameter, camelCase"""
+    """camelCase name of the parameter"""
     pixels: TensorSpec
     """uint8 [height, width, channels], rows without gaps"""
     channels: TensorSpec
     """int64 [3]: where red, green and blue lie in a pixel: 0 1 2 of RGBA and RGB, 2 1 0 of BGRA, 0 0 0 of grey"""
     orientation: TensorSpec
-    """int64, no dimensions: EXIF's number, 1 to 8, of how the picture has to be turned; others count as 1"""
+    """int64, no dimensions: EXIF orientation, 1 to 8; other values count as 1"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class AudioInput:
 
 @dataclass(frozen=True, kw_only=True)
 class StateInput:
-    """What a model carries from one run to the next: zeros first, then what `output` was."""
+    """A value that a model carries from one run to the next: zeros first, then the previous value of `output`."""
 
     identifier: str
     input: TensorSpec
@@ -48,7 +48,7 @@ class StateInput:
 
 @dataclass(frozen=True, kw_only=True)
 class TensorInput:
-    """An input that is passed as it is."""
+    """An input that the app passes unchanged."""
 
     identifier: str
     spec: TensorSpec
@@ -56,26 +56,26 @@ class TensorInput:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesOutput:
-    """Which classes a model sees, and how sure it is."""
+    """Classes with their scores."""
 
     identifier: str
     scores: TensorSpec
     """float [classes]"""
     labels: tuple[str, ...]
-    """one for each class; empty when nobody named them"""
+    """one for each class; empty if the project names none"""
     top_k: int
-    """how many an app gets unless it asks for another number, best first; of equal ones the lower index first"""
+    """default number of classes that an app gets, best first; ties go to the lower index"""
     threshold: float
-    """classes with lower scores are left out"""
+    """minimum score: classes below it are left out"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoxesOutput:
-    """Where a model sees what: best first."""
+    """Detected objects, best first."""
 
     identifier: str
     boxes: TensorSpec
-    """float [boxes, 4]: left, top, right, bottom, in pixels of the upright picture when the model takes one"""
+    """float [boxes, 4]: left, top, right, bottom, in pixels of the upright picture if the model takes one"""
     scores: TensorSpec
     """float [boxes]"""
     classes: TensorSpec
@@ -85,48 +85,48 @@ class BoxesOutput:
 
 @dataclass(frozen=True, kw_only=True)
 class MaskOutput:
-    """What a model sees at each place of a picture."""
+    """A class for each place of a picture."""
 
     identifier: str
     classes: TensorSpec
-    """uint8 [height, width]: the best class of each place; of a model with one class, 1 where it is"""
+    """uint8 [height, width]: the best class of each place; for a model with one class, 1 where that class is"""
     scores: TensorSpec
-    """float [height, width]: of that class"""
+    """float [height, width]: score of that class"""
     labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingOutput:
-    """A point in a space where near means alike."""
+    """A vector whose distance to others measures similarity."""
 
     identifier: str
     vector: TensorSpec
-    """float [size] of length 1"""
+    """float [size], normalized to length 1"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextOutput:
-    """What a model reads, one symbol after the other."""
+    """Recognized text, one symbol after the other."""
 
     identifier: str
     symbols: TensorSpec
-    """int64 [symbols]: positions in `alphabet`"""
+    """int64 [symbols]: indices into `alphabet`"""
     scores: TensorSpec
     """float [symbols]"""
     alphabet: tuple[str, ...]
-    """one or more characters each"""
+    """each of one or more characters"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TensorOutput:
-    """An output that an app gets as it is."""
+    """An output that the app gets unchanged."""
 
     identifier: str
     spec: TensorSpec
 
 
 ADDED = "mobpack/"
-"""How the names of nodes and values begin that a contract put around a model."""
+"""Prefix of the nodes and values that a contract adds to a model."""
 
 TypedInput = ImageInput | AudioInput | StateInput | TensorInput
 TypedOutput = ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput | TensorOutput
@@ -139,7 +139,7 @@ VERBS: Mapping[type, str] = {
     TextOutput: "read",
 }
 SEVERAL = "predict"
-"""What the method is called that gives several things at once, or a tensor."""
+"""Name of the method that returns several outputs, or a tensor."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,15 +147,15 @@ class Contract:
     inputs: tuple[TypedInput, ...]
     """in the model's order, states among them"""
     outputs: tuple[TypedOutput, ...]
-    """in the model's order, without those of states"""
+    """in the model's order, without outputs of states"""
     shapes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
-    """shapes that random inputs have, by the name of a tensor whose own is open: one after the other"""
+    """shapes of random inputs, in turn, by the name of a tensor whose own shape is open"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """what random inputs are chosen from, by the name of an integer tensor that is not any number"""
+    """values that random inputs are drawn from, by the name of an integer tensor that does not take every number"""
 
     @property
     def verb(self) -> str:
-        """What the method is called."""
+        """Name of the method."""
         if len(self.outputs) != 1:
             return SEVERAL
         return VERBS.get(type(self.outputs[0]), SEVERAL)
@@ -166,5 +166,5 @@ class Contract:
 
     @property
     def parameters(self) -> tuple[ImageInput | AudioInput | TensorInput, ...]:
-        """What an app passes: states are carried for it."""
+        """Inputs that the app passes; states are carried for it."""
         return tuple(each for each in self.inputs if not isinstance(each, StateInput))

@@ -1,15 +1,15 @@
-"""Everything a user can act on: one class, and one exit code, for each kind of failure."""
+"""Failures that a user can act on: one class and one exit code for each kind."""
 
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 SHOWN = 24
-"""Names that a hint lists at most."""
+"""Maximum number of names in a hint."""
 
 
 class MobpackError(Exception):
-    """A failure the user can mend. `message` says what is wrong and where, `hint` what to do next."""
+    """A failure the user can fix. `message` says what is wrong and where, `hint` what to do next."""
 
     EXIT_CODE: ClassVar[int] = 1
 
@@ -18,11 +18,11 @@ class MobpackError(Exception):
         self.message = message
         self.hint = hint
         self.document: Mapping[str, object] = {}
-        """what a command with --json prints beside the error"""
+        """printed beside the error by a command with --json"""
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """A hint for a `name` that is none of `known`: the one that was probably meant, else all of them."""
+    """A hint for a `name` that is not in `known`: the closest match, or else all known names."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=cutoff)
     if close:
@@ -44,7 +44,7 @@ class ModelError(MobpackError):
 
 
 class ToolError(MobpackError):
-    """Something mobpack runs or writes to (a compiler, a disk, a package client) failed or is missing."""
+    """Something that mobpack runs or writes to (a compiler, a disk, a package client) failed or is missing."""
 
     EXIT_CODE = 4
 
@@ -56,12 +56,13 @@ class ParityError(MobpackError):
 
 
 class GateError(MobpackError):
-    """A provider takes less of a model than --fail-on allows, or a variant is neither smaller nor faster than it."""
+    """A provider takes less of a model than --fail-on requires, or a variant is neither smaller nor faster than the
+    model."""
 
     EXIT_CODE = 6
 
 
 class InternalError(MobpackError):
-    """mobpack itself is at fault: what reaches the top of the program and is none of the others."""
+    """A bug in mobpack: any exception that reaches the top of the program and is none of the others."""
 
     EXIT_CODE = 70

@@ -1,4 +1,4 @@
-"""What checks found out about the files that ship."""
+"""Results of the checks on the files that ship."""
 
 import math
 from dataclasses import dataclass
@@ -7,72 +7,71 @@ from pathlib import Path
 from packager.core.values import Style
 
 NUMBERS_IN_JSON = {"ser_json_inf_nan": "strings"}
-"""For pydantic, when it writes these values: JSON has no infinity."""
+"""Pydantic setting for these values: JSON has no infinity."""
 
 
 LARGEST_VALUE = "its largest value"
-"""Where the scale of an output is from, unless its values have a known range."""
+"""Source of an output's scale, unless its values have a known range."""
 DECADES = 10
-"""How many tenths of tenths of an output's largest value a histogram of errors tells apart."""
+"""Number of powers of ten below an output's scale that a histogram of errors distinguishes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OutputError:
-    """How far one output is from the expected one, over all samples. Errors are absolute, or shares of its scale: the
-    largest finite magnitude that is expected on any sample, and at least that of the range which it is known to have.
-    """
+    """Difference between an output and the expected one, over all samples. Errors are absolute, or relative to the
+    scale: the largest finite magnitude that is expected on any sample, and at least that of the output's known
+    range."""
 
     __pydantic_config__ = NUMBERS_IN_JSON
 
     output: str
     max_abs_error: float
-    """largest |a - b|; infinity where one of the two is no number and the other is, or integers differ"""
+    """largest |a - b|; infinity where exactly one of the two is NaN or infinite, or integers differ"""
     max_rel_error: float
-    """the largest absolute error over the scale"""
+    """the largest absolute error divided by the scale"""
     worst_sample: int
     scale: float = 0.0
     scale_from: str = LARGEST_VALUE
-    """where the scale is from, in words"""
+    """source of the scale, in words"""
     rtol: float | None = None
-    """what it was judged by: its largest absolute error may be atol + rtol * scale. None where something else is asked
-    of it"""
+    """tolerance: the largest absolute error may be atol + rtol * scale. None if the output is judged otherwise"""
     atol: float | None = None
     mean_abs_error: float = 0.0
     """over the numbers that are finite in both"""
     cosine: float = 1.0
-    """of the angle between the two as vectors, all samples one after the other"""
+    """between the two as vectors, all samples concatenated"""
     sqnr_db: float = math.inf
     """10 log10(sum a^2 / sum (a - b)^2); infinity where nothing differs"""
     mismatch_count: int = 0
-    """NaN or infinity in one alone; integers, booleans and strings that differ"""
+    """NaN or infinity in only one of the two; integers, booleans and strings that differ"""
     number_count: int = 0
-    """values that were compared"""
+    """number of values compared"""
     finite_count: int = 0
-    """numbers that were finite in both; of values that have to be equal none is counted"""
+    """numbers that were finite in both; values that must be equal are not counted"""
     is_exact: bool = False
-    """whether nothing but equality counts: strings, booleans, integers wider than 8 bits"""
+    """whether values must be equal: strings, booleans, integers wider than 8 bits"""
     top1_agreement: float | None = None
-    """share of rows (last axis) whose largest number is at the same place; None where there are no rows"""
+    """share of rows (last axis) with the largest number at the same index; None if there are no rows"""
     top5_agreement: float | None = None
     """share of rows whose largest expected number is among the five largest"""
     histogram: tuple[int, ...] = ()
-    """of |error| as a share of the scale: how many are 0, below 10^-9, 10^-8 ... 1, and the rest"""
+    """number of values with |error| / scale of 0, below 10^-9, 10^-8 ... 1, and the rest"""
     failure: str = ""
-    """why it is over its tolerance, in words; empty when it is within"""
+    """why it exceeds its tolerance, in words; empty if it does not"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IllConditioned:
-    """A sample that can tell nothing: the model itself moves by more than is allowed when what it is given changes in
-    the last bits."""
+    """A sample that is useless for comparison: last-bit changes of the input move the model's own output by more than
+    the tolerance."""
 
     __pydantic_config__ = NUMBERS_IN_JSON
 
     sample: int
     output: str
-    """the one that moves the most, for what it may be off"""
+    """the output that moves the most relative to its tolerance"""
     moves_by: float
-    """largest |a - b|; infinity where numbers become none, or integers others"""
+    """largest |a - b|; infinity where numbers become NaN or infinite, or integers change"""
     scale: float
 
     @property
@@ -83,24 +82,24 @@ class IllConditioned:
 
 @dataclass(frozen=True, kw_only=True)
 class Parity:
-    """What a runner makes of a file or a graph, beside what it should compute."""
+    """Comparison of a runner's outputs for a file or a graph with the expected ones."""
 
     __pydantic_config__ = NUMBERS_IN_JSON
 
     model: str
     variant: str
     runner: str
-    """its name: `cpu`, `arm64` ..."""
+    """name of the runner: `cpu`, `arm64` ..."""
     label: str = ""
-    """the name, and the processor where a runner has several"""
+    """name and, where a runner has several, the processor"""
     runs_on: str = ""
-    """what ran it, in words"""
+    """runtime and machine, in words"""
     placed: int | None = None
-    """nodes that the runner's provider took; None where nobody says so"""
+    """nodes that the runner's provider took; None if the runtime does not report it"""
     node_count: int | None = None
     sample_count: int
     samples: str
-    """where the samples came from, in words"""
+    """source of the samples, in words"""
     tolerance: float
     """rtol: largest allowed error is atol + rtol * scale, for outputs without a tolerance of their own"""
     atol: float = 0.0
@@ -109,34 +108,34 @@ class Parity:
     sha256: str = ""
     """of the file"""
     against: str = "the original"
-    """what it was compared with, in words"""
+    """reference of the comparison, in words"""
     from_original: float | None = None
-    """max_rel_error of its float outputs beside the user's model, where that is not what it was compared with"""
+    """max_rel_error of its float outputs against the user's model, if that is not the reference"""
     distances: tuple[OutputError, ...] = ()
-    """of these, one by one; a failure in them is one of the variant, not of the file"""
+    """errors against the user's model, one by one; a failure among them is one of the variant, not of the file"""
     distance_samples: str = ""
-    """where the samples of these came from, in words"""
+    """source of the samples of `distances`, in words"""
     strays: tuple[OutputError, ...] = ()
-    """outputs of the variant that are too far on `samples`, where `distance_samples` are others: no failure"""
+    """outputs of the variant that are too far from the model on `samples`, where `distance_samples` differ: not
+    failures"""
     reshaped_outputs: tuple[str, ...] = ()
     """outputs whose real shape contradicts the declared one: packages treat them as dynamic"""
     ill_conditioned: tuple[IllConditioned, ...] = ()
-    """samples that are in none of the figures, unless all are; others were drawn in their places where they are
-    random"""
+    """samples excluded from all figures, unless all samples are; random samples were replaced by others"""
     is_judged_locally: bool = False
-    """whether all samples are ill-conditioned, so that the figures are of these, and nodes are judged one by one"""
+    """whether all samples are ill-conditioned: the figures then include them, and nodes are judged one by one"""
     unstable_outputs: tuple[str, ...] = ()
     """outputs that differ between two runs of the original (random operators): not compared"""
     skipped: str = ""
-    """why this runner did not run, in words; empty when it did"""
+    """why this runner did not run, in words; empty if it did"""
     refusal: str = ""
-    """what the runtime said when it did not run the file, in words; empty when it did"""
+    """the runtime's message when it refused the file; empty if it ran"""
     is_opened: bool = False
-    """of a refusal: whether the file was open, and a sample then refused or crashed"""
+    """after a refusal: whether the file opened, and a sample was then refused or crashed"""
 
     @property
     def conditioning(self) -> str:
-        """What it means for the comparison that samples tell nothing, in words; empty where all tell something."""
+        """Effect of ill-conditioned samples on the comparison, in words; empty if there are none."""
         if not self.ill_conditioned:
             return ""
         count = len({each.sample for each in self.ill_conditioned})
@@ -154,12 +153,12 @@ class Parity:
 
     @property
     def has_run(self) -> bool:
-        """Whether there is anything that it was compared by."""
+        """Whether there are any results to compare."""
         return not self.skipped and not self.refusal
 
     @property
     def without_numbers(self) -> tuple[str, ...]:
-        """Outputs all of whose numbers are NaN or infinite: equal ones say nothing."""
+        """Outputs whose values are all NaN or infinite: their equality proves nothing."""
         return tuple(
             each.output for each in self.outputs if each.number_count and not each.finite_count and not each.is_exact
         )
@@ -171,7 +170,7 @@ class Parity:
 
     @property
     def over(self) -> tuple[OutputError, ...]:
-        """Outputs that are not within their tolerance."""
+        """Outputs that exceed their tolerance."""
         return tuple(output for output in self.outputs if output.failure)
 
     @property
@@ -180,7 +179,7 @@ class Parity:
 
     @property
     def too_far(self) -> tuple[OutputError, ...]:
-        """Outputs of the variant that are farther from the user's model than is allowed."""
+        """Outputs of the variant that are farther from the user's model than allowed."""
         return tuple(output for output in self.distances if output.failure)
 
 
@@ -190,17 +189,17 @@ class Failure:
 
     parity: Parity
     message: str
-    """what is wrong and where, for the user"""
+    """message for the user: what is wrong and where"""
     hint: str
     evidence: Path | None = None
-    """folder with what shows it"""
+    """folder with files that reproduce it"""
     node: str = ""
-    """what is known of the first node that computes something else, in words"""
+    """description of the first node that computes a different result"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """Nodes that a provider leaves to the CPU, for one reason."""
+    """CPU fallback: nodes that a provider leaves to the CPU, for one reason."""
 
     operator: str
     count: int
@@ -211,7 +210,7 @@ class Left:
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """What a provider takes of the file that it opens."""
+    """The part of a file's graph that a provider takes."""
 
     model: str
     target: str
@@ -225,23 +224,23 @@ class Partition:
     node_count: int = 0
     """nodes of the file"""
     partition_count: int = 0
-    """pieces that the graph falls into on the provider: every border between them is a copy"""
+    """partitions of the graph on the provider: every border between two is a copy"""
     share: float | None = None
-    """of the multiply-adds, 0 to 1, estimated from shapes; None when the file has no operator that does any"""
+    """of the MACs, 0 to 1, estimated from shapes; None if the file has no operator with MACs"""
     left: tuple[Left, ...] = ()
     by: str = ""
-    """what says so: the provider itself, or rules that were read from its source"""
+    """source of the result: the provider itself, or rules derived from its source code"""
     is_measured: bool = False
-    """True when the provider itself was asked, False for rules"""
+    """True if the provider itself was asked, False for rules"""
     refusal: str = ""
-    """why the provider cannot open the file, so that an app goes on to the next one, in words; empty when it can"""
+    """why the provider cannot open the file, in words: an app then tries the next provider; empty if it can"""
     skipped: str = ""
-    """why nothing can be said, in words; empty when something is"""
+    """why there is no result, in words; empty if there is one"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KernelProof:
-    """That every node of a file has a kernel in the runtime that ships."""
+    """Proof that every node of a file has a kernel in the runtime that ships."""
 
     model: str
     variant: str
@@ -249,11 +248,11 @@ class KernelProof:
     """of the file"""
     runtime: str
     node_count: int
-    """nodes of the graph as the runtime keeps it after its own rewrites"""
+    """nodes of the graph after the runtime's own rewrites"""
     by: str
-    """how it was proven, in words"""
+    """method of the proof, in words"""
     skipped: str = ""
-    """why it could not be, in words"""
+    """why there is no proof, in words"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Turns tensor and model names into identifiers that Kotlin, Swift and TypeScript all accept."""
+"""Turns tensor and model names into identifiers that are valid in Kotlin, Swift and TypeScript."""
 
 import re
 import unicodedata
@@ -26,26 +26,26 @@ RESERVED = frozenset(
 
 
 def kebab_case(field: str) -> str:
-    """`min_sdk` -> `min-sdk`: the key in mobpack.toml of a field in code."""
+    """`min_sdk` -> `min-sdk`: the key in mobpack.toml for a field in code."""
     return field.replace("_", "-")
 
 
 def camel_case(text: str) -> str:
-    """`serving_default_input_2:0` -> `servingDefaultInput20`; empty when nothing of `text` is usable."""
+    """`serving_default_input_2:0` -> `servingDefaultInput20`; empty if `text` has no usable characters."""
     words = _words(text)
     return "".join([words[0][:1].lower() + words[0][1:], *(_capital(word) for word in words[1:])]) if words else ""
 
 
 def pascal_case(text: str) -> str:
-    """`mobile-net v2` -> `MobileNetV2`; empty when nothing of `text` is usable."""
+    """`mobile-net v2` -> `MobileNetV2`; empty if `text` has no usable characters."""
     return "".join(_capital(word) for word in _words(text))
 
 
 def identifiers(names: Iterable[str], *, prefix: str, taken: Iterable[str] = ()) -> list[str]:
     """One camelCase identifier per name, in order, all different.
 
-    `prefix` is put before names that start with a digit or have no letters: `53` -> `output53`. A reserved word
-    gets `Value` behind it, a name that is taken the first free number from 2 on.
+    `prefix` precedes names that start with a digit or have no letters: `53` -> `output53`. A reserved word gets the
+    suffix `Value`, a duplicate the first free number from 2 on.
     """
     used = set(taken)
     result = []
@@ -82,7 +82,7 @@ def _words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """ASCII alone: accents are dropped, letters without an ASCII base too."""
+    """ASCII only: drops accents, and letters without an ASCII base."""
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
 
 

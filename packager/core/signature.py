@@ -1,4 +1,4 @@
-"""Tensors as a signature shows them: names, element types, shapes."""
+"""Tensors of a signature: names, element types, shapes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,7 +22,7 @@ class ElementType(StrEnum):
     BOOL = "bool"
     STRING = "string"
     OTHER = "other"
-    """complex, 8-bit floats and sub-byte integers: no mobile API carries them"""
+    """complex, 8-bit floats and sub-byte integers: no mobile API supports them"""
 
 
 Dimension = int | str | None
@@ -30,7 +30,7 @@ Dimension = int | str | None
 
 
 LENGTH_WORDS = ("seq", "len", "time", "frame", "sample", "token", "step", "height", "width")
-"""In the name of a dimension: it counts along one input, not inputs."""
+"""Words in a dimension's name: it counts elements within one input, not inputs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +49,8 @@ class TensorSpec:
         return all(isinstance(dimension, int) for dimension in self.shape)
 
     def is_batch(self, axis: int) -> bool:
-        """Whether the dynamic dimension at `axis` counts samples: its name says so, or it comes first and its name
-        does not say that it counts something else."""
+        """Whether the dynamic dimension at `axis` counts samples: its name says so, or it comes first and its name says
+        nothing else."""
         name = str(self.shape[axis] or "").lower()
         if "batch" in name or name in ("b", "n", "bs"):
             return True

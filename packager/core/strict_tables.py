@@ -1,4 +1,4 @@
-"""How tables of mobpack.toml are read into dataclasses."""
+"""Reads tables of mobpack.toml into dataclasses."""
 
 from collections.abc import Mapping
 
@@ -10,4 +10,4 @@ STRICT: Mapping[str, object] = {
     "alias_generator": names.kebab_case,
     "use_attribute_docstrings": True,
 }
-"""What a dataclass has as `__pydantic_config__`: its fields are keys in kebab-case, and there are no others."""
+"""Value of a dataclass's `__pydantic_config__`: keys are its fields in kebab-case, and unknown keys are errors."""

@@ -1,4 +1,4 @@
-"""Values of ours as JSON: keys in kebab-case, infinities as words."""
+"""Dataclasses as JSON: keys in kebab-case, infinities as strings."""
 
 import math
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ NO_MORE: Mapping[type, tuple[str, ...]] = {}
 
 
 def plain(value: object, computed: Mapping[type, tuple[str, ...]] = NO_MORE) -> Any:
-    """What JSON can say of `value`; `computed` names properties of dataclasses that are said beside their fields.
+    """JSON form of `value`; `computed` names properties of dataclasses to include besides the fields.
 
-    Infinity is a text: `infinity`, `-infinity`.
+    Infinity becomes a string: `infinity`, `-infinity`.
     """
     if is_dataclass(value) and not isinstance(value, type):
         names = (*(each.name for each in fields(value)), *computed.get(type(value), ()))

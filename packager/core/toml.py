@@ -1,4 +1,4 @@
-"""TOML as mobpack.toml has it: read, and refused in words where nobody could build from it."""
+"""Reads TOML files, and rejects documents that no build can use."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -9,15 +9,15 @@ from packager.core import characters, user_files
 from packager.core.errors import ConfigError
 
 MAX_BYTES = 4 << 20
-"""of the file: more is none that anybody wrote"""
+"""Maximum size of a file: no hand-written one is larger."""
 DEEPEST = 64
-"""Tables and arrays within each other; none of ours has more than six."""
+"""Maximum nesting of tables and arrays; ours need at most six levels."""
 UNREAD = frozenset({"path"})
-"""Keys whose texts name what is opened and are written nowhere: a folder of the user's may have any name."""
+"""Keys whose values are only opened, never written: a user's folder may have any name."""
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The document in `path`, with a byte-order mark or without. Raises ConfigError."""
+    """The document in `path`, with or without a byte-order mark. Raises ConfigError."""
     try:
         document = tomllib.loads(user_files.read_text(path, limit_bytes=MAX_BYTES))
     except FileNotFoundError as error:
@@ -26,13 +26,13 @@ def read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: {error.strerror}", hint="give a file you can read") from error
     except RecursionError as error:
         raise _too_deep(str(path)) from error
-    except ValueError as error:  # TOML's, UTF-8's, and integers of thousands of digits
+    except ValueError as error:  # errors of TOML, of UTF-8, and of integers with thousands of digits
         raise ConfigError(f"{path}: not valid TOML: {error}", hint="see toml.io for the format") from error
     return document
 
 
 def value_of(text: str) -> Any:
-    """A value of `--set`: TOML, or text where it is not. Raises ConfigError."""
+    """A value of `--set`: TOML, or plain text if it is not valid TOML. Raises ConfigError."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except RecursionError as error:
@@ -42,12 +42,12 @@ def value_of(text: str) -> Any:
 
 
 def refuse(document: Mapping[str, Any]) -> None:
-    """Raises ConfigError for what is within too much else, and for characters that nobody sees."""
+    """Raises ConfigError for excessive nesting and for invisible characters."""
     for where, text in _texts(document, (), DEEPEST):
         if character := characters.unseen(text):
             raise ConfigError(
-                f"{characters.shown('.'.join(where))}: {characters.in_words(character)} cannot stand there",
-                hint="characters that show nothing, or turn others around, reach no package: take it out",
+                f"{characters.shown('.'.join(where))}: {characters.in_words(character)} is not allowed here",
+                hint="invisible characters and characters that reorder text are not written to packages: remove it",
             )
 
 

@@ -1,4 +1,4 @@
-"""Files that users name: regular ones of a bounded size, opened without waiting for anybody."""
+"""Opens files that users name: regular ones of a bounded size, without blocking."""
 
 import errno
 import os
@@ -16,12 +16,12 @@ KINDS = (
 
 
 def opened(path: Path, *, limit_bytes: int | None = None) -> BufferedReader:
-    """The file at `path` to read. Raises OSError, in words a user understands, for what is not there, is no regular
-    file (opening a pipe would wait for whoever writes to it, and a device may do anything), or is too large."""
+    """Opens the file at `path` for reading. Raises OSError, with a message for users, if it does not exist, is not a
+    regular file (opening a pipe would block, and a device may do anything), or is too large."""
     _refuse(_status(path), path, limit_bytes)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     try:
-        _refuse(os.fstat(descriptor), path, limit_bytes)  # another file may have taken its place meanwhile
+        _refuse(os.fstat(descriptor), path, limit_bytes)  # another file may have replaced it in the meantime
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -29,7 +29,8 @@ def opened(path: Path, *, limit_bytes: int | None = None) -> BufferedReader:
 
 
 def read(path: Path, *, limit_bytes: int) -> bytes:
-    """What is in the file. Raises OSError as `opened`, and for a file that grows beyond the limit meanwhile."""
+    """The content of the file. Raises OSError like `opened`, and if the file grows beyond the limit while it is
+    read."""
     with opened(path, limit_bytes=limit_bytes) as file:
         content = file.read(limit_bytes + 1)
     if len(content) > limit_bytes:
@@ -38,12 +39,12 @@ def read(path: Path, *, limit_bytes: int) -> bytes:
 
 
 def read_text(path: Path, *, limit_bytes: int) -> str:
-    """The same as text, without a byte-order mark. Raises UnicodeDecodeError for what is not UTF-8."""
+    """The content as text, without a byte-order mark. Raises UnicodeDecodeError if it is not UTF-8."""
     return read(path, limit_bytes=limit_bytes).decode("utf-8-sig")
 
 
 def size_of(path: Path) -> int:
-    """In bytes. Raises OSError as `opened`."""
+    """Size in bytes. Raises OSError like `opened`."""
     status = _status(path)
     _refuse(status, path, None)
     return status.st_size
@@ -52,8 +53,8 @@ def size_of(path: Path) -> int:
 def _status(path: Path) -> os.stat_result:
     try:
         return path.stat()
-    except ValueError as error:  # a character of it is the zero byte
-        raise OSError(errno.EINVAL, "no path of a file", str(path)) from error
+    except ValueError as error:  # the path contains a zero byte
+        raise OSError(errno.EINVAL, "not a valid file path", str(path)) from error
 
 
 def _refuse(status: os.stat_result, path: Path, limit_bytes: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Functions of the user's own, named `module:function`: finds them, and says where they fail."""
+"""Finds functions of the user's own, named `module:function`, and reports where they fail."""
 
 import importlib
 import importlib.util
@@ -15,7 +15,7 @@ from packager.core.errors import ConfigError, MobpackError, nearest
 FUNCTION = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
 """`package.module:function`"""
 NOT_THE_USERS = (__file__, "<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
-"""What tracebacks name besides: this file, and Python's own import."""
+"""Frames that a traceback contains besides the user's: this file, and Python's own import."""
 
 
 def is_function(text: str) -> bool:
@@ -25,9 +25,8 @@ def is_function(text: str) -> bool:
 
 @contextmanager
 def users_code(what: str, folder: Path, hint: str) -> Iterator[None]:
-    """Runs with `folder` in front of the places of modules. Whatever is raised within, but our own errors, is a
-    ConfigError that says where in it, with the traceback behind it; what it prints goes to stderr, since stdout belongs
-    to results."""
+    """Runs the user's code with `folder` first on the module path. Any exception but our own becomes a ConfigError that
+    names the place, with the traceback as its cause; output goes to stderr, because stdout belongs to results."""
     sys.path.insert(0, str(folder))
     try:
         with redirect_stdout(sys.stderr):
@@ -44,7 +43,7 @@ def users_code(what: str, folder: Path, hint: str) -> Iterator[None]:
 
 @contextmanager
 def in_project(what: str, folder: Path, hint: str) -> Iterator[None]:
-    """As `users_code`, with `folder` as the working folder: a function of a project opens the files beside it."""
+    """Like `users_code`, with `folder` as the working folder: a function of a project opens the files beside it."""
     with users_code(what, folder, hint), chdir(folder):
         yield
 
@@ -70,7 +69,7 @@ def found(text: str, folder: Path, what: str, hint: str) -> Callable[..., Any]:
 
 
 def _place(error: BaseException, folder: Path) -> str:
-    """The innermost line of the user's own files, or else of anything but this one, in words."""
+    """The innermost line in the user's own files, or else outside this one, in words."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({error.filename}, line {error.lineno})"
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename not in NOT_THE_USERS]

@@ -1,4 +1,4 @@
-"""The values a build passes from step to step, in the order they flow. All are immutable."""
+"""Values that a build passes from step to step, in the order they flow. All are immutable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,40 +52,40 @@ class Model:
     operators: Mapping[str, int]
     """`domain::Op` or `Op` -> number of nodes, subgraphs and functions included"""
     size_bytes: int
-    """the file and its external data"""
+    """of the file and its external data"""
     parameter_count: int
     sha256: str
-    """of the file and its external data; empty as long as nobody has read them"""
+    """of the file and its external data; empty until they are read"""
     data_files: tuple[Path, ...] = ()
     """external data files of the original model"""
     notes: tuple[str, ...] = ()
-    """what loading changed or noticed, one sentence each; --strict makes each an error"""
+    """changes and findings of loading, one sentence each; --strict turns each into an error"""
     license_file: Path | None = None
     contract: Contract | None = None
-    """what an app passes and gets, where that is more than tensors; what it computes is in `graph` already"""
+    """inputs and outputs in an app's terms, if they are more than tensors; `graph` already contains its computations"""
 
     @property
     def data_folder(self) -> Path:
-        """What external references in `graph` are relative to."""
+        """Base folder of the external references in `graph`."""
         return data_folder(self.path)
 
     @property
     def random_operators(self) -> tuple[str, ...]:
-        """Its operators that draw random numbers: outputs may differ from run to run."""
+        """Operators that draw random numbers: outputs may differ from run to run."""
         return tuple(op for op in self.operators if op.startswith(("Random", "Bernoulli", "Multinomial")))
 
 
 def data_folder(path: Path) -> Path:
     """The folder that external references of the model at `path` are relative to, links resolved.
 
-    Model hubs keep files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
+    Model hubs store files as links into a folder of blobs; ONNX Runtime refuses links that leave the model's folder.
     """
     return path.resolve().parent
 
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """Between which numbers a value of a graph lies, as calibration found it."""
+    """The range of a value of a graph, as calibration found it."""
 
     low: float
     high: float
@@ -96,7 +96,7 @@ class FloatLayer:
     """A layer that a quantizer left in float."""
 
     name: str
-    """of its node"""
+    """name of its node"""
     operator: str
     reason: str
 
@@ -107,33 +107,33 @@ class Variant:
 
     model: Model
     name: str
-    """`source` for the model's own numbers, else as in `[variant.NAME]`"""
+    """`source` for the model in its own precision, else as in `[variant.NAME]`"""
     graph: bytes
-    """serialized ModelProto, external references as in Model.graph, or all of them into `weights`"""
+    """serialized ModelProto, with external references as in Model.graph, or all of them into `weights`"""
     quantizer: str
     weights: Path | None = None
-    """the file with the weights that a quantizer wrote, in the store; None where those of the model are used"""
+    """the file with the weights that a quantizer wrote, in the store; None if the variant uses those of the model"""
     left: tuple[FloatLayer, ...] = ()
-    """what a quantizer left in float"""
+    """layers that a quantizer left in float"""
 
     @property
     def data_folder(self) -> Path:
-        """What external references in `graph` are relative to."""
+        """Base folder of the external references in `graph`."""
         return self.weights.parent if self.weights else self.model.data_folder
 
     @property
     def size_bytes(self) -> int:
-        """Of the graph and its weights."""
+        """Size of the graph and its weights."""
         return len(self.graph) + self.weights.stat().st_size if self.weights else self.model.size_bytes
 
 
 def baseline(model: Model, name: str = "source") -> Variant:
-    """The variant that has the model's own numbers."""
+    """The variant in the model's own precision."""
     return Variant(model=model, name=name, graph=model.graph, quantizer="none")
 
 
 class Precision(StrEnum):
-    """What a graph computes with: decides which providers can use it."""
+    """Numeric representation of a graph: decides which providers can use it."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -147,11 +147,11 @@ class Precision(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Traits:
-    """What of a variant decides which graph a provider should get."""
+    """Properties of a variant that decide which graph a provider gets."""
 
     precision: Precision
     activations: str = ""
-    """element type of quantized activations: `int8`, `uint8`, `uint16`; several with `+` between"""
+    """element type of quantized activations: `int8`, `uint8`, `uint16`; several are joined with `+`"""
     weights: str = ""
     """element type of quantized weights, as above"""
     has_dynamic_shapes: bool = False
@@ -159,34 +159,35 @@ class Traits:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphRequirements:
-    """The graph that a provider wants of a variant."""
+    """The form in which a provider needs a variant's graph."""
 
     style: "Style"
     reason: str
-    """why, in words that end a line of the plan"""
+    """why, as the end of a line of the plan"""
     needs_float: bool = False
-    """a variant with quantized activations must have the quantization taken out first"""
+    """whether quantization must first be removed from a variant with quantized activations"""
     needs_unsigned: bool = False
-    """int8 activations must be written as uint8 ones first"""
+    """whether int8 activations must first be re-encoded as uint8"""
     needs_parameters_inside: bool = False
-    """it does not find scales, zero points and biases that lie in another file than the graph"""
+    """whether scales, zero points and biases must be inside the graph: the provider does not find them in another
+    file"""
     needs_one_file: bool = False
-    """it may not find weights that lie in another file"""
+    """whether weights must be inside the file: the provider may not find them in another one"""
     needs_cache_key: bool = False
-    """it keeps what it compiled under a key that it looks for in the file"""
+    """whether the file needs a key under which the provider caches what it compiled"""
     refuses_ort: str = ""
-    """why the provider cannot use an unfused graph in ORT format, in words; empty when it can"""
+    """why the provider cannot use an unfused graph in ORT format, in words; empty if it can"""
     note: str = ""
-    """what the provider will not do well with this variant, one sentence; empty when nothing"""
+    """limitation of the provider with this variant, one sentence; empty if there is none"""
 
 
 class Style(StrEnum):
-    """How far a graph is rewritten before it ships."""
+    """Extent to which a graph is rewritten before it ships."""
 
     FIXED = "fixed"
     """every rewrite that helps ARM's CPU kernels is in the file; providers cannot take the fused nodes apart"""
     UNFUSED = "unfused"
-    """basic rewrites alone: providers find the nodes they know, and the runtime fuses what they leave to the CPU"""
+    """only basic rewrites: providers find the nodes they know, and the runtime fuses what they leave to the CPU"""
     PLAIN = "plain"
     """the graph as it is in the model: the runtime rewrites it on the device, at every load"""
     CONTEXT = "context"
@@ -196,12 +197,12 @@ class Style(StrEnum):
 class Format(StrEnum):
     ORT = "ort"
     ONNX = "onnx"
-    """a graph whose weights lie in files beside it, so that loading maps them instead of reading them"""
+    """a graph with its weights in files beside it, so that loading maps them instead of reading them"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """A file of a variant as it ships, and what it asks of a runtime."""
+    """A file of a variant as it ships, and its requirements on a runtime."""
 
     variant: Variant
     path: Path
@@ -211,48 +212,48 @@ class Compiled:
     size_bytes: int
     """with `data_files`"""
     operators: Mapping[str, str]
-    """`domain;since_version;Op` -> JSON of the types it is used with, `""` where all types are meant; what the runtime
-    adds when it loads the file included"""
+    """`domain;since_version;Op` -> JSON of the types it is used with, `""` for all types; includes operators that the
+    runtime adds when it loads the file"""
     disabled_optimizers: tuple[str, ...] = ()
-    """graph optimizers that were left out because they made the file grow"""
+    """graph optimizers that were disabled because they made the file grow"""
     style: Style = Style.FIXED
     format: Format = Format.ORT
     data_files: tuple[Path, ...] = ()
-    """weights of an ONNX file: they lie beside it under these names, each smaller than 2^31 bytes"""
+    """weights of an ONNX file: they ship beside it under these names, each smaller than 2^31 bytes"""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """session configuration that it has to be opened with"""
+    """session configuration that is required to open it"""
     processor: str = ""
-    """what only this file's phones have: `FP16` for arithmetic in 16 bits; empty for every phone"""
+    """processor feature that the file requires: `FP16` for 16-bit arithmetic; empty for every phone"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Which file a provider opens, and why."""
+    """The file that a provider opens, and why."""
 
     provider: str
     """`qnn`, `xnnpack` ... or `cpu`"""
     compiled: Compiled
     reason: str
     soc_models: tuple[str, ...] = ()
-    """chips that the file was compiled for, as Android names them (Build.SOC_MODEL); empty for any"""
+    """chips that the file was compiled for, by Android's name (Build.SOC_MODEL); empty for any"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What ships of a model for one target."""
+    """Files of a model that ship for one target."""
 
     model: Model
     target: str
     choices: tuple[Choice, ...]
     """in the order in which they are tried: files for certain chips before the provider's general one, `cpu` last"""
     notes: tuple[str, ...] = ()
-    """what the plan could not do as asked, one sentence each; --strict makes each an error"""
+    """requests that the plan could not meet, one sentence each; --strict turns each into an error"""
     precision: Precision = Precision.FLOAT32
-    """what the variant computes with"""
+    """precision of the variant"""
 
     @property
     def files(self) -> tuple[Compiled, ...]:
-        """The distinct files, each once."""
+        """The distinct files."""
         return tuple({choice.compiled.sha256: choice.compiled for choice in self.choices}.values())
 
     @property
@@ -261,14 +262,14 @@ class Plan:
 
 
 def distinct_files(plans: Sequence[Plan]) -> list[Compiled]:
-    """Every file of `plans` once."""
+    """The distinct files of `plans`."""
     files = {(each.model.name, compiled.sha256): compiled for each in plans for compiled in each.files}
     return list(files.values())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """What all targets of a build share."""
+    """Properties that all targets of a build share."""
 
     name: str
     version: str
@@ -284,7 +285,7 @@ class Sources:
     texts: Mapping[PurePosixPath, str]
     files: Mapping[PurePosixPath, Path]
     links: Mapping[PurePosixPath, str] = field(default_factory=dict)
-    """where symbolic links point, from the folder they lie in"""
+    """targets of symbolic links, relative to the folder of the link"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Files on disk: written whole or not at all, replaced, zipped, hashed, and kept by content (`store/`)."""
+"""Files on disk: written whole or not at all, replaced, zipped, hashed, and stored by content (`store/`)."""

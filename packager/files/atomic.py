@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Writes files completely or not at all."""
 
 import errno
 import os
@@ -12,12 +12,12 @@ from typing import IO
 from packager.core.errors import ToolError
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
-"""What writing to a full disk, or beyond a quota, fails with."""
+"""Errors of writing to a full disk or beyond a quota."""
 
 
 def copy_rest(source: IO[bytes], destination: IO[bytes]) -> None:
-    """Copies `source` from where it stands to its end, inside the kernel where it can (copy_file_range(2)): no page of
-    it is touched here, and file systems that share blocks copy nothing at all."""
+    """Copies `source` from its position to its end, inside the kernel if possible (copy_file_range(2)): no page passes
+    through this process, and file systems that share blocks copy nothing at all."""
     destination.flush()
     if hasattr(os, "copy_file_range"):
         try:
@@ -33,7 +33,7 @@ def copy_rest(source: IO[bytes], destination: IO[bytes]) -> None:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
-    """The same content under another name: a hard link, or a copy where the disk has no links."""
+    """Puts the same content under another name: a hard link, or a copy if the disk has no links."""
     try:
         destination.hardlink_to(source)
     except OSError:
@@ -42,7 +42,7 @@ def link_or_copy(source: Path, destination: Path) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that takes the name `path` when the block ends well, and is gone when it does not.
+    """A file to write that is moved to `path` when the block succeeds, and removed when it fails.
 
     Raises ToolError when the folder cannot be written to or the disk is full.
     """
@@ -61,9 +61,9 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def atomic_files(folder: Path) -> Iterator[Path]:
-    """A folder to write files to that are moved into `folder`, the last by name first, when the block ends well.
+    """A folder to write files to that are moved into `folder`, in order of their names, when the block succeeds.
 
-    Raises ToolError when that cannot be written to or the disk is full.
+    Raises ToolError when `folder` cannot be written to or the disk is full.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,12 +78,12 @@ def atomic_files(folder: Path) -> Iterator[Path]:
 def _cannot_write(path: Path, error: OSError) -> ToolError:
     return ToolError(
         f"cannot write {path}: {error.strerror or error}",
-        hint="check the folder's permissions and the space left on its disk",
+        hint="check the folder's permissions and its free disk space",
     )
 
 
 def install_once(folder: Path, make: Callable[[Path], None]) -> None:
-    """Has `make` fill `folder`, if it is not there yet: whole or not at all, however many processes try."""
+    """Has `make` fill `folder` if it does not exist yet: completely or not at all, even with several processes."""
     if folder.is_dir():
         return
     folder.parent.mkdir(parents=True, exist_ok=True)

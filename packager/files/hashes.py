@@ -7,17 +7,17 @@ from pathlib import Path
 from packager.core.user_files import opened
 
 _known: dict[tuple[int, int, int, int], str] = {}
-"""Device, inode, size and time of change (ns) of a file -> its sha256, of files that this process has read."""
+"""Device, inode, size and modification time (ns) of a file -> its sha256, for files that this process has read."""
 
 
 def sha256_of(path: Path) -> str:
-    """Lower-case hex sha256 of a file, read in pieces."""
+    """Lower-case hex sha256 of a file, read in chunks."""
     with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def known_sha256(path: Path) -> str:
-    """As `sha256_of`; a file that this process has read before is read again only if it looks different by now.
+    """Like `sha256_of`, but reads a file again only if it looks different than before.
 
     For files that nobody writes to any more: two changes within one tick of the file system's clock look alike.
     """

@@ -1,4 +1,4 @@
-"""Folders that are replaced as a whole, or not at all."""
+"""Replaces folders as a whole, or not at all."""
 
 import contextlib
 import errno
@@ -23,28 +23,28 @@ from packager.files.exchange import exchange
 
 ABANDONED_AFTER_S = 24 * 60 * 60
 NO_LOCKS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
-"""What locking fails with on disks that cannot."""
+"""Errors of locking on disks that do not support it."""
 MAX_MARK_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """What a folder of ours is for, and how one is known: nothing else is ever replaced."""
+    """Purpose of a folder of ours, and how to recognize one: no other folder is ever replaced."""
 
     words: str
     mark: str
-    """a JSON file in it that has a key `mobpack`"""
+    """name of a JSON file in it with a key `mobpack`"""
     option: str
-    """of the command line, that names another folder"""
+    """command-line option that names another folder"""
 
 
 class StrandedError(ToolError):
-    """Neither the new folder nor the previous one could be put in its place: both are left where they are."""
+    """Neither the new folder nor the previous one could be put in place: both are left where they are."""
 
 
 @contextlib.contextmanager
 def replaced(out: Path, kind: Kind) -> Iterator[Path]:
-    """A folder beside `out` to fill; when the block ends well it takes `out`'s place, otherwise it is removed.
+    """A folder beside `out` to fill; it replaces `out` when the block succeeds and is removed when it fails.
 
     Raises ConfigError when `out` holds something that is not of `kind`, ToolError when it cannot be written.
     """
@@ -54,7 +54,7 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
         out.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(out)
         staging = out.with_name(f".{out.name}.{secrets.token_hex(6)}")
-        staging.mkdir()  # with the permissions that the user's umask gives, as whatever is written to it
+        staging.mkdir()  # with the permissions of the user's umask, like everything written into it
     except OSError as error:
         raise ToolError(
             f"cannot write to {out.parent}: {error.strerror}", hint=f"choose another folder with {kind.option}"
@@ -79,14 +79,14 @@ def replaced(out: Path, kind: Kind) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """While another mobpack replaces a folder beside `out` this one waits, and says that it does.
+    """Locks the folder around `out`: waits, with a message, while another mobpack replaces a folder there.
 
-    The lock is on the folder that both lie in, so no file is left behind. Where that cannot be locked, as on some
-    network disks, the last one to come stays, whole.
+    The lock is on the parent folder, so no file is left behind. Where it cannot be locked, as on some network disks,
+    the last writer wins with a complete folder.
     """
     try:
         folder = os.open(out.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except PermissionError:  # it can be written to and not read: nobody can lock it
+    except PermissionError:  # writable but not readable: nobody can lock it
         yield
         return
     try:
@@ -100,7 +100,7 @@ def _lock(folder: int, out: Path) -> None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        Console().say(f"another mobpack replaces a folder in {out.parent}: waiting for it")
+        Console().say(f"another mobpack is replacing a folder in {out.parent}: waiting for it")
         fcntl.flock(folder, fcntl.LOCK_EX)
     except OSError as error:
         if error.errno not in NO_LOCKS:
@@ -108,8 +108,8 @@ def _lock(folder: int, out: Path) -> None:
 
 
 def _remove_abandoned(out: Path) -> None:
-    """Removes what commands that were killed have left beside `out`; one of today may still be running. Where there is
-    no `out`, what is left may be the only copy of it."""
+    """Removes what killed commands left beside `out`; those of the last day may still be running. If there is no `out`,
+    a leftover may be its only copy and stays."""
     if not out.exists():
         return
     for left in out.parent.glob(f".{glob.escape(out.name)}.*"):
@@ -129,16 +129,16 @@ def refuse_foreign(out: Path, kind: Kind) -> None:
         is_ours = False
     if not is_ours:
         raise ConfigError(
-            f"{out} exists and is not {kind.words}", hint=f"choose another folder with {kind.option}, or empty this one"
+            f"{out} exists and is not {kind.words}", hint=f"choose another folder with {kind.option}, or empty it"
         )
 
 
 def _swap(staging: Path, out: Path, kind: Kind) -> None:
-    """Puts `staging` in the place of `out` and removes what was there. Interrupts wait meanwhile."""
+    """Puts `staging` in the place of `out` and removes the previous folder. Interrupts are deferred."""
     with interrupts_deferred():
         if not out.exists() or not exchange(staging, out):
             _rename(staging, out, kind)
-        shutil.rmtree(staging, ignore_errors=True)  # the previous one, where they were exchanged
+        shutil.rmtree(staging, ignore_errors=True)  # the previous one, if they were exchanged
 
 
 def _rename(staging: Path, out: Path, kind: Kind) -> None:
@@ -159,20 +159,20 @@ def _rename(staging: Path, out: Path, kind: Kind) -> None:
 
 
 def _put_back(previous: Path, staging: Path, out: Path, message: str) -> None:
-    """Raises StrandedError, which says where both are, when that fails, too."""
+    """Puts the previous folder back. Raises StrandedError, which names both places, if that fails too."""
     try:
         previous.rename(out)
     except OSError as error:
         raise StrandedError(
-            f"{message}; what was there could not be put back ({error.strerror}): it is in {previous}, the new one in "
-            f"{staging}",
-            hint=f"move one of them to {out}; both stay where they are until you do",
+            f"{message}; the previous folder could not be put back ({error.strerror}): it is in {previous}, "
+            f"the new one in {staging}",
+            hint=f"move one of them to {out}; mobpack touches neither",
         ) from error
 
 
 @contextlib.contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Ctrl-C, and the end of a cancelled job, inside the block take effect behind it."""
+    """Defers Ctrl-C and termination inside the block to its end."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""The folder for what mobpack keeps between runs."""
+"""The folder in which mobpack keeps data between runs."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from packager.core.errors import ToolError
 
 
 def cache_folder() -> Path:
-    """The user's cache folder for mobpack, made when it is missing."""
+    """The user's cache folder for mobpack, created if it is missing."""
     import platformdirs
 
     folder = Path(platformdirs.user_cache_dir("mobpack")).absolute()

@@ -1,1 +1,1 @@
-"""ONNX graphs: how they are seen, walked through, and where their weights lie."""
+"""ONNX graphs: views, traversal, and the location of their weights."""

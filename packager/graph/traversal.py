@@ -14,7 +14,7 @@ def all_nodes(proto: "ModelProto") -> Iterator["NodeProto"]:
 
 
 def all_graphs(proto: "ModelProto") -> Iterator["GraphProto"]:
-    """The main graph and every subgraph, those in functions included."""
+    """The main graph and every subgraph, including those in functions."""
     yield proto.graph
     for node in all_nodes(proto):
         if node.attribute:
@@ -22,14 +22,14 @@ def all_graphs(proto: "ModelProto") -> Iterator["GraphProto"]:
 
 
 def name_graphs(proto: "ModelProto") -> None:
-    """Gives graphs without a name one: ORT format keeps none for branches, and ONNX demands one."""
+    """Names unnamed graphs: ORT format drops the names of branches, and ONNX requires one."""
     for graph in all_graphs(proto):
         graph.name = graph.name or "graph"
 
 
 def nodes_in(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
-    """`nodes` and those of their subgraphs, depth first. Most have no attributes, and a model may have a million: those
-    cost one question each."""
+    """`nodes` and those of their subgraphs, depth first. Most have no attributes, and a model may have a million nodes:
+    a node without attributes costs one test."""
     for node in nodes:
         yield node
         if node.attribute:
@@ -38,15 +38,15 @@ def nodes_in(nodes: "Iterable[NodeProto]") -> Iterator["NodeProto"]:
 
 
 def subgraphs(node: "NodeProto") -> Iterator["GraphProto"]:
-    """The graphs that are attributes of `node`: branches of an If, the body of a Loop or Scan."""
+    """The graphs among the attributes of `node`: branches of an If, the body of a Loop or Scan."""
     for attribute in node.attribute:
         yield from (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs)
 
 
 def taken_by(node: "NodeProto") -> set[str]:
-    """Names of the values that `node` takes, those that its subgraphs take from outside included."""
+    """Names of the values that `node` takes, including those that its subgraphs take from outside."""
     names = set(node.input)
     for graph in subgraphs(node) if node.attribute else ():
-        names.update(value.name for value in graph.output)  # one of outside may pass through
+        names.update(value.name for value in graph.output)  # a subgraph may pass an outer value through
         names.update(name for inner in graph.node for name in taken_by(inner))
     return names

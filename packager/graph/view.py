@@ -1,6 +1,6 @@
 """A graph as the checks see it: nodes, types, shapes and the small constants, without the weights.
 
-Read from an ORT-format file (`ortformat.reader`) or from an ONNX one (`models.graphs`).
+Read from an ORT-format file (`packager.compile.reader`) or from an ONNX one (`packager.models.graphs`).
 """
 
 import heapq
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     import numpy
 
 SMALL_BYTES = 65536
-"""Constants up to this size are read: shapes, axes, scales and zero points are, weights are not."""
+"""Maximum size of constants that are read: shapes, axes, scales and zero points, but not weights."""
 
 Attribute = int | float | str | tuple[int, ...] | tuple[float, ...] | tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """What flows between nodes, or a constant."""
+    """A value that flows between nodes, or a constant."""
 
     name: str
     element: str = ""
-    """ONNX's name of the element type in lower case (`float`, `uint8`, `int4`); empty when unknown or no tensor"""
+    """ONNX's name of the element type in lower case (`float`, `uint8`, `int4`); empty if unknown or not a tensor"""
     shape: tuple[Dimension, ...] | None = None
-    """None when even the number of dimensions is unknown"""
+    """None if even the number of dimensions is unknown"""
     is_constant: bool = False
     constant: "numpy.ndarray | None" = field(default=None, repr=False, compare=False)
-    """its numbers when `is_constant` and small"""
+    """its numbers if it `is_constant` and small"""
 
     @property
     def rank(self) -> int | None:
@@ -39,7 +39,7 @@ class Value:
 
     @property
     def sizes(self) -> tuple[int, ...] | None:
-        """The shape when every dimension is known."""
+        """The shape if every dimension is known."""
         if self.shape is None or not all(isinstance(dimension, int) for dimension in self.shape):
             return None
         return tuple(dimension for dimension in self.shape if isinstance(dimension, int))
@@ -48,17 +48,17 @@ class Value:
 @dataclass(frozen=True, kw_only=True)
 class Node:
     name: str
-    """unique in its graph: nodes that the file leaves without a name are named after their first output"""
+    """unique in its graph: unnamed nodes take the name of their first output"""
     op: str
     domain: str
     """empty for ai.onnx"""
     since_version: int
-    """the operator set version that defined this form of the operator; 0 when the file does not say"""
+    """the operator set version that defined this form of the operator; 0 if the file does not say"""
     inputs: tuple[str, ...]
-    """names of values; empty for an optional input that is not there"""
+    """names of values; empty for an omitted optional input"""
     outputs: tuple[str, ...]
     attributes: Mapping[str, Attribute]
-    """numbers, texts and lists of them; tensors and graphs are left out"""
+    """numbers, strings and lists of them, without tensors and graphs"""
     subgraphs: "tuple[Graph, ...]" = ()
 
     @property
@@ -70,7 +70,7 @@ class Node:
 @dataclass(frozen=True, kw_only=True)
 class Graph:
     nodes: tuple[Node, ...]
-    """in an order in which they can run"""
+    """in a valid execution order"""
     values: Mapping[str, Value]
     inputs: tuple[str, ...]
     """without the initializers"""
@@ -78,7 +78,7 @@ class Graph:
     opsets: Mapping[str, int] = field(default_factory=dict)
 
     def value(self, name: str) -> Value:
-        """The value called `name`; one of which nothing is known when the graph says nothing about it."""
+        """The value called `name`; an empty one if the graph says nothing about it."""
         return self.values.get(name) or Value(name=name)
 
     def all_nodes(self) -> Iterator[Node]:
@@ -105,9 +105,9 @@ class Graph:
 
 
 def running_order(taken: Sequence[Collection[str]], made: Sequence[Collection[str]]) -> list[int]:
-    """Indices of nodes in an order in which they can run, the given one wherever that is such an order.
+    """Indices of nodes in a valid execution order, close to the given one.
 
-    `taken` and `made` are the names of values that each node takes and makes. Nodes in a circle are left out.
+    `taken` and `made` are the names of the values that each node consumes and produces. Nodes in a cycle are left out.
     """
     makers = {name: index for index, names in enumerate(made) for name in names if name}
     needed = [{makers[name] for name in names if name in makers} for names in taken]

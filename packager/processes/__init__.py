@@ -1,1 +1,1 @@
-"""Programs beside this one: how they start and end, how they answer, and how pinned ones are fetched."""
+"""Child processes: how they start and end, how they answer, and how pinned ones are fetched."""

@@ -1,6 +1,6 @@
-"""Programs of ours that run beside this one and speak in lines of JSON: they tell how far they are, or answer requests.
+"""Child processes that speak lines of JSON: they report progress, or answer requests.
 
-The first half is for whoever starts them; `Channel` is for the programs themselves.
+The first half is for the parent; `Channel` is for the child.
 """
 
 import errno
@@ -21,7 +21,7 @@ from packager.processes.children import python
 from packager.processes.commands import last_lines
 
 GRACE_S = 5
-"""How long a program that is no longer needed may take to end by itself."""
+"""Time that a program that is no longer needed may take to end by itself."""
 
 
 class CrashError(Exception):
@@ -41,11 +41,11 @@ def run_with_progress(
     crash: str,
     hint: str,
 ) -> dict[str, Any]:
-    """Runs `python -m module` on `job`, written to `folder`; gives `progress` every `done` that it prints, and returns
-    the last thing it printed.
+    """Runs `python -m module` on `job`, written to `folder`; passes every `done` that it prints to `progress`, and
+    returns the last object it printed.
 
-    The program dies with whatever ends this function early, Ctrl-C for one. Raises what the program says has failed,
-    ModelError that says `crash` and the signal when it dies of one, OSError when its disk is full.
+    The program ends with this function, however that ends, Ctrl-C included. Raises the failure that the program
+    reports, ModelError that says `crash` and the signal if one kills it, OSError if its disk is full.
     """
     answer: dict[str, Any] = {}
     with Program(["-m", module], job, folder) as program:
@@ -61,13 +61,13 @@ def run_with_progress(
 
 
 def raise_failure(answer: Mapping[str, Any]) -> None:
-    """Raises what an answer says has failed: `{"failed": class in packager.core.errors, "message", "hint"}`."""
+    """Raises the failure in an answer: `{"failed": class in packager.core.errors, "message", "hint"}`."""
     if "failed" in answer:
         raise getattr(errors, answer["failed"])(answer["message"], hint=answer["hint"])
 
 
 class Program:
-    """A Python program of ours in a process of its own; it is gone when the `with` ends."""
+    """A child process running Python code of ours; it has ended when the `with` block ends."""
 
     def __init__(
         self,
@@ -78,10 +78,10 @@ class Program:
         command: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`job`, and what the program complains of, are written to `folder`, its working folder: paths in `job` have to
-        be absolute.
+        """Writes `job` and the program's standard error to `folder`, its working folder: paths in `job` must be
+        absolute.
 
-        `command` runs `program` (`-m module`, or a path) where that is not this Python; it needs the variables of
+        `command` runs `program` (`-m module`, or a path) if not with this Python; it needs the variables of
         `environment`.
         """
         self.name = Path(program[-1]).name
@@ -104,14 +104,15 @@ class Program:
         self.end(is_in_order=kind is None)
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What it prints until it ends. Raises CrashError, OSError for a full disk, RuntimeError for its own bugs."""
+        """The objects it prints until it ends. Raises CrashError, OSError for a full disk, RuntimeError for its own
+        bugs."""
         assert self.process.stdout
         for line in self.process.stdout:
             yield json.loads(line)
         self._refuse()
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The next thing that it prints once it has `request`. Raises as `lines` does when it ends instead."""
+        """Sends `request` and returns the next object it prints. Raises like `lines` if it ends instead."""
         assert self.process.stdin
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
@@ -122,17 +123,17 @@ class Program:
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
-        """The next thing that it prints. Raises as `lines` does when it ends instead."""
+        """The next object it prints. Raises like `lines` if it ends instead."""
         for answer in self.lines():
             return answer
         raise RuntimeError(f"{self.name} ended without an answer")
 
     def close_stdin(self) -> None:
-        """What reads requests finds their end."""
+        """Closes its standard input: a program that reads requests then ends."""
         _close(self.process.stdin)
 
     def end(self, *, is_in_order: bool = True) -> None:
-        """Lets it end, or ends it."""
+        """Lets it end by itself, or kills it."""
         try:
             if is_in_order:
                 self.close_stdin()
@@ -145,7 +146,7 @@ class Program:
             _close(self.process.stdout)
 
     def _refuse(self) -> None:
-        """Raises for a program that did not end well."""
+        """Raises if the program did not end well."""
         code = self.process.wait()
         if code < 0:
             raise CrashError(signal.Signals(-code).name)
@@ -166,16 +167,17 @@ def _close(stream: IO[str] | None) -> None:
 
 @dataclass(frozen=True)
 class Channel:
-    """Standard input and output of a program of ours, for JSON lines alone."""
+    """Standard input and output of a child process of ours, reserved for JSON lines."""
 
     requests: IO[str]
     answers: IO[str]
 
     @classmethod
     def taken_over(cls) -> "Channel":
-        """What libraries and users' functions print from now on goes to standard error, and they have nothing to read.
+        """Takes over both: later prints of libraries and users' functions go to standard error, and their input is
+        empty.
 
-        Without it one `print` of theirs would be taken for an answer.
+        Otherwise a `print` of theirs would be taken for an answer.
         """
         sys.stdout.flush()
         requests = os.fdopen(os.dup(0), encoding="utf-8")
@@ -191,5 +193,5 @@ class Channel:
         self.answers.flush()
 
     def say_failure(self, error: MobpackError) -> None:
-        """What `raise_failure` raises again on the other side."""
+        """Prints a failure that `raise_failure` raises again in the parent."""
         self.say({"failed": type(error).__name__, "message": error.message, "hint": error.hint})

@@ -1,8 +1,9 @@
-"""Starts every program that mobpack runs, so that nothing in the user's folder is code and none outlives this process.
+"""Starts every program that mobpack runs, so that nothing in the user's folder is run as code and no program outlives
+this process.
 
-A program runs in a scratch folder, where it finds no `pip.py`, `.npmrc` or `numpy.py` of anybody's, and Python ones do
-not look for modules there either (`python`). Each has a process group of its own: what it has started ends with it. A
-guard, a process that waits for this one to end, then ends what is left, however this one was ended.
+A program runs in a scratch folder, where it finds no stray `pip.py`, `.npmrc` or `numpy.py`, and Python programs do not
+look for modules there either (`python`). Each has a process group of its own, so that the programs it starts end with
+it. A guard, a process that waits for this one to end, then kills the groups that are left, however this one ended.
 """
 
 import atexit
@@ -18,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
-"""pip's onnxruntime keeps a database of events in the user's cache folder unless it is told not to."""
+"""Environment that keeps pip's onnxruntime from keeping a database of events in the user's cache folder."""
 KEPT = frozenset(
     """
     PYTHONHOME PYTHONPATH PYTHONUSERBASE PYTHONNOUSERSITE PYTHONPLATLIBDIR PYTHONHASHSEED PYTHONDONTWRITEBYTECODE
     PYTHONPYCACHEPREFIX
     """.split()
 )
-"""Variables of the user's that a Python of ours is left with: where modules are. Others change what a program does or
+"""The user's variables that remain set for a child Python: where modules are. Others change what a program does or
 prints (PYTHONINSPECT, PYTHONOPTIMIZE, PYTHONWARNINGS, PYTHONIOENCODING)."""
 GUARD = """
 living=" "
@@ -37,11 +38,11 @@ while read -r sign group; do
 done
 for group in $living; do kill -KILL "-$group" 2>/dev/null; done
 """
-"""A program for sh: reads `+ GROUP` and `- GROUP`, and where its input ends it ends the groups that are left."""
+"""A program for sh: reads `+ GROUP` and `- GROUP`, and kills the remaining groups at the end of its input."""
 
 
 def python() -> tuple[str, ...]:
-    """Runs a Python program. -P: neither its folder nor the working folder is a place of modules."""
+    """Command that runs a Python program. -P: neither its folder nor the working folder is on the module path."""
     return (sys.executable, "-P")
 
 
@@ -55,9 +56,9 @@ def start(
     stderr: Any = subprocess.PIPE,
     is_text: bool = True,
 ) -> "subprocess.Popen[Any]":
-    """Starts `command` in `folder`, a scratch folder or one that the command is about; give it to `end` when done.
+    """Starts `command` in `folder`, a scratch folder or the one it works on; pass the process to `end` when done.
 
-    Paths in `command` must be absolute, or be meant within `folder`. Raises OSError when it cannot be started.
+    Paths in `command` must be absolute, or relative to `folder`. Raises OSError if it cannot be started.
     """
     process = subprocess.Popen(
         [str(part) for part in command],
@@ -75,7 +76,7 @@ def start(
 
 
 def end(process: "subprocess.Popen[Any]") -> None:
-    """Ends a process that still runs, with whatever it has started."""
+    """Kills a running process with everything it started."""
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -86,9 +87,9 @@ def end(process: "subprocess.Popen[Any]") -> None:
 def run(
     command: Sequence[str | Path], *, folder: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs `command` to its end, in an empty folder where none is given, and returns what it printed.
+    """Runs `command` to its end, in an empty folder if none is given, and returns its output.
 
-    Raises OSError when it cannot be started.
+    Raises OSError if it cannot be started.
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as scratch:
@@ -104,17 +105,17 @@ def run(
 
 
 def variables(own: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a program: this process's, without what would make a Python do something else, then `own`."""
+    """The environment of a program: this process's, without variables that change Python's behaviour, then `own`."""
     known = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON") or name in KEPT}
     if "PYTHONPATH" in known:
-        # An empty part means the working folder, and a relative one is meant within that of this process.
+        # An empty part means the working folder, and a relative one is relative to that of this process.
         parts = [os.path.abspath(part) for part in known["PYTHONPATH"].split(os.pathsep) if part]  # noqa: PTH100
         known["PYTHONPATH"] = os.pathsep.join(parts)
     return {**known, **QUIET, **own}
 
 
 class _Guard:
-    """Tells a process which groups run; when this process ends, however it does, that one ends them."""
+    """A process that is told which groups run, and kills them when this process ends."""
 
     def __init__(self) -> None:
         self._living: set[int] = set()
@@ -133,7 +134,7 @@ class _Guard:
             self._told(f"- {group}")
 
     def stop(self) -> None:
-        """Closes its input: it ends what still runs, and itself."""
+        """Closes its input: it kills the groups that still run, and ends."""
         with self._lock:
             if self._process and self._process.stdin:
                 with suppress(BrokenPipeError):
@@ -142,7 +143,7 @@ class _Guard:
             self._process = None
 
     def _begin(self) -> None:
-        """Starts it, outside of this process's group and session: what ends those must not end it first."""
+        """Starts it outside of this process's group and session: a signal to those must not kill it first."""
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", GUARD],
             cwd="/",
@@ -156,7 +157,7 @@ class _Guard:
             self._told(f"+ {group}")
 
     def _told(self, line: str) -> bool:
-        """Whether it took the line; not when there is none, or somebody has ended it."""
+        """Whether it took the line: not if it does not run, or was killed."""
         if not self._process or not self._process.stdin:
             return False
         try:

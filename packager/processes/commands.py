@@ -1,4 +1,4 @@
-"""Runs programs to their end and says in words what they fail at."""
+"""Runs programs to their end and describes their failures."""
 
 import errno
 import json
@@ -22,9 +22,9 @@ def run(
     environment: Mapping[str, str] | None = None,
     hint: str = "",
 ) -> str:
-    """Runs `command` to its end, in `cwd` or else in an empty folder, and returns what it printed.
+    """Runs `command` to its end, in `cwd` or else in an empty folder, and returns its output.
 
-    Raises ToolError with the last lines of its output when it fails; `what` says in words what it was for.
+    Raises ToolError with the last lines of its output if it fails; `what` says what it was for.
     """
     try:
         done = children.run(command, folder=cwd, environment=environment)
@@ -48,12 +48,12 @@ def run_job(
     command: Sequence[str] = (),
     owner: str = "",
 ) -> dict[str, Any]:
-    """Runs a Python program of ours in a process of its own on `job`, written to `folder`, and returns its answer.
+    """Runs a Python program of ours in a child process on `job`, written to `folder`, and returns its answer.
 
-    `folder` is its working folder, so that paths in `job` have to be absolute. The program reads the JSON file that is
-    its last argument and prints one line of JSON. `command` runs it where that is not this Python, and `owner` is then
-    the name of the environment that it belongs to. Raises ModelError that says `crash` and the signal when the process
-    dies of one, OSError when its disk is full, ToolError when the environment lacks something.
+    `folder` is its working folder: paths in `job` must be absolute. The program reads the JSON file that is its last
+    argument and prints one line of JSON. `command` runs it if not with this Python, and `owner` is then the name of its
+    environment. Raises ModelError that says `crash` and the signal if one kills it, OSError if its disk is full,
+    ToolError if the environment lacks something.
     """
     request = folder / "job.json"
     request.write_text(json.dumps(job), encoding="utf-8")
@@ -74,21 +74,22 @@ def run_job(
         if owner:
             raise damaged(owner, last_lines(done.stderr, 1)) from failure
         raise failure
-    # Libraries print, too, some when the process ends: Qualcomm's does on systems that have no configuration of it.
+    # Libraries print, too, some when the process ends: Qualcomm's does on systems without a configuration for it.
     line = next(line for line in reversed(done.stdout.splitlines()) if line.startswith("{"))
     answer: dict[str, Any] = json.loads(line)
     return answer
 
 
 def damaged(environment: str, reason: str) -> ToolError:
-    """What to do about an isolated environment that was whole when it was made."""
+    """The error for an isolated environment that was complete when it was made."""
     return ToolError(f"the environment {environment} does not work: {reason}", hint=how_to_remake(environment))
 
 
 def how_to_remake(environment: str) -> str:
-    """What is there counts as whole, so it has to go first. No path: this may stand in a manifest."""
+    """Hint to recreate an environment. An existing one counts as complete, so it must be removed first. Contains no
+    path: this may end in a manifest."""
     return (
-        f"remove environments/{environment} from mobpack's cache, whose place mobpack doctor shows, "
+        f"remove environments/{environment} from mobpack's cache, which mobpack doctor locates, "
         f"then run: mobpack doctor --install {environment}"
     )
 
@@ -98,7 +99,7 @@ def last_lines(text: str, count: int = 20) -> str:
 
 
 def refuse_full_disk(output: str, folder: Path) -> None:
-    """Raises ToolError when a program that fills `folder` says in its `output` that there is no space left."""
+    """Raises ToolError if the `output` of a program that fills `folder` reports a full disk."""
     if os.strerror(errno.ENOSPC).lower() in output.lower():
         raise ToolError(
             f"no space left on the disk of {folder}, or on that of {tempfile.gettempdir()}",

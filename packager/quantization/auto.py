@@ -1,4 +1,4 @@
-"""Runs a search on a model: makes the graph of every assignment, and measures it as it would ship."""
+"""Runs a search on a model: makes the graph of every assignment, and measures it in the form that ships."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -35,10 +35,10 @@ SCORE = Step(
 
 
 def search(basis: Basis, recipe: Auto, store: Store, console: Console) -> tuple[StaticQdq, SearchResult]:
-    """The quantizer with the most layers in integers that stays within the budget of `recipe`.
+    """The quantizer with the most integer layers that stays within the budget of `recipe`.
 
-    Every score is kept in the store, so that a search that was stopped goes on where it was. Raises ModelError where no
-    quantizer is within the budget, ConfigError for a metric that fails.
+    Every score is stored, so that an interrupted search resumes. Raises ModelError if no quantizer is within the
+    budget, ConfigError for a metric that fails.
     """
     with store.scratch() as scratch, ExitStack() as stack, console.step(f"search {basis.model.name}") as announce:
         folder = _linked(basis.model, scratch / "graphs")
@@ -82,7 +82,7 @@ def _linked(model: Model, folder: Path) -> Path:
 
 @dataclass
 class _Trial:
-    """Makes the graphs of assignments and has them scored, each once."""
+    """Makes the graphs of assignments and scores each of them once."""
 
     basis: Basis
     recipe: Auto
@@ -91,12 +91,12 @@ class _Trial:
     folder: Path
     """with the model's data files; weights of trials are written beside them"""
     layers: Sequence[str]
-    """that can be in integers"""
+    """names of the layers that can be quantized"""
     ranges: dict[str, Mapping[str, Range]] = field(default_factory=dict)
     """by method"""
 
     def quantizer(self, assignment: Assignment) -> StaticQdq:
-        """What makes the graph of `assignment`."""
+        """The quantizer that makes the graph of `assignment`."""
         kept = [name for name in self.layers if name not in assignment.integer | assignment.weights]
         return StaticQdq(
             calibration=replace(self.recipe.calibration, method=assignment.method),  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ class _Trial:
         return Score(**json.loads((folder / "score.json").read_text(encoding="utf-8")))
 
     def measure(self) -> None:
-        """Finds the ranges for all methods, those that need most first: what they count serves the others."""
+        """Finds the ranges for all methods, the most demanding first: their statistics serve the others."""
         for method in sorted(self.recipe.methods, key=lambda name: name in ("minmax", "moving-average")):
             self._ranges(method, self.quantizer(Assignment(method=method, integer=frozenset(self.layers))))
 

@@ -14,7 +14,8 @@ GRAPH, WEIGHTS, LEFT = "graph.onnx", "weights.bin", "left.json"
 
 
 def draft_of(graph: bytes, data_folder: Path) -> Draft:
-    """A draft of the serialized ModelProto `graph` that is rewritten in place: weights that do not change stay."""
+    """A draft of the serialized ModelProto `graph` that is rewritten in place: unchanged weights stay where they
+    are."""
     import onnx
 
     return Draft(proto=onnx.ModelProto.FromString(graph), data_folder=data_folder)
@@ -23,9 +24,9 @@ def draft_of(graph: bytes, data_folder: Path) -> Draft:
 def quantize(
     graph: bytes, data_folder: Path, quantizer: Quantizer, ranges: Mapping[str, Range], folder: Path
 ) -> tuple[FloatLayer, ...]:
-    """Writes what `quantizer` makes of `graph` to `folder`, and returns what it left in float."""
+    """Writes the graph that `quantizer` makes of `graph` to `folder`, and returns the layers it left in float."""
     weights = folder / WEIGHTS
-    weights.touch()  # even where all weights are small enough for the graph: the variant has its own
+    weights.touch()  # even if all weights are small enough for the graph: the variant has weights of its own
     draft = replace(draft_of(graph, data_folder), weights=WeightFile(weights), ranges=ranges)
     quantizer.quantize(draft)
     (folder / GRAPH).write_bytes(draft.finish())
@@ -35,7 +36,7 @@ def quantize(
 
 
 def read_variant(folder: Path, model: Model, name: str, quantizer: str) -> Variant:
-    """What `quantize` left in `folder`."""
+    """The variant that `quantize` wrote to `folder`."""
     return Variant(
         model=model,
         name=name,

@@ -1,4 +1,4 @@
-"""What calibration and integer kernels want of a float graph: batch norms folded, constants computed, types known."""
+"""Prepares a float graph for calibration and integer kernels: folds batch norms, computes constants, infers types."""
 
 from importlib.metadata import version
 from pathlib import Path
@@ -13,15 +13,16 @@ PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__,))
 ENTRIES = {"session.disable_prepacking": "1"}
 FOLDING = ["ConstantFolding"]
 LARGEST_GROWTH = 1.25
-"""What folding may add to the size of the model, as a factor: shapes that are spread out are better left computed."""
+"""Maximum growth of the model by folding, as a factor: constants that are broadcast shapes are better computed at run
+time."""
 
 
 PER_AXIS_SINCE = 13
-"""Opset since which a scale can be that of a channel; dynamic quantization has operators of opset 11."""
+"""First opset with a scale for each channel; dynamic quantization has operators of opset 11."""
 
 
 def raised(graph: bytes) -> bytes:
-    """The serialized ModelProto `graph` in opset 13, where it is older and ONNX knows how; else as it is."""
+    """The serialized ModelProto `graph` in opset 13 if it is older and ONNX can convert it; else unchanged."""
     import onnx
     from onnx import version_converter
 
@@ -35,7 +36,7 @@ def raised(graph: bytes) -> bytes:
         newer = version_converter.convert_version(proto, PER_AXIS_SINCE)
         onnx.shape_inference.infer_shapes(newer, strict_mode=True)
     except (RuntimeError, ValueError, version_converter.ConvertError, onnx.shape_inference.InferenceError):
-        return graph  # what is too old for a quantizer, it refuses itself
+        return graph  # a quantizer rejects what is too old for it
     return bytes(newer.SerializeToString(deterministic=True))
 
 

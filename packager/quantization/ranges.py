@@ -1,4 +1,4 @@
-"""Between which numbers the values of a graph lie, by the samples of a quantizer's calibration."""
+"""Finds the ranges of a graph's values, with the samples of a quantizer's calibration."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from packager.samples.reading import READER
 
 @dataclass(frozen=True, kw_only=True)
 class Basis:
-    """What ranges are measured on."""
+    """The graph and the samples of a calibration."""
 
     model: Model
     graph: bytes
     """prepared, in float"""
     samples: calibration.Samples
     outputs: Path | None = None
-    """folder that records what `graph` gives of the samples, where they have to be run"""
+    """folder in which to record the outputs of `graph` for the samples, if they have to run"""
 
     def draft(self) -> Draft:
         return draft_of(self.graph, self.model.data_folder)
@@ -36,7 +36,7 @@ def ranges_for(
 ) -> Mapping[str, Range]:
     """The ranges of `values`; one calibration serves all methods.
 
-    Raises ModelError for values that have no range. What is odd about them is a warning.
+    Raises ModelError for values that have no range. Unusual ranges cause warnings.
     """
     model = basis.model
     request = calibration.CalibrationRequest(
@@ -56,7 +56,7 @@ def ranges_for(
 
 
 def read_samples(model: Model, settings: Calibration, console: Console) -> calibration.Samples:
-    """The samples of `settings`, each looked at once. Raises ConfigError for the first that cannot be used."""
+    """The samples of `settings`, each checked once. Raises ConfigError for the first that cannot be used."""
     how = samples_of.Settings(image=settings.image, audio=settings.audio, limit=settings.limit)
     with console.step(f"read samples from {settings.samples}"):
         inspection = samples_of.inspect(settings.samples, model, how)

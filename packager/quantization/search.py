@@ -1,16 +1,16 @@
-"""Finds the largest set of layers in integers whose loss of accuracy stays within a budget.
+"""Finds the largest set of integer layers whose loss of accuracy stays within a budget.
 
-What is tried, in this order, and how often at most:
+It tries, in this order and at most this often:
 
-1. the whole model in integers, once for every way to find ranges; of those within the budget the one with the least
-   noise at the output is taken, because a score on few samples may be better by luck;
-2. where none is within the budget: every layer alone in integers, on few samples, for how much noise it makes;
-3. the layers with the least noise in integers, of the others the weights alone: how many, by halving. Where not even
-   the weights of all layers can be integers: first how many can, by halving, the others in float;
-4. layers that were left out, one by one, the least noise first, as often as is allowed.
+1. the whole model in integers, once for each calibration method; among those within the budget it chooses the one with
+   the least noise at the output, because a score on few samples may be better by chance;
+2. if none is within the budget: every layer alone in integers, on few samples, to measure its sensitivity;
+3. the least sensitive layers in integers, and only the weights of the others: it bisects their number. If not even the
+   weights of all layers can be integers, it first bisects how many can, with the others in float;
+4. layers that were left out, one by one, the least sensitive first, up to a limit.
 
-Halving takes for granted that more layers in integers lose more. What it gives was measured itself all the same: the
-answer is always an assignment whose own drop is within the budget.
+Bisection assumes that more integer layers lose more accuracy. Its result is measured nevertheless: the answer is always
+an assignment whose own drop is within the budget.
 """
 
 import math
@@ -22,14 +22,14 @@ from packager.core.errors import ModelError
 
 @dataclass(frozen=True, kw_only=True)
 class Assignment:
-    """What every layer computes with; those in neither set stay in float."""
+    """The precision of every layer; layers in neither set stay in float."""
 
     method: str
-    """how the ranges of activations are found"""
+    """calibration method for activations"""
     integer: frozenset[str] = frozenset()
-    """layers with weights and activations in integers"""
+    """layers with integer weights and activations"""
     weights: frozenset[str] = frozenset()
-    """layers with weights in integers"""
+    """layers with integer weights only"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,49 +37,49 @@ class Evaluation:
     """One assignment that was tried."""
 
     what: str
-    """in words"""
+    """description for the report"""
     assignment: Assignment
     drop: float
-    """of the metric, from that of the float model"""
+    """of the metric, relative to the float model"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """The answer of a search."""
+    """The result of a search."""
 
     assignment: Assignment
     drop: float
     budget: float
     evaluations: tuple[Evaluation, ...]
-    """in order, those for sensitivity left out"""
+    """in order, without those for sensitivity"""
     sensitivity: Mapping[str, float]
-    """layer -> noise that it makes alone, as a share of the output's power; empty where nobody had to know"""
+    """layer -> noise of this layer alone in integers, relative to the output's power; empty if it was not needed"""
     bound: int
-    """how many evaluations there might have been, those for sensitivity included"""
+    """maximum number of evaluations, including those for sensitivity"""
     reasons: Mapping[str, str]
     """layer -> why its activations, or all of it, stay in float"""
     evaluation_count: int
-    """with those for noise"""
+    """including those for sensitivity"""
 
 
 @dataclass
 class Search:
     layers: Sequence[str]
-    """that can be in integers, in the order of the graph"""
+    """that can be quantized, in the order of the graph"""
     methods: Sequence[str]
     budget: float
     further_tries: int
     drop: Callable[[Assignment], float]
-    """of the metric, on all samples"""
+    """drop of the metric, on all samples"""
     sensitivity: Callable[[Assignment], float]
-    """at the output, on few samples, as a share of its power"""
+    """noise at the output, on few samples, relative to its power"""
     announce: Callable[[str], None] = lambda text: None
     evaluations: list[Evaluation] = field(default_factory=list)
     sensitivity_count: int = 0
-    """evaluations for noise"""
+    """evaluations for sensitivity"""
 
     def run(self) -> SearchResult:
-        """Raises ModelError where the float model itself is not within the budget."""
+        """Raises ModelError if the float model itself is not within the budget."""
         everything = frozenset(self.layers)
         tried = [self._try(f"all layers, {each}", Assignment(method=each, integer=everything)) for each in self.methods]
         within = [each for each in tried if each.drop <= self.budget]
@@ -100,7 +100,7 @@ class Search:
 
     @property
     def bound(self) -> int:
-        """Evaluations that there can be at most."""
+        """Maximum number of evaluations."""
         halving = math.ceil(math.log2(len(self.layers) + 1)) if self.layers else 0
         return len(self.methods) + max(len(self.methods), len(self.layers) + 2 + 2 * halving + self.further_tries)
 
@@ -120,7 +120,7 @@ class Search:
         return self.sensitivity(assignment)
 
     def _start(self, least_sensitive: Sequence[str], method: str) -> Evaluation:
-        """As many layers with integer weights as the budget allows, no activations."""
+        """As many layers with integer weights as the budget allows, without activations."""
         all_weights = self._try("the weights of all layers", Assignment(method=method, weights=frozenset(self.layers)))
         if all_weights.drop <= self.budget:
             return all_weights
@@ -128,7 +128,7 @@ class Search:
         if nothing.drop > self.budget:
             raise ModelError(
                 f"with every layer in float the metric drops by {nothing.drop:.3g}: the budget is {self.budget:g}",
-                hint="allow more with max-drop; tables of embeddings are in 8 bits already: embeddings = false",
+                hint="allow more with max-drop; tables of embeddings are in 8 bits already: set embeddings = false",
             )
         return self._most(
             "integer weights",
@@ -140,7 +140,7 @@ class Search:
     def _most(
         self, what: str, names: Sequence[str], start: Evaluation, assign: Callable[[Sequence[str]], Assignment]
     ) -> Evaluation:
-        """The assignment with the most of `names`, from the first on, that is within the budget; `start` has none."""
+        """The assignment with the longest prefix of `names` that is within the budget; `start` is the empty one."""
         best, low, high = start, 0, len(names)
         while low < high:
             middle = (low + high + 1) // 2
@@ -153,7 +153,7 @@ class Search:
 
     def _further(self, least_sensitive: Sequence[str], best: Evaluation) -> Evaluation:
         left = [name for name in least_sensitive if name not in best.assignment.integer]
-        for name in left[1 : self.further_tries + 1]:  # the first is what halving has tried last
+        for name in left[1 : self.further_tries + 1]:  # the bisection tried the first one last
             known = best.assignment
             assignment = replace(known, integer=known.integer | {name}, weights=known.weights - {name})
             tried = self._try(_one_more(name), assignment)
@@ -199,5 +199,5 @@ def _one_more(name: str) -> str:
 
 
 def decibels(sensitivity: float) -> str:
-    """A share of noise as the signal-to-noise ratio that it is: 0.01 is 20 dB."""
+    """Noise relative to the power, as a signal-to-noise ratio: 0.01 is 20 dB."""
     return f"{-10 * math.log10(sensitivity):.1f} dB" if sensitivity > 0 else "no noise"

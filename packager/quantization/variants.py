@@ -1,6 +1,6 @@
-"""Makes a variant of a model: prepares the graph, finds what its quantizer needs to know, and lets it rewrite.
+"""Makes a variant of a model: prepares the graph, gathers what its quantizer needs, and lets it rewrite the graph.
 
-What calibrates and searches is imported where it is needed: dynamic and weight-only take less time than that.
+Calibration and search are imported only when needed: dynamic and weight-only take less time than the import.
 """
 
 from collections.abc import Mapping
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltVariant:
-    """A variant, and what it was made with."""
+    """A variant, and the inputs that it was made from."""
 
     variant: Variant
     graph: bytes
-    """that the quantizer was given"""
+    """the quantizer's input"""
     samples: "calibration.Samples | None" = None
-    """that ranges were measured on; None for quantizers that need none"""
+    """samples of the calibration; None for quantizers that need none"""
     found: "SearchResult | None" = None
-    """the search, where there was one"""
+    """result of the search, if there was one"""
 
 
 def build_variant(
@@ -46,8 +46,8 @@ def build_variant(
 ) -> BuiltVariant:
     """The variant `name` of `model`, made by `recipe` or found in the store; `model` must be hashed.
 
-    Where samples have to be run to calibrate it, the folder `outputs` records what the float graph gives of them.
-    Raises ConfigError for samples that do not fit the model, ModelError for a model that cannot be quantized.
+    If samples have to run to calibrate it, the folder `outputs` records the float graph's outputs for them. Raises
+    ConfigError for samples that do not fit the model, ModelError for a model that cannot be quantized.
     """
     if isinstance(recipe, NoQuantizer):
         return BuiltVariant(variant=baseline(model, name), graph=model.graph)
@@ -71,7 +71,7 @@ def build_variant(
 
 
 def _basis(model: Model, settings: Calibration, outputs: Path | None, store: Store, console: Console) -> "Basis":
-    """The graph that ranges are measured on, and the samples."""
+    """The graph and the samples of the calibration."""
     from packager.quantization.ranges import Basis, read_samples
 
     refuse_quantized(model)
@@ -109,14 +109,14 @@ def _made(
 
 
 def _settings(quantizer: Quantizer) -> dict[str, object]:
-    """What its result depends on, but for how ranges were found: that is in the ranges."""
+    """Settings that its result depends on, without those of the calibration: the ranges cover these."""
     settings: dict[str, object] = asdict(quantizer)  # type: ignore[call-overload]
     settings.pop("calibration", None)
     return settings
 
 
 def settings_of(recipe: Recipe) -> dict[str, object]:
-    """The keys of a quantizer's table that are set, as JSON can say them and without the paths of this machine."""
+    """The keys that are set in a quantizer's table, as JSON and without paths of this machine."""
     settings = _plain(asdict(recipe))  # type: ignore[arg-type]
     assert isinstance(settings, dict)
     calibration: Calibration | None = getattr(recipe, "calibration", None)
@@ -126,22 +126,22 @@ def settings_of(recipe: Recipe) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """As JSON has it: keys in kebab-case, lists; what is not set is left out."""
+    """As JSON: keys in kebab-case, lists; unset values are left out."""
     if isinstance(value, dict):
         return {kebab_case(key): _plain(each) for key, each in value.items() if each not in (None, ())}
     return list(value) if isinstance(value, tuple) else value
 
 
 def _explained(left: tuple[FloatLayer, ...], reasons: Mapping[str, str]) -> tuple[FloatLayer, ...]:
-    """`left` with the reasons of a search, which knows more than that it was asked to."""
+    """`left` with the reasons of a search, which are more precise than "excluded by the configuration"."""
     return tuple(replace(each, reason=reasons.get(each.name, each.reason)) for each in left)
 
 
 def refuse_quantized(model: Model) -> None:
-    """Raises ModelError for a model that is not in float32: there is nothing to measure."""
+    """Raises ModelError for a model that is not in float32, which cannot be quantized."""
     precision = traits(read_graph(model.graph)).precision
     if precision is not Precision.FLOAT32:
         raise ModelError(
             f"{model.path}: the model is in {precision} already",
-            hint='give the float32 model that it was made of, or ship it as it is: quantizer = "none"',
+            hint='use the float32 model that it was made from, or ship it unchanged: quantizer = "none"',
         )

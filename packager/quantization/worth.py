@@ -1,4 +1,4 @@
-"""Whether a variant is worth shipping: what its speed is measured on, and the gate."""
+"""Decides whether a variant is worth shipping: measures its latency and applies the gain gate."""
 
 import json
 from dataclasses import asdict
@@ -30,12 +30,12 @@ LATENCY = Step(
     ),
 )
 RANDOM_SAMPLES = 8
-"""What a quantizer that needs no samples is measured on."""
+"""Number of random samples for a quantizer that needs none itself."""
 
 
 def require_gain(made: BuiltVariant, store: Store, console: Console) -> None:
-    """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; says so of one
-    that is only one of both."""
+    """Raises GateError for a variant that is neither smaller nor faster than its model on this machine; prints a note
+    if it is only one of the two."""
     variant = made.variant
     if variant.weights is None:
         return
@@ -47,12 +47,12 @@ def require_gain(made: BuiltVariant, store: Store, console: Console) -> None:
     except GateError as error:
         raise GateError(f"{which}: {error.message}", hint='another quantizer, or gain = "skip" in [check]') from error
     for sentence in sentences:
-        # No warning: those end in the manifest, whose bytes may not depend on the weather of a machine.
+        # Not a warning: warnings end in the manifest, which must be reproducible.
         console.say(f"  {which}: {sentence}")
 
 
 def latency_of(made: BuiltVariant, store: Store, console: Console) -> Latency:
-    """Of a variant with weights of its own beside its model, on this machine; measured once."""
+    """Latency of a variant with weights of its own and of its model, on this machine; measured once."""
     variant = made.variant
     assert variant.weights
 
@@ -68,7 +68,7 @@ def latency_of(made: BuiltVariant, store: Store, console: Console) -> Latency:
 
 
 def graphs_of(variant: Variant) -> list[str]:
-    """What tells a quantized graph, its weights and its model from others."""
+    """Keys that identify a quantized graph, its weights and its model."""
     return [key_of(variant.graph.hex()), content_key(variant.weights)]
 
 
@@ -82,7 +82,7 @@ def subjects(made: BuiltVariant) -> tuple[MeasuredGraph, MeasuredGraph]:
 
 
 def samples_for(model: Model, given: Samples | None, scratch: Path) -> tuple[Samples, str]:
-    """The `given` samples, or random ones that the model accepts; and what they are, in words."""
+    """The `given` samples, or random ones that the model accepts; with a description."""
     if given:
         return given, f"{given.count} given"
     folder = scratch / "random"

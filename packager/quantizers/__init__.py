@@ -1,4 +1,4 @@
-"""Ways to make a variant of a model. Adding one: a file and a line here."""
+"""Ways to make a variant of a model. To add one: a file and a line here."""
 
 from collections.abc import Mapping
 
@@ -13,10 +13,10 @@ from packager.quantizers.unsigned import Unsigned
 from packager.quantizers.weight_only import WeightOnly
 
 Recipe = Quantizer | Auto
-"""A quantizer, or the budget that one is searched for with."""
+"""A quantizer, or the budget for which to search one."""
 
 REWRITES: Mapping[str, type[Quantizer]] = {Dequantized.NAME: Dequantized, Unsigned.NAME: Unsigned}
-"""Those that plans, too, make the graph of a provider with."""
+"""Quantizers that plans also use, for the graph of a provider."""
 
 QUANTIZERS: Mapping[str, type[Recipe]] = {
     NoQuantizer.NAME: NoQuantizer,

@@ -1,4 +1,4 @@
-"""As many layers in integers as a budget of accuracy allows: what they are is found by measuring."""
+"""Quantizes as many layers as an accuracy budget allows, chosen by measuring."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,35 +18,37 @@ class Auto:
     quantizer: Literal["auto"] = "auto"
     """how the variant is made"""
     calibration: CalibrationKey
-    """what the ranges of activations, and the metric, are measured on"""
+    """samples for the ranges of activations and for the metric"""
     max_drop: float
-    """the budget: how much lower than that of the float model the metric may be. The float model's own is 1 for `top1`
-    and `cosine`; for `sqnr` it is how much noise there may be for the output's power: 0.001 is 30 dB, 0.01 is 20"""
+    """the budget: how much lower than the float model's the metric may be. The float model has 1 for `top1` and
+    `cosine`; for `sqnr` it is the noise relative to the output's power: 0.001 is 30 dB, 0.01 is 20"""
     metric: str = "sqnr"
     """`sqnr` (signal to quantization noise), `cosine` (similarity of outputs), `top1` (share of equal best classes), or
-    `module:function`: it gets a function that runs the model on a dictionary of inputs, and returns a number of which
-    more is better"""
+    `module:function`: it gets a function that runs the model on a dictionary of inputs, and returns a number, higher is
+    better"""
     methods: tuple[RangeMethod, ...] = ("minmax", "percentile", "entropy", "mse")
-    """ways to find ranges that are tried, each for the whole model"""
+    """calibration methods to try, each for the whole model"""
     activations: ActivationElement = "int8"
     """as for static-qdq"""
     sensitivity_samples: int = 16
-    """how many samples each layer alone is tried on"""
+    """number of samples on which each layer is tried alone"""
     further_tries: int = 8
-    """how many layers are tried one by one after the largest set was found by halving"""
+    """number of layers to try one by one after bisection has found the largest set"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float in any case"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError: the problem, `|`, the hint."""
         if self.metric not in METRICS and not is_function(self.metric):
-            raise ValueError(f"metric '{self.metric}' is not known|use {', '.join(METRICS)} or module:function")
+            raise ValueError(f"metric '{self.metric}' is unknown|use {', '.join(METRICS)} or module:function")
         if not self.max_drop >= 0:
-            raise ValueError(f"max-drop {self.max_drop:g} is negative|0.01 gives one percent away")
+            raise ValueError(f"max-drop {self.max_drop:g} is negative|0.01 allows a loss of one percent")
         if self.calibration.method != Calibration.method:
             ignored = f"calibration.method '{self.calibration.method}' would be ignored"
             raise ValueError(f"{ignored}|auto tries those of `methods`: name it there")
         if not self.methods:
-            raise ValueError("methods is empty|name at least one: minmax")
+            raise ValueError("methods is empty|add at least one: minmax")
         if self.sensitivity_samples < 1 or self.further_tries < 0:
-            raise ValueError("sensitivity-samples is at least 1, further-tries at least 0|leave them out for defaults")
+            raise ValueError(
+                "sensitivity-samples must be at least 1, further-tries at least 0|omit them to use the defaults"
+            )

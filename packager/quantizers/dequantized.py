@@ -1,7 +1,7 @@
-"""Takes the quantization out of a model again: float weights, and no rounding between operators.
+"""Removes the quantization from a model: float weights, and no rounding between operators.
 
-For providers that know no QuantizeLinear (CoreML): they run the float graph whole and the quantized one in pieces.
-Rounding goes, limits stay: quantizers leave out a Relu or Clip that the limits of 8 bits make superfluous
+For providers without QuantizeLinear (CoreML): they run the float graph whole and the quantized one in partitions.
+Rounding is removed, limits stay: quantizers drop a Relu or Clip that the limits of 8 bits make superfluous
 (QDQRemovableActivation in onnxruntime/quantization/operators/activation.py).
 """
 
@@ -35,7 +35,7 @@ class Dequantized:
 
 def _dequantize(graph: "GraphProto", data_folder: Path, opset: int) -> None:
     """Replaces DequantizeLinear of constants by float constants, and every QuantizeLinear -> DequantizeLinear by
-    nothing, or by the limits that it keeps. What is left without a user is dropped."""
+    nothing, or by the limits that it implies. Drops unused nodes."""
     from onnx import numpy_helper
 
     constants = {tensor.name: tensor for tensor in graph.initializer} | dict(_constant_nodes(graph))
@@ -95,15 +95,15 @@ def _dequantized(node: "NodeProto", read: ConstantReader) -> "numpy.ndarray":
 
 
 def _constant_nodes(graph: "GraphProto") -> "Iterator[tuple[str, TensorProto]]":
-    """Some exporters write scales and zero points as nodes."""
+    """Constant nodes: some exporters write scales and zero points that way."""
     for node in graph.node:
         if node.op_type == "Constant":
             yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
 
 
 def _limits(node: "NodeProto", read: ConstantReader) -> "tuple[numpy.ndarray, ...]":
-    """Least and, where one holds for all channels, greatest value that QuantizeLinear `node` lets through. Empty where
-    negative ones pass: no Relu was left out there."""
+    """Minimum and, if one holds for all channels, maximum that QuantizeLinear `node` lets through. Empty if negative
+    numbers pass: then no Relu was dropped there."""
     import numpy
 
     scale = read(node.input[1])
@@ -118,7 +118,7 @@ def _limits(node: "NodeProto", read: ConstantReader) -> "tuple[numpy.ndarray, ..
 def _make_clip(
     node: "NodeProto", value: str, limits: "tuple[numpy.ndarray, ...]", opset: int
 ) -> "Iterator[TensorProto]":
-    """Makes `node` keep `value` within `limits`, and gives the constants that it then takes."""
+    """Makes `node` clip `value` to `limits`, and yields the constants that it then takes."""
     from onnx import helper, numpy_helper
 
     output = node.output[0]
@@ -152,7 +152,7 @@ def _rename(graph: "GraphProto", names: dict[str, str]) -> None:
 
 
 def _used(nodes: "list[NodeProto]", outputs: set[str]) -> "list[NodeProto]":
-    """Without the QuantizeLinear and Constant nodes that nobody takes from any more."""
+    """The nodes without unused QuantizeLinear and Constant nodes."""
     taken = {name for node in nodes for name in traversal.taken_by(node)} | outputs
     nodes = [node for node in nodes if node.op_type != "QuantizeLinear" or node.output[0] in taken]
     taken = {name for node in nodes for name in traversal.taken_by(node)} | outputs

@@ -1,4 +1,4 @@
-"""Integers for weights; activations become integers as the model runs, with scales of the moment: no calibration.
+"""Integer weights; activations are quantized as the model runs, with scales of the moment: no calibration.
 
 The form is that of onnxruntime.quantization.quantize_dynamic, which ONNX Runtime fuses when it loads it
 (DynamicQuantizeMatMul, MatMulIntegerToFloat): DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast, Mul.
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 Operator = Literal["MatMul", "Gemm", "Conv", "LSTM", "Gather"]
 SINCE_OPSET = 11
-"""DynamicQuantizeLinear is that old."""
+"""First opset with DynamicQuantizeLinear."""
 SLOW = {
-    "Conv": "an integer Conv with scales of the moment is slower than a float one",
-    **dict.fromkeys(("ConvTranspose", "GRU", "RNN"), "there is no operator for it with scales of the moment"),
+    "Conv": "an integer Conv with dynamic scales is slower than a float one",
+    **dict.fromkeys(("ConvTranspose", "GRU", "RNN"), "there is no operator for it with dynamic scales"),
 }
 """Operator with weights -> why it stays in float."""
 
@@ -37,9 +37,9 @@ class Dynamic:
     quantizer: Literal["dynamic"] = "dynamic"
     """how the variant is made"""
     operators: tuple[Operator, ...] = ("MatMul", "Gemm", "LSTM", "Gather")
-    """what is quantized. `Conv` is not unless it is named: it made MobileNetV2 eight times slower than float"""
+    """operators to quantize. `Conv` only if named: it made MobileNetV2 eight times slower than float"""
     per_channel: bool = True
-    """a scale for every output channel of a weight, instead of one for all"""
+    """one scale for every output channel of a weight, instead of one for all"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
 
@@ -67,7 +67,7 @@ class Dynamic:
         draft.refuse_unchanged(self.exclude)
 
     def _leave(self, draft: Draft, node: "NodeProto") -> None:
-        """Notes why a node with weights is in no list of layers."""
+        """Records why a node with weights is not among the layers to quantize."""
         if node.op_type == "LSTM" and is_excluded(node, self.exclude):
             draft.leave(node, EXCLUDED)
         elif node.op_type in SLOW and node.op_type not in self.operators:
@@ -80,10 +80,10 @@ class _Writer:
     quantizer: WeightQuantizer
     is_per_channel: bool
     activations: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    """value -> its quantized twin, scale and zero point"""
+    """value -> its quantized counterpart, scale and zero point"""
 
     def layer(self, layer: Layer) -> Iterator["NodeProto"]:
-        """What computes the same as the node of `layer`, with integers between."""
+        """Nodes that compute the same as the node of `layer`, with integers in between."""
         self.draft.changed += 1
         node, value = layer.node, layer.value
         if node.op_type == "Gemm" and attribute(node, "transA", 0):
@@ -122,7 +122,7 @@ class _Writer:
             yield self._node("Add", [scaled, self._bias(layer)], output)
 
     def _bias(self, layer: Layer) -> str:
-        """Of a Conv it has to be spread over the dimensions behind its channels."""
+        """The bias; that of a Conv is reshaped to broadcast over the dimensions after its channels."""
         if layer.node.op_type != "Conv":
             return layer.bias
         bias = self.draft.weight(layer.bias).array()

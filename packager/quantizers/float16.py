@@ -1,7 +1,7 @@
-"""Floats of 16 bits: half the size, and computed as such where a processor or provider can.
+"""16-bit floats: half the size, and 16-bit arithmetic on processors and providers that support it.
 
-The graph is rewritten by ONNX Runtime's own converter, which knows what operators take which type; weights never pass
-through it: stand-ins do, and what has become float16 there is converted on its way from file to file.
+ONNX Runtime's own converter rewrites the graph, because it knows the types of all operators. Weights never pass through
+it: shims stand in for them, and a weight whose shim became float16 is converted in a stream from file to file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ QUANTIZED = (
     "QLinearConv",
     "QLinearMatMul",
 )
-"""Operators that models with integers have."""
+"""Operators of quantized models."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Float16:
     quantizer: Literal["float16"] = "float16"
     """how the variant is made"""
     keep_operators: tuple[str, ...] = ()
-    """operators that stay in float32, beside those that know no float16"""
+    """operators that stay in float32, besides those without float16"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float32"""
 
@@ -56,7 +56,7 @@ class Float16:
         kept = self._kept(draft)
         weights = _stand_in(draft)
         _convert(draft, kept)
-        del draft.graph.value_info[:]  # some are of stand-ins
+        del draft.graph.value_info[:]  # some are of shims
         _give_back(draft, weights)
         drop_twins(draft)
         drop_round_trips(draft)
@@ -64,7 +64,7 @@ class Float16:
         draft.refuse_unchanged(self.exclude)
 
     def _kept(self, draft: Draft) -> list[str]:
-        """The names of the nodes that stay in float32, which are noted; those without get one."""
+        """The names of the nodes that stay in float32, which are recorded; unnamed ones get a name."""
         misfits, functions = Misfits(draft), {function.name for function in draft.proto.functions}
         nodes: list[NodeProto] = []
         kept: list[str] = []
@@ -95,18 +95,18 @@ class Float16:
 
 
 def _refuse_quantized(draft: Draft) -> None:
-    """Raises ModelError for a model with integers: casts between its operators would part what belongs together."""
+    """Raises ModelError for a quantized model: casts between its operators would break their patterns."""
     found = [node for node in draft.graph.node if node.op_type in QUANTIZED]
     if found:
         raise ModelError(
-            f"nothing to quantize: the model has integers already ({found[0].op_type} '{name_of(found[0])}')",
-            hint='give the float32 model that it was made of, or ship it as it is: quantizer = "none"',
+            f"nothing to quantize: the model is quantized already ({found[0].op_type} '{name_of(found[0])}')",
+            hint='use the float32 model that it was made from, or ship it unchanged: quantizer = "none"',
         )
 
 
 def _stand_in(draft: Draft) -> "dict[str, tuple[TensorProto, Weight]]":
-    """Puts tensors of no elements in the places of large floats, and returns what they stand for. Small ones that lie
-    in files come into the graph: the converter changes what is there."""
+    """Replaces large floats by shims without elements, and returns the originals. Small tensors in files are read into
+    the graph, because the converter converts the data it finds there."""
     import onnx
 
     held = {}
@@ -125,7 +125,7 @@ def _stand_in(draft: Draft) -> "dict[str, tuple[TensorProto, Weight]]":
 
 
 def _convert(draft: Draft, kept: Sequence[str]) -> None:
-    """Runs ONNX Runtime's converter, and counts the constants that it has changed."""
+    """Runs ONNX Runtime's converter, and counts the constants that it changed."""
     from onnxruntime.transformers.float16 import convert_float_to_float16
 
     floats = {tensor.name for tensor in draft.graph.initializer if tensor.data_type == tensor.FLOAT}
@@ -140,14 +140,14 @@ def _convert(draft: Draft, kept: Sequence[str]) -> None:
     except (AssertionError, ValueError) as error:
         raise ModelError(
             f"ONNX Runtime's float16 converter refuses the model: {error or 'two tensors have one name'}",
-            hint="export it in float16, or give names that are used once",
+            hint="export it in float16, or give each tensor a unique name",
         ) from error
     halves = [tensor for tensor in draft.graph.initializer if tensor.data_type == tensor.FLOAT16]
     draft.changed += sum(tensor.name in floats for tensor in halves)
 
 
 def _give_back(draft: Draft, held: "Mapping[str, tuple[TensorProto, Weight]]") -> None:
-    """Gives stand-ins their tensors back, in the type that they have now."""
+    """Replaces shims by their tensors, in the type that the shims have now."""
     for index, tensor in enumerate(draft.graph.initializer):
         if tensor.name not in held:
             continue

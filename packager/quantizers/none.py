@@ -1,4 +1,4 @@
-"""Ships the model's own numbers."""
+"""Ships the model in its own precision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,4 +17,4 @@ class NoQuantizer:
     """how the variant is made"""
 
     def quantize(self, draft: Draft) -> None:
-        """Leaves it as it is."""
+        """Leaves the graph unchanged."""

@@ -1,4 +1,4 @@
-"""What a quantizer is: something that turns a graph into one that computes nearly the same with other numbers."""
+"""The interface of quantizers: they turn a graph into one that computes nearly the same in another precision."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,36 +14,36 @@ RangeMethod = Literal["minmax", "moving-average", "percentile", "entropy", "mse"
 
 
 METRICS = ("sqnr", "cosine", "top1")
-"""How far the outputs of two models are apart; more is better."""
+"""Metrics of the similarity of two models' outputs; higher is better."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """How the ranges of values are found."""
+    """Settings for finding the ranges of values."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     samples: str
     """inputs as the app will have them: an .npz file (one array per input, the first axis counts samples), a folder of
-    .npz, .npy, images or .wav, or `module:function`, which gives dictionaries of arrays by input name"""
+    .npz, .npy, images or .wav, or `module:function`, which yields dictionaries of arrays by input name"""
     limit: int | None = None
-    """how many of them to take, from the first on; all when absent"""
+    """maximum number of samples, from the first on; all if absent"""
     method: RangeMethod = "minmax"
-    """`minmax` keeps every value; the others cut off what is rare: `percentile`, `entropy` (least information lost),
-    `mse` (least square error); `moving-average` smooths the limits from sample to sample"""
+    """`minmax` keeps every value; the others cut off rare ones: `percentile`, `entropy` (least information lost), `mse`
+    (smallest square error); `moving-average` smooths the limits from sample to sample"""
     percentile: float = 99.999
-    """how many percent of the numbers `percentile` keeps"""
+    """percentage of the numbers that `percentile` keeps"""
     image: ImageSettings = field(default_factory=ImageSettings)
-    """how pictures become numbers"""
+    """conversion of pictures to numbers"""
     audio: AudioSettings = field(default_factory=AudioSettings)
-    """how recordings become numbers"""
+    """conversion of recordings to numbers"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError: the problem, `|`, the hint."""
         if not 50 < self.percentile <= 100:
             raise ValueError(f"percentile {self.percentile:g} is not between 50 and 100|99.999 is the default")
         if self.limit is not None and self.limit < 1:
-            raise ValueError("limit must be at least 1|leave it out to take all samples")
+            raise ValueError("limit must be at least 1|omit it to use all samples")
 
     @property
     def is_function(self) -> bool:
@@ -51,13 +51,13 @@ class Calibration:
         return is_function(self.samples)
 
     def within(self, folder: Path) -> "Calibration":
-        """The same with the path in it relative to `folder`."""
+        """A copy with the path in it relative to `folder`."""
         return self if self.is_function else replace(self, samples=str(folder / self.samples))
 
 
 class _TextOrTable:
-    """Says in the schema that a text may stand for a table with that text as its samples; `packager.config` makes it
-    one."""
+    """Says in the schema that a string may stand for a table with that string as its samples; `packager.config`
+    converts it."""
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         return {"anyOf": [{"type": "string"}, handler(schema)]}
@@ -71,13 +71,13 @@ class Quantizer(Protocol):
     NAME: ClassVar[str]
 
     def quantize(self, draft: Draft) -> None:
-        """Rewrites the draft, and notes in it what stays in float. Raises ModelError for a graph that it cannot
-        quantize at all."""
+        """Rewrites the draft, and records in it the layers that stay in float. Raises ModelError for a graph that it
+        cannot quantize at all."""
         ...
 
 
 class Calibrated(Quantizer, Protocol):
-    """A quantizer that must know between which numbers values lie."""
+    """A quantizer that needs the ranges of values."""
 
     @property
     def calibration(self) -> Calibration: ...

@@ -1,4 +1,4 @@
-"""Integers for weights and activations, scales fixed before the model ships: the fastest on phones."""
+"""Integer weights and activations, scales fixed before the model ships: the fastest on phones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from packager.rewriting.schemes import ActivationElement, Scheme, Scope, WeightE
 from packager.rewriting.selection import Selection, select, values_to_measure
 
 SINCE_OPSET = 10
-"""ONNX Runtime makes QLinearConv of a quantized Conv, which is that old."""
+"""First opset with QLinearConv, which ONNX Runtime makes of a quantized Conv."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,28 +26,28 @@ class StaticQdq:
     quantizer: Literal["static-qdq"] = "static-qdq"
     """how the variant is made"""
     calibration: CalibrationKey
-    """what the ranges of activations are measured on"""
+    """samples for the ranges of activations"""
     activations: ActivationElement = "int8"
-    """`int8` is what ARM's CPU kernels and XNNPACK like; providers that want `uint8` get the same numbers as such.
-    `uint16` keeps more precision on Qualcomm's processors, and has no kernels anywhere else"""
+    """`int8` suits ARM's CPU kernels and XNNPACK; for providers that need `uint8` the activations are re-encoded with
+    identical values. `uint16` keeps more precision on Qualcomm's processors, and has no kernels anywhere else"""
     weights: WeightElement = "int8"
     """`int8` is symmetric around zero; `uint8` has a zero point"""
     per_channel: bool = True
-    """a scale for every output channel of a weight, instead of one for all"""
+    """one scale for every output channel of a weight, instead of one for all"""
     symmetric: bool = False
     """whether activations, too, are symmetric around zero"""
     scope: Literal["auto", "kernels", "all"] = "auto"
-    """which operators without weights join in: `kernels`, those with 8-bit kernels on the CPU; `all` that a neural
-    processor may know; `auto` is `all` for 16 bits, else `kernels`"""
+    """operators without weights to quantize: `kernels`, those with 8-bit kernels on the CPU; `all` that a neural
+    processor may support; `auto` is `all` for 16 bits, else `kernels`"""
     embeddings: bool = True
-    """whether tables that a Gather picks rows of get 8 bits, too"""
+    """whether to quantize tables that a Gather reads rows of to 8 bits, too"""
     weight_only: tuple[str, ...] = ()
-    """nodes, by name, of which the weights alone are quantized: as small as all integers, more precise, slower"""
+    """nodes, by name, with only their weights quantized: the same size, more precise, slower"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
 
     def measures(self, draft: Draft) -> tuple[str, ...]:
-        """All that any choice of layers needs, so that one calibration serves every choice."""
+        """The values that any choice of layers needs, so that one calibration serves every choice."""
         layers = fit_layers(draft, ())
         return values_to_measure(select(draft, layers, dict.fromkeys(names_of(layers), self._scheme), self._scope))
 
@@ -89,7 +89,7 @@ class StaticQdq:
         return layer.name in self.weight_only or layer.node.output[0] in self.weight_only
 
     def _reason(self, layer: Layer, selection: Selection) -> str:
-        """Why the activations of a layer stay in float; empty when they do not."""
+        """Why the activations of a layer stay in float; empty if they do not."""
         if self._is_weight_only(layer):
             return "its weights alone are quantized, by the configuration"
         return selection.refused.get(layer.name, "")

@@ -1,7 +1,7 @@
-"""Writes signed quantized activations as unsigned ones: the same numbers, 128 higher.
+"""Re-encodes signed quantized activations as unsigned ones: identical values, integers 128 higher.
 
-For providers that are made for uint8 activations (QNN, NNAPI). Nothing is rounded anew: a scale keeps its value, and
-x / scale + zero_point is cut off at 0 and 255 where it was cut off at -128 and 127.
+For providers made for uint8 activations (QNN, NNAPI). No number is rounded differently: scales stay the same, and x /
+scale + zero_point saturates at 0 and 255 instead of -128 and 127.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHIFT = 128
 SUFFIX = "_unsigned"
-"""Ends the names of the zero points that are added."""
+"""Suffix of the names of the added zero points."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,10 @@ class Unsigned:
 
 
 def _shift(proto: "ModelProto", data_folder: Path) -> None:
-    """Gives every QuantizeLinear to int8 of the main graph, and the DequantizeLinear behind it, an unsigned zero point.
+    """Gives every QuantizeLinear to int8 of the main graph, and the DequantizeLinear after it, an unsigned zero point.
 
-    Left alone: values that something else takes, or that leave the graph, because they would be of another type there.
+    Values with other consumers, or that are outputs of the graph, are left alone, because their type would change
+    there.
     """
     graph = proto.graph
     points = _ZeroPoints(graph, data_folder)
@@ -64,7 +65,7 @@ def _shift(proto: "ModelProto", data_folder: Path) -> None:
 
 
 class _ZeroPoints:
-    """The zero points of a graph, and their unsigned twins."""
+    """The zero points of a graph, and their unsigned counterparts."""
 
     def __init__(self, graph: "GraphProto", data_folder: Path) -> None:
         from onnx import TensorProto
@@ -85,7 +86,7 @@ class _ZeroPoints:
         return self.made[name]
 
     def add(self) -> None:
-        """Puts the twins into the graph and takes out zero points that nobody reads any more."""
+        """Adds the counterparts to the graph and removes unused zero points."""
         import numpy
         from onnx import numpy_helper
 

@@ -1,7 +1,7 @@
-"""Integers for the weights of matrices and tables, in blocks that share a scale; activations stay in float.
+"""Integer weights of matrices and tables, in blocks that share a scale; activations stay in float.
 
 The form is that of onnxruntime.quantization's MatMulNBitsQuantizer: com.microsoft's MatMulNBits for a MatMul or Gemm,
-GatherBlockQuantized for a table of embeddings. Neither has an operator of ONNX's own that stays small in memory.
+GatherBlockQuantized for a table of embeddings. ONNX's own operators for either do not stay small in memory.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,11 +30,12 @@ class WeightOnly:
     bits: Literal[4, 8] = 4
     """of a weight"""
     block_size: Literal[16, 32, 64, 128, 256] = 32
-    """how many weights share a scale: fewer are more precise and take more space"""
+    """number of weights that share a scale: fewer are more precise and take more space"""
     operators: tuple[Operator, ...] = ("MatMul", "Gemm", "Gather")
-    """what is quantized"""
+    """operators to quantize"""
     accuracy_level: Literal[0, 1, 4] = 0
-    """what MatMulNBits multiplies in: 0 leaves it to the runtime, 1 is float32, 4 int8, which is faster"""
+    """precision in which MatMulNBits multiplies: 0 leaves it to the runtime, 1 is float32, 4 is int8, which is
+    faster"""
     exclude: tuple[str, ...] = ()
     """nodes, by name, that stay in float"""
 
@@ -89,7 +90,7 @@ class WeightOnly:
 
 
 def _flat(draft: Draft, bias: str) -> str:
-    """A bias with the one dimension that MatMulNBits wants."""
+    """A bias with the one dimension that MatMulNBits requires."""
     if len(draft.constants[bias].dims) == 1:
         return bias
     return draft.add_large(f"{bias}_flat", draft.weight(bias).array().reshape(-1))

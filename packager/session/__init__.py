@@ -1,2 +1,2 @@
-"""The program that opens models in ONNX Runtime, whatever interpreter runs it, in a folder without other modules: an
-older Python looks there first for what it imports."""
+"""The program that opens models in ONNX Runtime, in any interpreter. Its folder has no other modules, because an older
+Python would import them first."""

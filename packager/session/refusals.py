@@ -1,11 +1,11 @@
-"""ONNX Runtime's refusals in a user's words: what it says without its source lines, and what to do about it."""
+"""Explains ONNX Runtime's refusals: its message without source locations, and what to do about it."""
 
 import re
 
 PLACE = re.compile(r"\S+\.(?:cc|cpp|h):\d+ ")
 STATUS = re.compile(r"(?:\[ONNXRuntimeError\] : )?\b\d+ : [A-Z_]+ : ")
 CONDITION = re.compile(r"^\S.*? was false\. (?=\S)")
-"""What ORT_ENFORCE puts before the message: the expression in its source that did not hold."""
+"""Prefix of ORT_ENFORCE's messages: the expression in the source that did not hold."""
 BEHIND_SIGNATURE = re.compile(r"(?:::<lambda\([^>]*\)>|::operator\b|\(\)| const\b| \[with [^\]]*\])*\s*")
 
 HINTS = (
@@ -22,7 +22,7 @@ HINTS = (
     ("Failed to construct locale", "install that locale here, or name another in StringNormalizer: apps need it, too"),
     ("under development", "export with a lower opset of that domain"),
 )
-"""Words in a refusal -> what the user can do."""
+"""Words in a refusal -> the hint for the user."""
 
 
 def explain(error: str) -> str:
@@ -34,7 +34,7 @@ def explain(error: str) -> str:
 
 
 def _without_function(text: str) -> str:
-    """`text` behind the C++ signature, or the bare name of a function, that it begins with."""
+    """`text` without the C++ signature, or the bare name of a function, that it begins with."""
     opening = text.find("(")
     if opening < 0 or "::" not in text[:opening]:
         return text.partition(" ")[2]
@@ -53,5 +53,6 @@ def hint_for(error: str) -> str:
 
 
 def is_refusal(error: Exception) -> bool:
-    """ONNX Runtime's exceptions share no base class but their module; its Python part raises two of Python's own."""
+    """Whether ONNX Runtime raised `error`: its exceptions share only their module; its Python part raises two built-in
+    ones."""
     return type(error).__module__.startswith("onnxruntime") or isinstance(error, ValueError | RuntimeError)

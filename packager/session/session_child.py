@@ -1,18 +1,18 @@
-"""Speaks with ONNX Runtime in any interpreter: `python session_child.py JOB.json`. Needs onnxruntime and numpy alone.
+"""Runs ONNX Runtime in any interpreter: `python session_child.py JOB.json`. Needs only onnxruntime and numpy.
 
-It is started by path, so that the interpreters of `environments` and those of users can run it. The job is JSON:
-`task` and `model`; for `export`, which writes the graph of an ORT-format file as it stands, `output`; for the other
-tasks also `provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external data, or null),
-`optimize` and, where it is not 1, `threads` (0: as many as there are cores).
+It is started by path, so that the interpreters of `environments` and those of users can run it. The job is JSON: `task`
+and `model`; for `export`, which writes the graph of an ORT-format file unchanged, `output`; for the other tasks also
+`provider`, `provider_options`, `entries` (session configuration), `data_folder` (of external data, or null), `optimize`
+and, if it is not 1, `threads` (0: one per core).
 
-`assign` (which nodes does the provider take), `load` and `export` print one JSON line: what the task gives, or
-`{"error": text, "is_usable": bool}` where ONNX Runtime refuses: false when the provider opens no model at all here.
+`assign` (which nodes does the provider take), `load` and `export` print one JSON line: the task's result, or `{"error":
+text, "is_usable": bool}` if ONNX Runtime refuses, with false if the provider opens no model at all here.
 
-`serve` prints `{"version", "plugin", "placed", "nodes"}` once the model is open, the last two being how many of its
-nodes are the provider's, where ONNX Runtime says so. Else it prints `{"refused": text}` for a model that does not open,
-`{"idle": text}` for one of which the provider takes no node, `{"unusable": text}` where the provider does not work
-here. Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one
-for each output, and prints `{"error": ""}`, or what ONNX Runtime says against that sample.
+`serve` prints `{"version", "plugin", "placed", "nodes"}` once the model is open, the last two being the provider's
+number of nodes, if ONNX Runtime reports it. Otherwise it prints `{"refused": text}` for a model that does not open,
+`{"idle": text}` for one of which the provider takes no node, `{"unusable": text}` if the provider does not work here.
+Then it reads lines `{"sample": .npz keyed by input name, "folder": path}`, writes `folder/0.npy` and so on, one for
+each output, and prints `{"error": ""}`, or ONNX Runtime's refusal of that sample.
 """
 
 import json
@@ -28,7 +28,7 @@ from typing import Any
 import onnxruntime
 
 PLUGINS = {"qnn": "onnxruntime_qnn", "webgpu": "onnxruntime_ep_webgpu"}
-"""Provider -> the module that carries its library."""
+"""Provider -> the Python module with its library."""
 BUILT_IN = {
     "cpu": "CPUExecutionProvider",
     "xnnpack": "XnnpackExecutionProvider",
@@ -39,26 +39,26 @@ RELU = bytes.fromhex(
     "08083a330a0c0a0178120179220452656c751201675a0f0a0178120a0a08"
     "080112040a020801620f0a0179120a0a08080112040a02080142040a00100d"
 )
-"""y = Relu(x) on float[1], as a ModelProto: something every provider takes."""
+"""y = Relu(x) on float[1], as a ModelProto: every provider takes it."""
 RECORD = "session.record_ep_graph_assignment_info"
 PLACED = re.compile(rb"ode(?:s|\(s\)) placed on \[(\w+)\]\. Number of nodes: (\d+)")
-"""How the log says which provider has how many nodes."""
+"""Line of the log with a provider's number of nodes."""
 
 
 def assign(job: dict[str, Any]) -> dict[str, Any]:
     """`{"subgraphs": [{"provider", "nodes": [{"name", "op", "domain"}]}]}`.
 
-    ONNX Runtime records nothing for ORT-format files: give it what `export` wrote.
+    ONNX Runtime records nothing for ORT-format files: pass the result of `export` instead.
     """
     found = recorded(open_session(job, recording(job)))
     if job["provider"] in PLUGINS and not takes_any(job, found) and not is_usable(job):
-        # A library or an option that fails is logged, not raised.
+        # ONNX Runtime logs a library or an option that fails; it raises nothing.
         raise ValueError("the provider does not work on this machine or with these options: it takes no Relu")
     return {"subgraphs": found}
 
 
 def is_usable(job: dict[str, Any]) -> bool:
-    """Whether the provider takes what every provider takes."""
+    """Whether the provider takes the model that every provider takes."""
     simplest = {**job, "model": RELU, "data_folder": None}
     try:
         return takes_any(simplest, recorded(open_session(simplest, recording(simplest))))
@@ -94,7 +94,7 @@ def takes_any(job: dict[str, Any], subgraphs: list[dict[str, Any]]) -> bool:
 
 
 def name_of(provider: str) -> str:
-    """What ONNX Runtime calls it."""
+    """ONNX Runtime's name of the provider."""
     if provider in PLUGINS:
         return str(import_module(PLUGINS[provider]).get_ep_name())
     return BUILT_IN.get(provider, provider)
@@ -106,7 +106,8 @@ def load(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def export(job: dict[str, Any]) -> dict[str, Any]:
-    """The same nodes with the same names, weights inside; the CPU changes nothing where optimizers are off."""
+    """Writes the same nodes with the same names, weights inside; the CPU provider changes nothing without
+    optimizers."""
     options = session_options({**job, "optimize": False, "entries": {}, "data_folder": None})
     options.optimized_model_filepath = job["output"]
     options.add_session_config_entry("session.save_model_format", "ONNX")
@@ -117,7 +118,7 @@ def export(job: dict[str, Any]) -> dict[str, Any]:
 def session_options(job: dict[str, Any]) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = job.get("threads", 1)
-    options.log_severity_level = 4  # providers explain each node that they leave; what counts comes as an exception
+    options.log_severity_level = 4  # providers log each node that they leave; errors arrive as exceptions
     if not job["optimize"]:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if job["data_folder"]:
@@ -128,7 +129,7 @@ def session_options(job: dict[str, Any]) -> Any:
 
 
 def open_session(job: dict[str, Any], options: Any) -> Any:
-    """A session of the provider, with the CPU behind it. Raises ValueError where it would be of the CPU alone."""
+    """A session of the provider, with the CPU as fallback. Raises ValueError if it would be of the CPU alone."""
     provider = job["provider"]
     if provider in PLUGINS:
         name = add_plugin(provider, job["provider_options"], options)
@@ -138,7 +139,7 @@ def open_session(job: dict[str, Any], options: Any) -> Any:
         if name not in onnxruntime.get_available_providers():
             raise ValueError(f"this ONNX Runtime has no provider {name}")
         providers = [(name, job["provider_options"]), *([] if provider == "cpu" else ["CPUExecutionProvider"])]
-    # The Python wrapper tries again on the CPU alone, and only prints so, unless told otherwise.
+    # By default the Python wrapper only prints a message and tries again on the CPU alone.
     session = onnxruntime.InferenceSession(model_of(job), options, providers=providers, enable_fallback=0)
     if name not in session.get_providers():
         raise ValueError(f"ONNX Runtime opened the model without {name}")
@@ -146,12 +147,12 @@ def open_session(job: dict[str, Any], options: Any) -> Any:
 
 
 def model_of(job: dict[str, Any]) -> Any:
-    """Bytes where the weights lie in another folder: that entry counts for models from memory alone."""
+    """The model as bytes if the weights lie in another folder: that entry only applies to models from memory."""
     return Path(job["model"]).read_bytes() if job["data_folder"] else job["model"]
 
 
 def add_plugin(provider: str, provider_options: dict[str, str], options: Any) -> str:
-    """Has `options` use the plug-in provider; its name to ONNX Runtime."""
+    """Adds the plug-in provider to `options`; returns its name in ONNX Runtime."""
     module = import_module(PLUGINS[provider])
     name = str(module.get_ep_name())
     if not any(device.ep_name == name for device in onnxruntime.get_ep_devices()):
@@ -164,7 +165,7 @@ def add_plugin(provider: str, provider_options: dict[str, str], options: Any) ->
 
 
 def refusal(error: Exception) -> str:
-    """What ONNX Runtime said; raises `error` again when it is not ONNX Runtime's.
+    """ONNX Runtime's message; raises `error` again if it is not ONNX Runtime's.
 
     Its own exceptions share no base class but their module; its Python wrapper raises ValueError and RuntimeError.
     """
@@ -174,7 +175,7 @@ def refusal(error: Exception) -> str:
 
 
 Opener = Callable[[dict[str, Any]], tuple[Any, dict[str, int | None]]]
-"""Job -> a session, and how many nodes of the model are the provider's, where somebody says so."""
+"""Job -> a session, and the provider's number of nodes of the model, if known."""
 
 
 class IdleError(Exception):
@@ -205,7 +206,7 @@ def serve(job: dict[str, Any], open_model: Opener | None = None) -> None:
 
 
 def taken_over() -> tuple[Any, Any]:
-    """Standard input and output; what libraries print from now on goes to standard error."""
+    """Standard input and output; libraries print to standard error from now on."""
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -214,9 +215,9 @@ def taken_over() -> tuple[Any, Any]:
 
 
 def opened(job: dict[str, Any]) -> tuple[Any, dict[str, int | None]]:
-    """A session, and how many nodes of the model are the provider's: ONNX Runtime does not say it of ORT format.
+    """A session, and the provider's number of nodes, which ONNX Runtime does not report for ORT format.
 
-    Raises ValueError where none is: what the CPU computes must not be taken for the provider's numbers.
+    Raises ValueError if it has none: results of the CPU must not be taken for the provider's.
     """
     if job["provider"] == "cpu":
         return open_session(job, session_options(job)), {"placed": None, "nodes": None}
@@ -230,7 +231,7 @@ def opened(job: dict[str, Any]) -> tuple[Any, dict[str, int | None]]:
 
 
 def opened_and_recorded(job: dict[str, Any]) -> tuple[Any, int, int]:
-    """A session, how many nodes the provider takes, and of how many."""
+    """A session, the number of nodes the provider takes, and the total."""
     session = open_session(job, recording(job))
     found = recorded(session)
     name = name_of(job["provider"])
@@ -239,7 +240,7 @@ def opened_and_recorded(job: dict[str, Any]) -> tuple[Any, int, int]:
 
 
 def opened_and_logged(job: dict[str, Any]) -> tuple[Any, int, int]:
-    """The same of an ORT-format file, from the log, where everything that a provider takes in one piece is one node."""
+    """The same for an ORT-format file, from the log, where each partition of a provider is one node."""
     options = session_options(job)
     options.log_severity_level = 0
     with tempfile.TemporaryFile() as log:
@@ -261,7 +262,7 @@ def opened_and_logged(job: dict[str, Any]) -> tuple[Any, int, int]:
 
 
 def run_sample(session: Any, sample: Path, folder: Path) -> str:
-    """Writes the outputs; what ONNX Runtime says when it refuses the sample, else nothing."""
+    """Writes the outputs; returns ONNX Runtime's message if it refuses the sample, else an empty string."""
     import numpy
 
     with numpy.load(sample) as arrays:
@@ -269,7 +270,7 @@ def run_sample(session: Any, sample: Path, folder: Path) -> str:
     feed = {name: array.astype(object) if array.dtype.kind == "U" else array for name, array in feed.items()}
     try:
         results = [numpy.asarray(result) for result in session.run(None, feed)]
-    except Exception as error:  # ValueError of numpy's for sequences, which are no array
+    except Exception as error:  # numpy raises ValueError for sequences, which are not arrays
         return refusal(error)
     for index, array in enumerate(results):
         numpy.save(folder / f"{index}.npy", array.astype(str) if array.dtype.kind == "O" else array)

@@ -1,4 +1,5 @@
-"""Results by content: the same inputs are never computed twice, a half-made or damaged result is never used."""
+"""Stores results by content: the same inputs are never computed twice, an incomplete or damaged result is never
+used."""
 
 from packager.files.store.index import damage_of
 from packager.files.store.keys import Step, content_key, key_of

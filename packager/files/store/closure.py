@@ -1,6 +1,6 @@
-"""Which files of mobpack a result is made by: modules, all that they import or start, and what these read.
+"""Finds the files of mobpack that compute a result: modules, all that they import or start, and files these read.
 
-Read from the text of modules, by patterns: parsing them takes a second, this a few hundredths.
+Works on the text of modules, by patterns: parsing them takes a second, this a few hundredths.
 """
 
 import hashlib
@@ -19,16 +19,17 @@ from packager.render import templates_folder
 FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
 IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
 MODULE = re.compile(r"packager(?<=[\"']packager)((?:\.\w+)+)[:\"']")
-"""In a string: what is started with `-m`, or imported by name."""
+"""A module named in a string: started with `-m`, or imported by name."""
 BESIDE = re.compile(r"""with_name\(["']([\w.-]+)["']"""), re.compile(r""" / ["']([\w.-]+)["']""")
-"""A file or folder by its path: `Path(__file__).with_name("session.py")`. Patterns that begin with a word are fast."""
+"""A file or folder named by its path: `Path(__file__).with_name("session.py")`. Patterns that begin with a word are
+fast."""
 TABLE = re.compile(r"""pins\(\)\[(?:["']([\w-]+)["']|[^\]]*)\]""")
 COMMENT = re.compile(r"#[^\n]*")
 PINS = "processes/pins.toml"
 FILES = "files"
 """Table of pins.toml with a table for each file that is fetched."""
 NEUTRAL = ("packager/files/store", "packager/core/console.py")
-"""Where results are kept, and how the user is told: no result depends on it."""
+"""Modules that store results and talk to the user: no result depends on them."""
 PACKAGES = {
     "PIL": "pillow",
     "flatbuffers": "flatbuffers",
@@ -38,7 +39,7 @@ PACKAGES = {
     "onnx": "onnx",
     "onnxruntime": "onnxruntime",
 }
-"""Modules of other people -> the package whose version tells what they compute."""
+"""Third-party modules -> the package whose version identifies what they compute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ class Code:
     templates: Path
 
     def module(self, name: str) -> Path | None:
-        """The file of the module `packager.a.b`; None where there is none of that name."""
+        """The file of the module `packager.a.b`; None if there is none."""
         return _modules(self).get(name)
 
     def name(self, path: Path) -> str:
@@ -70,18 +71,18 @@ INSTALLED = Code(package=Path(__file__).parents[2], templates=templates_folder()
 
 @dataclass(frozen=True, kw_only=True)
 class References:
-    """What the text of a module names."""
+    """Names found in the text of a module."""
 
     modules: tuple[str, ...]
-    """imported, at its top or in functions: `packager.a.b.name`, where `name` may be a module or something in one"""
+    """imports, at its top or in functions: `packager.a.b.name`, where `name` may be a module or something in one"""
     strings: tuple[str, ...]
     """modules of mobpack that strings name"""
     others: tuple[str, ...]
-    """top-level modules of other people"""
+    """top-level third-party modules"""
     paths: tuple[str, ...]
     """last parts of paths"""
     tables: tuple[str, ...]
-    """of pins.toml; an empty one where the text does not say which"""
+    """of pins.toml; an empty name if the text does not say which"""
 
 
 @cache
@@ -110,9 +111,9 @@ def text_of(path: Path) -> str:
 
 @cache
 def closure(code: Code, modules: tuple[str, ...]) -> frozenset[Path]:
-    """The files of `modules` and of all that they import, start and read, pins and templates left out.
+    """The files of `modules` and of all that they import, start and read, without pins and templates.
 
-    The `__init__.py` of a folder counts where it is imported by its own name.
+    The `__init__.py` of a folder counts if it is imported by its own name.
     """
     found: set[Path] = set()
     waiting = [path for module in modules if (path := code.module(module))]
@@ -134,7 +135,7 @@ def _named_by(code: Code, path: Path) -> tuple[Path, ...]:
 
 
 def _at(code: Code, module: Path, name: str) -> Iterator[Path]:
-    """The files that `module` may mean by a path that ends with `name`: beside it, or else a program anywhere."""
+    """The files that `module` may mean by a path that ends with `name`: one beside it, or else a program anywhere."""
     beside = module.with_name(name)
     if name == Path(PINS).name:
         return
@@ -148,7 +149,7 @@ def _at(code: Code, module: Path, name: str) -> Iterator[Path]:
 
 def digest(code: Code, modules: tuple[str, ...], files: Iterable[Path] = (), templates: Iterable[str] = ()) -> str:
     """Hex sha256 of the closure of `modules`, of more `files`, of `templates` (files or folders below templates/), of
-    the pins they use and of the versions of what they import."""
+    the pins they use and of the versions of their third-party imports."""
     reached = closure(code, modules) | set(files)
     texts = [text_of(path) for path in reached if path.suffix == ".py"]
     others = {name for text in texts for name in references(text).others}
@@ -168,8 +169,8 @@ def _templates(code: Code, names: Iterable[str]) -> Iterator[Path]:
 
 
 def pins_of(code: Code, texts: Iterable[str]) -> Mapping[str, object]:
-    """The tables of pins.toml that modules with these `texts` use; a file counts where a text holds its name, or
-    puts names together from the same first word: `f"arm64-{name}"`."""
+    """The tables of pins.toml that modules with these `texts` use; a file counts if a text contains its name, or builds
+    names from the same first word: `f"arm64-{name}"`."""
     pinned = _pins(code.package / PINS)
     texts = list(texts)
     tables = {name for text in texts for name in references(text).tables}
@@ -205,6 +206,6 @@ def _version(package: str) -> str:
 
 
 def forget() -> None:
-    """Has files be read again: they are read once in a process."""
+    """Clears the cache: files are read once per process."""
     for function in (_modules, content_of, text_of, closure, _named_by, _sha256, _pins):
         function.cache_clear()

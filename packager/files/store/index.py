@@ -1,4 +1,4 @@
-"""The index of a stored result: size and sha256 of each of its files, to tell a whole result from a damaged one."""
+"""The index of a stored result: size and sha256 of each of its files, to detect damage."""
 
 import json
 import os
@@ -9,13 +9,13 @@ from typing import Any
 from packager.files.hashes import known_sha256
 
 FILES = "files"
-"""Folder of an entry with what was made."""
+"""Folder of an entry with the result."""
 INDEX = "index.json"
 """File of an entry, beside that folder."""
 
 
 def write_index(entry: Path) -> None:
-    """Writes the index of what lies in `entry`; when it returns, all of `entry` is on the disk."""
+    """Writes the index of the files in `entry`, and syncs all of `entry` to the disk."""
     found: dict[str, Any] = {"files": {}, "links": {}}
     for child in sorted(_below(entry / FILES), key=lambda each: each.path):
         path = Path(child.path)
@@ -33,9 +33,9 @@ def write_index(entry: Path) -> None:
 
 
 def damage_of(entry: Path) -> str:
-    """What is no longer as `write_index` saw it, in words; empty where all of it is.
+    """Difference between an entry and its index, in words; empty if there is none.
 
-    Files are read once in a process, unless they look different later on.
+    Files are read once per process, unless they look different later.
     """
     try:
         index = json.loads((entry / INDEX).read_text(encoding="utf-8"))
@@ -54,21 +54,21 @@ def damage_of(entry: Path) -> str:
 
 
 def _difference(entry: Path, name: str, index: dict[str, Any]) -> str:
-    """How the file or link `name` differs from `index`, in words; empty where it does not."""
+    """Difference between the file or link `name` and `index`, in words; empty if there is none."""
     path = entry / FILES / name
     if name in index["links"]:
         is_same = path.is_symlink() and str(path.readlink()) == index["links"][name]
-        return "" if is_same else "is another link"
+        return "" if is_same else "is a different link"
     size_bytes, sha256 = index["files"][name]
     if path.is_symlink() or not path.is_file():
-        return "is no file" if os.path.lexists(path) else "is missing"
+        return "is not a file" if os.path.lexists(path) else "is missing"
     if path.stat().st_size != size_bytes:
         return f"has {path.stat().st_size} bytes of {size_bytes}"
     return "" if known_sha256(path) == sha256 else "has changed"
 
 
 def _below(folder: Path) -> "Iterator[os.DirEntry[str]]":
-    """All that lies below `folder`; links are not followed."""
+    """Everything below `folder`; links are not followed."""
     with os.scandir(folder) as children:
         for child in children:
             yield child
@@ -77,7 +77,7 @@ def _below(folder: Path) -> "Iterator[os.DirEntry[str]]":
 
 
 def sync(path: Path) -> None:
-    """Has the disk hold the content of a file, or the names in a folder."""
+    """Syncs the content of a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""What a result depends on, as one string: its inputs, and the code that computes it."""
+"""Key of a result: its inputs, and the code that computes it."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from packager.files.hashes import known_sha256
 from packager.files.store.closure import INSTALLED, Code, digest
 
 LAYOUT = 2
-"""Of entries in the store: those of another layout have other keys."""
+"""Version of the store's layout: entries of another version have other keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +18,9 @@ class Step:
     """A kind of result, and the code that makes it: other code, another key."""
 
     name: str
-    """of the folder with its results"""
+    """name of the folder with its results"""
     caller: str
-    """the module that asks for the result, by its `__name__`; what it imports counts only if it is named below"""
+    """`__name__` of the module that asks for the result; its imports count only if they are named below"""
     computed_by: tuple[str, ...] = ()
     """modules that compute it, with all that they import and start"""
     templates: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Step:
 
     @cached_property
     def code(self) -> str:
-        """Hex sha256 of what makes the result."""
+        """Hex sha256 of the code and the files that make the result."""
         return self.code_in(INSTALLED)
 
     def code_in(self, code: Code) -> str:
@@ -36,7 +36,7 @@ class Step:
         return digest(code, self.computed_by, [own] if own else [], self.templates)
 
     def key(self, inputs: object) -> str:
-        """Of the result for `inputs` (anything JSON can say)."""
+        """Key of the result for `inputs` (any JSON value)."""
         return key_of([LAYOUT, self.name, self.code, inputs])
 
 
@@ -47,5 +47,5 @@ def key_of(inputs: object) -> str:
 
 
 def content_key(file: Path | None) -> str:
-    """Hex sha256 of a stored file, read once in a process; empty for none."""
+    """Hex sha256 of a stored file, read once per process; empty for None."""
     return known_sha256(file) if file else ""

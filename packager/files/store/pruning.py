@@ -1,4 +1,4 @@
-"""What the store holds, and which of it goes when it is too much: what was not used for longest."""
+"""Lists the store's content, and removes the least recently used results when it is too large."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from packager.files.store.index import FILES, INDEX
 from packager.files.store.store import GRACE_S, SCRATCH, Store
 
 MAX_BYTES = 20_000_000_000
-"""Of a store after a build, where the user asks for nothing else."""
+"""Size of the store after a build, unless the user sets another."""
 NO_STEPS = (SCRATCH, "unfinished")
 
 
@@ -21,9 +21,9 @@ class Entry:
 
     path: Path
     size_bytes: int
-    """on the disk; a file that a later used entry has, too, counts there alone"""
+    """on the disk; a file shared with a more recently used entry counts only there"""
     used_s: float
-    """when it was used last, in seconds since 1970"""
+    """time of the last use, in seconds since 1970"""
 
     @property
     def step(self) -> str:
@@ -35,7 +35,7 @@ class Entry:
 
 
 def entries(store: Store) -> tuple[Entry, ...]:
-    """All results, the one that was not used for longest first."""
+    """All results, the least recently used first."""
     folders = [each for each in _folders(store.root) if not each.name.startswith(".") and each.name not in NO_STEPS]
     found = [entry for step in folders for path in _folders(step) if (entry := _entry(path))]
     seen: set[tuple[int, int]] = set()
@@ -44,9 +44,9 @@ def entries(store: Store) -> tuple[Entry, ...]:
 
 
 def prune(store: Store, *, max_bytes: int | None = MAX_BYTES, max_age_s: float | None = None) -> tuple[Entry, ...]:
-    """Removes results that were not used for `max_age_s`, then those used longest ago until `max_bytes` are left.
+    """Removes results that were not used for `max_age_s`, then the least recently used until `max_bytes` are left.
 
-    What was used in the last hour stays, and what a build that still runs may have used. Returns what was removed.
+    Keeps results of the last hour, and those that a running build may have used. Returns the removed ones.
     """
     known = entries(store)
     now, left = time.time(), sum(each.size_bytes for each in known)
@@ -61,9 +61,9 @@ def prune(store: Store, *, max_bytes: int | None = MAX_BYTES, max_age_s: float |
 
 
 def verify(store: Store) -> Iterator[tuple[Entry, str]]:
-    """Compares every result with its index and removes damaged ones: each with what is wrong, in words.
+    """Compares every result with its index and removes damaged ones: yields each with a description of the damage.
 
-    Those that an earlier version of mobpack stored have no index; nothing reads them, and `prune` removes them in time.
+    Results of earlier versions of mobpack have no index; nothing reads them, and `prune` removes them in time.
     """
     for entry in entries(store):
         has_index = (entry.path / INDEX).exists() or (entry.path / FILES).exists()
@@ -76,7 +76,7 @@ def _folders(folder: Path) -> Sequence[Path]:
 
 
 def _entry(path: Path) -> Entry | None:
-    """None for one that another process removes meanwhile."""
+    """The entry at `path`; None if another process removes it in the meantime."""
     with contextlib.suppress(FileNotFoundError):
         index = path / INDEX
         return Entry(path=path, size_bytes=0, used_s=(index if index.exists() else path).stat().st_mtime)
@@ -84,7 +84,7 @@ def _entry(path: Path) -> Entry | None:
 
 
 def _size(path: Path, seen: set[tuple[int, int]]) -> int:
-    """Of the files below `path` that are not `seen` yet: entries have files in common, by hard links."""
+    """Size of the files below `path` that are not in `seen` yet: entries share files by hard links."""
     size = 0
     for folder, _, names in os.walk(path):
         for name in names:

@@ -1,9 +1,10 @@
-"""Results by content: the same inputs are never computed twice, and a half-made or damaged result is never used.
+"""Stores results by content: the same inputs are never computed twice, and an incomplete or damaged result is never
+used.
 
-A key covers everything that a step's output depends on, the code that computes it too (`keys.py`). The files of a
-result lie in `<root>/<step>/<key>/files/`, and their index beside that folder. A step writes into a scratch folder
-that is renamed into place when all of it is on the disk, so that neither a killed build nor a power cut leaves half an
-entry behind. Whatever is read is compared with its index first; an entry that differs is removed and made anew.
+A key covers everything that a step's output depends on, including the code that computes it (`keys.py`). The files of a
+result lie in `<root>/<step>/<key>/files/`, and their index beside that folder. A step writes into a scratch folder that
+is renamed into place once it is synced to the disk, so that neither a killed build nor a power cut leaves half an entry
+behind. Every read compares an entry with its index first; an entry that differs is removed and made anew.
 """
 
 import contextlib
@@ -26,13 +27,13 @@ from packager.files.store.keys import Step
 ABANDONED_AFTER_S = 24 * 60 * 60
 SCRATCH = "scratch"
 GRACE_S = 60 * 60
-"""What was used that recently is never pruned."""
+"""Grace period: results used within it are never pruned."""
 USERS = ".users"
-"""Folder of the store with a file for each process that builds, which keeps it locked."""
+"""Folder of the store with a locked file for each running build."""
 USES = ".uses"
-"""File of the store that is locked by all while they look for an entry, by one alone while it removes one."""
+"""Lock file of the store: shared by all that look for an entry, exclusive to the one that removes one."""
 REPAIRS = ".repairs"
-"""File of the store that is locked while a damaged entry is removed."""
+"""Lock file of the store, held while a damaged entry is removed."""
 
 
 def _warn(text: str) -> None:
@@ -43,10 +44,11 @@ def _warn(text: str) -> None:
 class Store:
     root: Path
     warn: Callable[[str], None] = field(default=_warn, compare=False)
-    """gets a sentence for each entry that is damaged"""
+    """gets a sentence for each damaged entry"""
 
     def results(self, step: Step, inputs: object, make: Callable[[Path], None]) -> Path:
-        """The folder with what `make` writes for `inputs` (anything JSON can say), made now unless it is there, whole.
+        """The folder with the files that `make` writes for `inputs` (any JSON value), made now unless a complete one
+        exists.
 
         Nothing may write to it.
         """
@@ -70,7 +72,7 @@ class Store:
         return self.results(step, inputs, make)  # another build was faster: its result is as good
 
     def find(self, step: Step, inputs: object) -> Path | None:
-        """The folder of results that are there, without making them."""
+        """The folder of existing results; makes none."""
         entry = self._entry(step, inputs)
         return entry / FILES if self._is_whole(entry) else None
 
@@ -78,23 +80,25 @@ class Store:
         return self.root / step.name / step.key(inputs)
 
     def _is_whole(self, entry: Path) -> bool:
-        """Whether the entry is there and as it was made; a damaged one is removed."""
+        """Whether the entry exists and is undamaged; a damaged one is removed."""
         if not entry.exists():
             return False
         with self._locked(USES, fcntl.LOCK_SH):
             if not entry.exists():
                 return False
-            with contextlib.suppress(FileNotFoundError, PermissionError):  # damaged; a store that another user fills
+            with contextlib.suppress(
+                FileNotFoundError, PermissionError
+            ):  # damaged; a store that belongs to another user
                 os.utime(entry / INDEX)
         if not damage_of(entry):
             return True
         damage = self.remove_if_damaged(entry)
         if damage:
-            self.warn(f"stored result {_words(entry)} is damaged ({damage}): it is made anew")
-        return not damage and entry.exists()  # another build may have found it, too, and made it anew by now
+            self.warn(f"stored result {_words(entry)} is damaged ({damage}): it will be made again")
+        return not damage and entry.exists()  # another build may have found it too, and made it again by now
 
     def remove_if_damaged(self, entry: Path) -> str:
-        """What is wrong with an entry, in words, which is then removed; empty where it is whole or gone."""
+        """Removes an entry if it is damaged; returns the damage in words, empty if it is undamaged or gone."""
         with self._locked(REPAIRS, fcntl.LOCK_EX):
             damage = damage_of(entry) if entry.exists() else ""
             if damage:
@@ -104,15 +108,15 @@ class Store:
 
     @contextlib.contextmanager
     def _locked(self, name: str, how: int) -> Iterator[None]:
-        """Other processes wait for the end of the block, where they lock the same file of the store."""
+        """Holds a lock of the store: other processes that take the same one wait until the block ends."""
         with (self.root / name).open("a") as lock:
             fcntl.flock(lock, how)
             yield
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """No process prunes what this one uses in the block."""
-        with self.scratch():  # says so where nothing can be written
+        """Keeps other processes from pruning what this one uses in the block."""
+        with self.scratch():  # raises if nothing can be written
             (self.root / USERS).mkdir(exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=self.root / USERS)
         try:
@@ -123,8 +127,8 @@ class Store:
             os.close(descriptor)
 
     def oldest_use(self) -> float:
-        """Since when the process that has been building for longest uses the store, in seconds since 1970; now, where
-        none does. What processes that were killed have left is removed."""
+        """Start of the longest-running build that uses the store, in seconds since 1970; now, if there is none. Removes
+        leftovers of killed processes."""
         started = [time.time()]
         for path in (self.root / USERS).iterdir() if (self.root / USERS).is_dir() else ():
             with contextlib.suppress(FileNotFoundError), path.open("a") as file:
@@ -140,7 +144,8 @@ class Store:
         return min(started)
 
     def remove(self, entry: Path, *, unless_used_since: float) -> bool:
-        """Takes an entry out of the store; whether it did. Files of it that somebody has open can be read on."""
+        """Removes an entry from the store; returns whether it did. Processes that have its files open can keep
+        reading."""
         try:
             with self.scratch() as scratch, self._locked(USES, fcntl.LOCK_EX):
                 used = (entry / INDEX if (entry / INDEX).exists() else entry).stat().st_mtime
@@ -156,7 +161,7 @@ class Store:
 
     @contextlib.contextmanager
     def scratch(self) -> Iterator[Path]:
-        """A folder that is gone afterwards, on the disk of the store."""
+        """A temporary folder on the disk of the store."""
         base = self.root / SCRATCH
         try:
             base.mkdir(parents=True, exist_ok=True)
@@ -185,7 +190,7 @@ def _words(entry: Path) -> str:
 
 
 def _remove_abandoned(base: Path) -> None:
-    """Removes what builds that were killed have left; a build of today may still be running."""
+    """Removes what killed builds have left; one of the last day may still be running."""
     for folder in base.iterdir():
         with contextlib.suppress(OSError):
             if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:

@@ -1,1 +1,1 @@
-"""Reads weights where they lie, turns them into other numbers in a stream, and writes them."""
+"""Reads weights where they lie, converts them in a stream, and writes them."""

@@ -1,4 +1,4 @@
-"""Biases as 32-bit integers, whose scale is that of the product they are added to."""
+"""Quantizes biases to 32-bit integers, with the scale of the product they are added to."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MARGIN = 1.0001
-"""ONNX Runtime's, for what rounding the scales to float32 takes."""
+"""ONNX Runtime's margin for the rounding of scales to float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,17 +19,17 @@ class Bias:
     values: "NDArray[numpy.int32]"
     parameters: Parameters
     clipped: int
-    """numbers that do not fit and became the least or greatest integer"""
+    """numbers that did not fit and saturated"""
 
 
 def weight_scale_factors(
     bias: "NDArray[Any]", activation_scale: float, weight_scale: "ArrayLike"
 ) -> "NDArray[numpy.float64]":
-    """What to multiply the scales of a weight with, so that its bias fits 32 bits; 1 where it fits already.
+    """Factor for the scales of a weight that makes its bias fit 32 bits; 1 if it already fits.
 
-    `weight_scale` is one for the tensor or one for each channel, and so is the result (_adjust_weight_scale_for_int32
-    _bias in ONNX Runtime's qdq_quantizer.py). Beyond that the product of the scales stays a normal float32: one that
-    is rounded to zero can be divided by no more.
+    `weight_scale` is one for the tensor or one for each channel, and so is the result
+    (_adjust_weight_scale_for_int32_bias in ONNX Runtime's qdq_quantizer.py). In addition, the product of the scales
+    stays a normal float32: one that rounds to zero could not be a divisor.
     """
     import numpy
 
@@ -46,7 +46,7 @@ def weight_scale_factors(
 def quantize_bias(bias: "NDArray[Any]", activation_scale: float, weight_scale: "ArrayLike", *, name: str = "") -> Bias:
     """The bias `name` as integers of scale `activation_scale * weight_scale`; those that do not fit saturate.
 
-    Raises ModelError for NaN, an infinity, or a scale that float32 has not.
+    Raises ModelError for NaN, an infinity, or a scale that float32 cannot represent.
     """
     import numpy
 

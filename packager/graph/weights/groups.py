@@ -1,6 +1,6 @@
-"""Which numbers of a tensor share a scale, and how to cut it into pieces that lie in one stretch of its bytes.
+"""Groups of a tensor's numbers that share a scale, and chunks of it that are contiguous in its bytes.
 
-Every tensor is seen with three dimensions: what is before the axis in question, the axis, and what is behind it.
+Every tensor is viewed with three dimensions: those before the axis in question, the axis, and those after it.
 """
 
 import math
@@ -17,10 +17,10 @@ Array = TypeVar("Array", bound="NDArray[Any]")
 
 @dataclass(frozen=True)
 class Box:
-    """A part of a tensor whose numbers lie one behind the other."""
+    """A part of a tensor whose numbers are contiguous."""
 
     start: int
-    """of the first, in the flattened tensor"""
+    """index of the first number in the flattened tensor"""
     before: slice
     along: slice
     behind: slice
@@ -37,14 +37,14 @@ class Box:
 
 @dataclass(frozen=True)
 class Groups:
-    """The numbers of a tensor in groups that share a scale."""
+    """A partition of a tensor into groups that share a scale."""
 
     shape: tuple[int, int, int]
-    """of the tensor, as three dimensions"""
+    """shape of the tensor, as three dimensions"""
     parameter_shape: tuple[int, ...]
-    """of its scales, as ONNX wants them"""
+    """shape of its scales in ONNX"""
     block_size: int = 0
-    """numbers along the axis that make a group; 0 where all at a place of the axis do"""
+    """numbers along the axis that form a group; 0 if a group is everything at one index of the axis"""
 
     @property
     def scales(self) -> tuple[int, int, int]:
@@ -53,7 +53,8 @@ class Groups:
         return (before, -(-along // self.block_size), behind) if self.block_size else (1, along, 1)
 
     def boxes(self, numbers: int) -> Iterator[Box]:
-        """The tensor from its start to its end, in boxes of at most `numbers`. None has parts of a block and more."""
+        """The tensor from its start to its end, in boxes of at most `numbers`. A box never has a partial block and
+        another one."""
         before, along, behind = self.shape
         if 0 in self.shape:
             return
@@ -67,7 +68,7 @@ class Groups:
                     yield self._box(slice(index, index + 1), rows, part)
 
     def _rows(self, limit: int) -> Iterator[slice]:
-        """The axis in pieces of at most `limit`, or one at a time."""
+        """The axis in slices of at most `limit`, or one at a time."""
         _, along, _ = self.shape
         block = max(1, self.block_size)
         if limit >= block:
@@ -81,14 +82,14 @@ class Groups:
         return Box((before.start * rows + along.start) * columns + behind.start, before, along, behind)
 
     def place(self, box: Box) -> tuple[slice, slice, slice]:
-        """Where in the scales those of `box` are."""
+        """The indices of the scales of `box`."""
         if not self.block_size:
             return slice(0, 1), box.along, slice(0, 1)
         first = box.along.start // self.block_size
         return box.before, slice(first, -(-box.along.stop // self.block_size)), box.behind
 
     def extremes(self, box: Box, numbers: "NDArray[numpy.float32]") -> tuple["NDArray[Any]", "NDArray[Any]"]:
-        """Least and greatest of the `numbers` of `box`, at every place of its scales. NaN where one is."""
+        """Minimum and maximum of the `numbers` of `box`, for each of its scales. NaN propagates."""
         import numpy
 
         if not self.block_size:
@@ -98,13 +99,13 @@ class Groups:
         cube = numbers.reshape(box.shape)
         if box.shape[2] == 1:
             return numpy.minimum.reduceat(cube, starts, 1), numpy.maximum.reduceat(cube, starts, 1)
-        parts = [part for part, _ in self.blocks(box, numbers)]  # 20 times as fast as reduceat here
+        parts = [part for part, _ in self.blocks(box, numbers)]  # here 20 times as fast as reduceat
         least, most = ([getattr(part, name)(2) for part in parts] for name in ("min", "max"))
         return numpy.concatenate(least, 1), numpy.concatenate(most, 1)
 
     def blocks(self, box: Box, numbers: "NDArray[numpy.float32]") -> "Iterator[tuple[NDArray[numpy.float32], slice]]":
-        """The `numbers` of `box` as (before, blocks, in a block, behind), with the place of these blocks among those
-        of the box: all whole ones, then the short one at the end."""
+        """The `numbers` of `box` as (before, blocks, in a block, after), with the slice of these blocks among those of
+        the box: all whole ones, then the short one at the end."""
         cube, (before, along, behind) = numbers.reshape(box.shape), box.shape
         whole = along // self.block_size
         if whole:
@@ -115,17 +116,17 @@ class Groups:
 
 
 def per_tensor(shape: tuple[int, ...]) -> Groups:
-    """One scale for all."""
+    """One scale for the tensor."""
     return Groups((1, 1, math.prod(shape)), ())
 
 
 def per_channel(shape: tuple[int, ...], axis: int) -> Groups:
-    """One scale for every place of `axis`, which counts from the end when it is negative."""
+    """One scale for every index of `axis`, which counts from the end if it is negative."""
     return Groups(_around(shape, axis), (shape[axis],))
 
 
 def per_block(shape: tuple[int, ...], axis: int, block_size: int) -> Groups:
-    """One scale for every `block_size` numbers along `axis`; the last may have fewer."""
+    """One scale for every `block_size` numbers along `axis`; the last block may be shorter."""
     counts = list(shape)
     counts[axis] = -(-shape[axis] // block_size)
     return Groups(_around(shape, axis), tuple(counts), block_size)

@@ -1,4 +1,4 @@
-"""Weights as float16, with a count of what does not fit."""
+"""Converts weights to float16, and counts the numbers that do not fit."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 LARGEST = 65504.0
 OVERFLOW = 65520.0
-"""From here on a number rounds to infinity."""
+"""Numbers from here on round to infinity."""
 VANISHING = 2.0**-25
-"""Up to here a number rounds to zero."""
+"""Numbers up to here round to zero."""
 
 
 @dataclass
 class Halves:
-    """The bytes of a weight as float16, piece by piece: half to even, denormals kept, finite numbers stay finite.
+    """The bytes of a weight as float16, chunk by chunk: round half to even, denormals kept, finite numbers stay finite.
 
-    The counts are those of the numbers given so far. ONNX Runtime's converter also raises small numbers to 6e-8, so
-    that a divisor or an epsilon does not become zero: here `vanished` tells the caller to leave such a tensor alone.
+    The counts cover the chunks yielded so far. ONNX Runtime's converter also raises small numbers to 6e-8, so that a
+    divisor or an epsilon does not become zero: here `vanished` tells the caller to leave such a tensor alone.
     """
 
     weight: Weight
@@ -33,7 +33,7 @@ class Halves:
     overflows: int = 0
     """finite numbers that became the largest one of float16"""
     vanished: int = 0
-    """numbers other than zero that became zero"""
+    """nonzero numbers that became zero"""
 
     def __iter__(self) -> Iterator[bytes]:
         scratch = Scratch()
@@ -52,7 +52,7 @@ class Halves:
 
 
 def _converted(numbers: "NDArray[numpy.float32]") -> tuple[bytes, int, int]:
-    """The bytes for `numbers`, which are lost, and how many were too large and too small."""
+    """The bytes for `numbers`, which are overwritten, and the counts of too large and too small ones."""
     import numpy
 
     signs = numbers.view(numpy.uint32) >> 16
@@ -70,7 +70,7 @@ def _converted(numbers: "NDArray[numpy.float32]") -> tuple[bytes, int, int]:
 
 
 def _half_bits(sizes: "NDArray[numpy.float32]") -> "NDArray[Any]":
-    """The bits of float16 for numbers from 0 to below OVERFLOW, which are lost: twice as fast as numpy's own.
+    """The bits of float16 for numbers from 0 to below OVERFLOW, which are overwritten: twice as fast as numpy's own.
 
     Adding a power of two, 2^13 times the number's own, makes the processor round at the last bit of float16
     (fp16_ieee_from_fp32_value in github.com/Maratyshcha/FP16).
@@ -78,7 +78,7 @@ def _half_bits(sizes: "NDArray[numpy.float32]") -> "NDArray[Any]":
     import numpy
 
     adders = sizes.view(numpy.uint32) & 0x7F800000
-    numpy.maximum(adders, 0x38800000, out=adders)  # 2^-14, the least that is no denormal of float16
+    numpy.maximum(adders, 0x38800000, out=adders)  # 2^-14, the smallest normal number of float16
     adders += 0x07800000
     sizes *= 4
     sizes += adders.view(numpy.float32)

@@ -1,4 +1,4 @@
-"""Where the bytes of tensors lie: in the graph, or in a file beside it."""
+"""Locates the bytes of tensors: in the graph, or in a file beside it."""
 
 import math
 from collections.abc import Iterator
@@ -41,19 +41,20 @@ BITS = {
 """Bits per element, by onnx.TensorProto.DataType name."""
 
 LARGEST_BYTES = 2**31 - 1
-"""of a data file, because a Java buffer maps no more; of a serialized graph, because protobuf reads no more"""
+"""Maximum size of a data file, because a Java buffer maps no more; and of a serialized graph, because protobuf reads no
+more."""
 
 ALIGNMENT_BYTES = 64
 """A cache line, and enough for every vector load. ONNX Runtime maps a tensor from the start of the page it begins in
-(PosixEnv::MapFileIntoMemory), so none needs a page of its own; and in an .apk, whose entries start at multiples of
-4 bytes, the alignment of a page would be lost anyway."""
+(PosixEnv::MapFileIntoMemory), so none needs a page of its own; and in an .apk, whose entries start at multiples of 4
+bytes, page alignment would be lost anyway."""
 
 CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the bytes of a tensor lie."""
+    """Location of a tensor's bytes."""
 
     path: Path
     offset: int
@@ -61,7 +62,7 @@ class Place:
 
 
 def size_of(tensor: "TensorProto") -> int:
-    """Bytes that the shape and element type of `tensor` ask for; 0 for element types of no fixed size."""
+    """Bytes that the shape and element type of `tensor` require; 0 for element types of no fixed size."""
     from onnx import TensorProto
 
     names = {number: name for name, number in TensorProto.DataType.items()}
@@ -79,7 +80,8 @@ def refer(tensor: "TensorProto", place: Place) -> None:
 
 
 def take_in(tensor: "TensorProto", data_folder: Path) -> None:
-    """Reads the data of `tensor` into the graph: small, or of a subgraph, where runtimes do not look for files."""
+    """Reads the data of `tensor` into the graph: for small tensors, and for subgraphs, where runtimes do not support
+    files."""
     source = source_of(tensor, data_folder)
     refuse_too_large(source.length, f"tensor '{tensor.name}'")
     tensor.raw_data = b"".join(chunks_of(source))
@@ -88,14 +90,14 @@ def take_in(tensor: "TensorProto", data_folder: Path) -> None:
 
 
 def source_of(tensor: "TensorProto", data_folder: Path) -> Place:
-    """Where the data of an external tensor lie."""
+    """Location of the data of an external tensor."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     offset, length = int(entries.get("offset", 0)), int(entries.get("length", size_of(tensor)))
     return Place(data_folder / entries["location"], offset, length)
 
 
 def chunks_of(source: Place) -> Iterator[bytes]:
-    """The bytes that lie there. Raises ModelError when there are fewer."""
+    """The bytes at `source`. Raises ModelError if there are fewer."""
     with source.path.open("rb") as file:
         file.seek(source.offset)
         left = source.length
@@ -108,17 +110,17 @@ def chunks_of(source: Place) -> Iterator[bytes]:
 
 
 def missing(path: Path, size_bytes: int) -> ModelError:
-    """What to raise when the file at `path` ends before a tensor does."""
+    """The error for a file at `path` that ends before a tensor does."""
     return ModelError(
         f"{path}: the last {size_bytes:,} bytes of a tensor are missing",
-        hint="the file was changed while it was read: run again",
+        hint="the file changed while it was read: run again",
     )
 
 
 def refuse_too_large(size_bytes: int, what: str) -> None:
-    """Raises ModelError for `what`, a tensor or a graph, that neither an app nor protobuf could read."""
+    """Raises ModelError for `what`, a tensor or a graph, that is too large for an app or protobuf."""
     if size_bytes > LARGEST_BYTES:
         raise ModelError(
-            f"{what} has {size_bytes:,} bytes: an app maps less than 2 GiB at once",
+            f"{what} has {size_bytes:,} bytes: an app can map at most 2 GiB at once",
             hint="split the tensor in the graph, or ship a variant with smaller weights",
         )

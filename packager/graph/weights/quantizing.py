@@ -1,4 +1,4 @@
-"""Weights as small integers, in two passes over their pieces: their ranges, then their rounding."""
+"""Quantizes weights to small integers, in two passes over their chunks: ranges, then rounding."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ def weight_parameters(
     threads: int = THREADS,
     chunk: int = CHUNK_ELEMENTS,
 ) -> Parameters:
-    """Parameters from the least and greatest number of every group; scale 1 for a group of zeros.
+    """Parameters from the minimum and maximum of every group; scale 1 for a group of zeros.
 
     Raises ModelError for a weight with NaN or an infinity.
     """
@@ -56,7 +56,8 @@ def _ranges(
 def quantized(
     weight: Weight, groups: Groups, parameters: Parameters, *, threads: int = THREADS, chunk: int = CHUNK_ELEMENTS
 ) -> Iterator[bytes]:
-    """The bytes of the weight as integers, piece by piece: half to even, saturating; of 4 bits, two to a byte.
+    """The bytes of the weight as integers, chunk by chunk: round half to even, saturating; 4-bit integers two to a
+    byte.
 
     The same bytes for any number of threads. Raises ModelError for a weight with NaN.
     """
@@ -108,7 +109,7 @@ def _rounded(
 
 
 def _joined(chunks: "Iterator[tuple[bytes, bool]]") -> Iterator[bytes]:
-    """Packed pieces, each with whether only the first half of its last byte is set: the next one has the other."""
+    """Joins packed chunks, each with whether the last byte has only its first half: the next chunk has the other."""
     held = b""
     for chunk, is_half in chunks:
         content = bytes([held[0] | chunk[0]]) + chunk[1:] if held else chunk
@@ -118,7 +119,7 @@ def _joined(chunks: "Iterator[tuple[bytes, bool]]") -> Iterator[bytes]:
 
 
 def dequantized(integers: "NDArray[Any]", groups: Groups, parameters: Parameters) -> "NDArray[numpy.float32]":
-    """The numbers that `integers`, of the tensor's shape, stand for: (q - zero_point) * scale."""
+    """The numbers that `integers`, of the tensor's shape, represent: (q - zero_point) * scale."""
     import numpy
 
     def fitted(array: "NDArray[Any]") -> "NDArray[Any]":

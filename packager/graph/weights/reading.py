@@ -1,7 +1,7 @@
-"""The constant tensors of a graph, read piece by piece from wherever they lie.
+"""Reads the constant tensors of a graph chunk by chunk, wherever they lie.
 
-Pieces are read into memory that is used again, not mapped: a mapped file that gets shorter ends the process, and its
-pages count as memory of the process.
+Chunks are read into reused memory, not mapped: a mapped file that is truncated kills the process, and its pages count
+as memory of the process.
 """
 
 import math
@@ -37,7 +37,7 @@ class Weight:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     @property
@@ -49,7 +49,7 @@ class Weight:
         return self.element in FLOATS
 
     def array(self) -> "NDArray[numpy.generic]":
-        """All of it in memory, in its own element type: for small tensors."""
+        """The whole tensor in memory, in its own element type: for small ones."""
         from onnx import TensorProto, numpy_helper
 
         content = b"".join(chunks_of(self.place)) if self.place else self.content
@@ -60,10 +60,10 @@ class Weight:
         return array
 
     def read(self, start: int, numbers: "NDArray[numpy.float32]") -> None:
-        """Fills `numbers` with those from `start` on of the flattened tensor. Safe in several threads.
+        """Fills `numbers` with those of the flattened tensor from `start` on. Thread-safe.
 
-        Raises ModelError for a tensor of integers and for a file that ends too early. What is too large for float32
-        becomes an infinity.
+        Raises ModelError for a tensor of integers and for a file that ends too early. Numbers too large for float32
+        become infinity.
         """
         import numpy
 
@@ -77,7 +77,8 @@ class Weight:
             numbers[...] = numpy.frombuffer(content, self._kind())
 
     def chunks(self, numbers: int = CHUNK_ELEMENTS) -> "Iterator[NDArray[numpy.float32]]":
-        """The flattened tensor as float32, at most `numbers` at a time, each good until the next is asked for."""
+        """The flattened tensor as float32, at most `numbers` at a time, each chunk valid until the next is
+        requested."""
         import numpy
 
         scratch = numpy.empty(min(numbers, self.size), numpy.float32)
@@ -89,7 +90,7 @@ class Weight:
     def _width(self) -> int:
         if not self.is_float:
             raise ModelError(
-                f"tensor '{self.name}' is of {self.element.lower()}: only floating point becomes other numbers",
+                f"tensor '{self.name}' is of {self.element.lower()}: only floating point can be converted",
                 hint="leave its node out of the quantization",
             )
         return BITS[self.element] // 8
@@ -113,9 +114,9 @@ class Weight:
 
 
 def read_weight(tensor: "TensorProto", data_folder: Path) -> Weight:
-    """The weight that `tensor` is; external data are relative to `data_folder` and are not read yet.
+    """The weight in `tensor`; external data are relative to `data_folder` and are not read yet.
 
-    Raises ModelError when it has not the bytes that its shape asks for.
+    Raises ModelError if its size does not match its shape.
     """
     from onnx import TensorProto
 
@@ -127,14 +128,15 @@ def read_weight(tensor: "TensorProto", data_folder: Path) -> Weight:
     )
     if weight.size_bytes != size_of(tensor):
         raise ModelError(
-            f"tensor '{tensor.name}' of shape {list(shape)} needs {size_of(tensor):,} bytes, has {weight.size_bytes:,}",
+            f"tensor '{tensor.name}' of shape {list(shape)} needs {size_of(tensor):,} bytes but has "
+            f"{weight.size_bytes:,}",
             hint="the file is damaged: export it again",
         )
     return weight
 
 
 def _content(tensor: "TensorProto") -> bytes:
-    """The bytes of a tensor inside the graph: raw, or made of its typed list (float_data, int32_data ...)."""
+    """The bytes of a tensor inside the graph: raw, or built from its typed list (float_data, int32_data ...)."""
     from onnx import numpy_helper
 
     if tensor.HasField("raw_data"):
@@ -143,6 +145,6 @@ def _content(tensor: "TensorProto") -> bytes:
         return bytes(numpy_helper.from_array(numpy_helper.to_array(tensor)).raw_data)
     except ValueError as error:
         raise ModelError(
-            f"tensor '{tensor.name}' does not have the numbers that its shape {list(tensor.dims)} asks for",
+            f"tensor '{tensor.name}' does not have as many numbers as its shape {list(tensor.dims)} requires",
             hint="the file is damaged: export it again",
         ) from error

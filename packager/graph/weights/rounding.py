@@ -1,4 +1,4 @@
-"""Numbers as small integers: r = scale * (q - zero_point), ONNX operators QuantizeLinear and DequantizeLinear."""
+"""Rounds numbers to small integers: r = scale * (q - zero_point), as ONNX's QuantizeLinear and DequantizeLinear."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,25 +21,25 @@ LIMITS: dict[Element, tuple[int, int]] = {
     "int32": (-(2**31), 2**31 - 1),
 }
 SYMMETRIC_LIMITS: dict[Element, tuple[int, int]] = LIMITS | {"int8": (-127, 127), "int16": (-32767, 32767)}
-"""As ONNX Runtime has them (ONNX_INT_TYPE_SYMMETRIC_RANGE of quant_utils.py). The 16 values of 4 bits are too few to
-give one up: their scale spreads the range over all, and what rounds to one more saturates, within half a step."""
+"""ONNX Runtime's limits (ONNX_INT_TYPE_SYMMETRIC_RANGE of quant_utils.py). Four bits have too few values to give one
+up: their scale spreads the range over all 16, and a number that rounds one too high saturates, within half a step."""
 
 PACKED = ("int4", "uint4")
-"""Two to a byte."""
+"""Elements stored two to a byte."""
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """What turns numbers into integers of `element` and back. Both arrays have one entry for the tensor (no
-    dimensions), for every channel (one dimension) or for every block (as many dimensions as the tensor)."""
+    """Scale and zero point that convert numbers to integers of `element` and back. Both arrays have one entry for the
+    tensor (no dimensions), for every channel (one dimension) or for every block (as many dimensions as the tensor)."""
 
     scale: "NDArray[numpy.float32]"
     zero_point: "NDArray[Any]"
-    """of numpy's type for `element`; that of 4 bits is the one of 8"""
+    """of numpy's type for `element`; 4-bit ones use the 8-bit type"""
     element: Element
 
     def limits(self) -> tuple[float, float]:
-        """The least and the greatest number that every integer of the element stands for, of a single scale."""
+        """The smallest and the largest number that integers of the element can represent, for a single scale."""
         low, high = ((limit - int(self.zero_point)) * float(self.scale) for limit in LIMITS[self.element])
         return low, high
 
@@ -54,9 +54,9 @@ def range_parameters(
 ) -> Parameters:
     """Parameters for many ranges at once, those of tensor `name`.
 
-    The formula of ONNX Runtime's quantizer (compute_scale_zp in quant_utils.py): scale 1 for a range of nothing, or of
-    so little that the scale were no normal float32. Symmetric ones have the zero point in the middle then, too: the
-    kernels of QLinearConv want that of all channels to be the same.
+    The formula of ONNX Runtime's quantizer (compute_scale_zp in quant_utils.py): scale 1 for an empty range, or for one
+    so small that the scale would not be a normal float32. Symmetric ones keep the zero point in the middle then, too:
+    the kernels of QLinearConv require the same one for all channels.
     """
     import numpy
 
@@ -67,7 +67,7 @@ def range_parameters(
     if not (numpy.isfinite(bottom).all() and numpy.isfinite(top).all()):
         raise ModelError(
             f"tensor '{name}' has values that are not finite" if name else "a range that is not finite has no scale",
-            hint="the model computes with NaN or infinity: train or export it again, or leave the node in float",
+            hint="the model computes NaN or infinity: train or export it again, or leave the node in float",
         )
     if is_symmetric:
         top = numpy.maximum(-bottom, top)
@@ -94,9 +94,9 @@ def round_in_place(
     zero_point: "NDArray[Any]",
     element: Element,
 ) -> "NDArray[Any]":
-    """The integers for `numbers`, which are lost: half to even, saturating. What is given must fit by broadcasting.
+    """The integers for `numbers`, which are overwritten: round half to even, saturating. Arguments must broadcast.
 
-    Raises FloatingPointError for NaN. Exact for up to 16 bits: float32 holds all their integers.
+    Raises FloatingPointError for NaN. Exact for up to 16 bits: float32 represents all their integers.
     """
     import numpy
 
@@ -111,7 +111,7 @@ def round_in_place(
 
 
 def pack(integers: "NDArray[Any]", *, is_second: bool = False) -> bytes:
-    """Integers of 4 bits, flattened, two to a byte, the first in the low half (ONNX, TensorProto.raw_data of int4).
+    """4-bit integers, flattened, two to a byte, the first in the low half (ONNX, TensorProto.raw_data of int4).
 
     With `is_second` the first of them is the high half of its byte, whose low half is 0.
     """
@@ -127,7 +127,7 @@ def pack(integers: "NDArray[Any]", *, is_second: bool = False) -> bytes:
 
 
 def unpack(content: bytes, count: int, element: Element) -> "NDArray[Any]":
-    """The `count` integers of 4 bits that `pack` made `content` of."""
+    """The `count` 4-bit integers that `pack` packed into `content`."""
     import numpy
 
     halves = numpy.frombuffer(content, numpy.uint8)

@@ -1,4 +1,4 @@
-"""Works on the pieces of a tensor in several threads, with memory that is used again and results in order."""
+"""Processes the chunks of a tensor in several threads, with reused memory and results in order."""
 
 import threading
 from collections import deque
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHUNK_ELEMENTS = 1 << 18
-"""Numbers of a piece: 1 MB of float32, which stays in a processor's own cache from one step to the next."""
+"""Elements of a chunk: 1 MB of float32, which stays in a core's own cache from one step to the next."""
 
 THREADS = 2
-"""One keeps up with a disk. On two busy cores a second one gains nothing; on idle ones float16 gains a third."""
+"""One thread keeps up with a disk. On two busy cores a second one gains nothing; on idle ones float16 gains a third."""
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 
 def chunks_of(array: "NDArray[Any]") -> "Iterator[NDArray[Any]]":
-    """The numbers of `array` in order, so many at once that they stay in the cache."""
+    """The numbers of `array` in order, in chunks that fit the cache."""
     flat = array.reshape(-1)
     for start in range(0, flat.size, CHUNK_ELEMENTS):
         yield flat[start : start + CHUNK_ELEMENTS]
 
 
 class Scratch(threading.local):
-    """Float32 memory, for each thread its own: touching fresh pages costs more than the arithmetic on them."""
+    """Reusable float32 memory per thread: touching fresh pages costs more than the arithmetic on them."""
 
     _array: "NDArray[numpy.float32] | None" = None
 
     def floats(self, count: int) -> "NDArray[numpy.float32]":
-        """`count` numbers, whatever they are, that are good until the thread asks again."""
+        """An uninitialized array of `count` numbers, valid until the thread's next call."""
         import numpy
 
         if self._array is None or self._array.size < count:
@@ -43,7 +43,7 @@ class Scratch(threading.local):
 
 
 def in_order(work: Callable[[Chunk], Result], chunks: Iterable[Chunk], threads: int) -> Iterator[Result]:
-    """What `work` makes of every piece, in their order. At most two pieces per thread are under way or waiting."""
+    """The result of `work` for every chunk, in order. At most two chunks per thread are in progress or waiting."""
     waiting = iter(chunks)
     first = list(islice(waiting, 2 * threads))
     if threads == 1 or len(first) == 1:

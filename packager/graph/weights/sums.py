@@ -1,4 +1,4 @@
-"""Sums over two arrays that say how far they are apart, piece by piece: neither is copied whole."""
+"""Sums over two arrays that measure their difference, chunk by chunk: neither is copied whole."""
 
 import math
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHUNK_ELEMENTS = 1 << 15
-"""Numbers of a piece: three of float64 stay in a processor's own cache, which makes it ten times as fast."""
+"""Elements of a chunk: three of float64 stay in a core's own cache, which makes it ten times as fast."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Over numbers x and what stands for them, y; where x is not finite, neither counts."""
+    """Sums over numbers x and their approximations y; entries with a non-finite x do not count."""
 
     signal: float = 0.0
     """x * x"""
     noise: float = 0.0
-    """(x - y)^2; infinity where y is not finite and x is"""
+    """(x - y)^2; infinity if y is not finite where x is"""
     product: float = 0.0
     """x * y"""
     other: float = 0.0
@@ -40,7 +40,7 @@ class Sums:
 
     @property
     def cosine(self) -> float:
-        """Of the angle between x and y as vectors: 1 for two of nothing but zeros, 0 where one is."""
+        """Of the angle between x and y as vectors: 1 if both are all zeros, 0 if one is."""
         if not math.isfinite(self.noise):
             return 0.0
         length = math.sqrt(self.signal) * math.sqrt(self.other)
@@ -50,13 +50,13 @@ class Sums:
 
 
 def sums_of(x: "NDArray[Any]", y: "NDArray[Any]") -> Sums:
-    """Of two arrays of one shape, in float64."""
+    """The sums over two arrays of one shape, in float64."""
     import numpy
 
     flat_x, flat_y = x.reshape(-1), y.reshape(-1)
     memory = numpy.empty((3, min(CHUNK_ELEMENTS, flat_x.size)))
     total = Sums()
-    with numpy.errstate(invalid="ignore", over="ignore"):  # what is not finite is looked for afterwards
+    with numpy.errstate(invalid="ignore", over="ignore"):  # non-finite numbers are looked for afterwards
         for start in range(0, flat_x.size, CHUNK_ELEMENTS):
             total += _chunk(flat_x[start : start + CHUNK_ELEMENTS], flat_y[start : start + CHUNK_ELEMENTS], memory)
     return total
@@ -78,7 +78,7 @@ def _chunk(x: "NDArray[Any]", y: "NDArray[Any]", memory: "NDArray[Any]") -> Sums
 
 
 def _with_odd_numbers(a: "NDArray[Any]", b: "NDArray[Any]") -> Sums:
-    """Where some are not finite, or too large to be squared."""
+    """The sums where some numbers are not finite, or too large to be squared."""
     import numpy
 
     counts = numpy.isfinite(a)

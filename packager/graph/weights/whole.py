@@ -1,7 +1,7 @@
-"""Writes a model whose weights lie in files: as one file with them inside, or as two.
+"""Writes a model with external weights: as one file that contains them, or as two.
 
-Weights never pass through protobuf: what is around them is serialized, and their bytes are copied in between
-(protobuf.dev/programming-guides/encoding). The file is the one that serializing the whole model would give.
+Weights never pass through protobuf: the messages around them are serialized, and their bytes are copied in between
+(protobuf.dev/programming-guides/encoding). The result is the file that serializing the whole model would give.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ LENGTH_DELIMITED = 2
 """Wire type of messages and bytes."""
 
 CARRIERS = frozenset({"GraphProto", "NodeProto", "AttributeProto", "TensorProto", "SparseTensorProto", "FunctionProto"})
-"""The messages of onnx.proto that are tensors or may have some inside."""
+"""Messages of onnx.proto that are tensors or may contain some."""
 
 Part = bytes | Place
 
@@ -44,9 +44,8 @@ def write_whole(proto: "ModelProto", data_folder: Path, file: IO[bytes]) -> None
 
 
 def write_beside(proto: "ModelProto", data_folder: Path, path: Path) -> tuple[Path, ...]:
-    """Writes `proto` to `path` and its external data to `<path>.data`; returns the files, of which the second is only
-    there when there are such data. Runtimes look for files of the main graph's initializers alone: other external
-    data go into the graph."""
+    """Writes `proto` to `path` and its external data to `<path>.data`; returns the files, the second only if there are
+    such data. Runtimes read files only for initializers of the main graph: other external data go into the graph."""
     rest = type(proto)()
     rest.CopyFrom(proto)
     data = WeightFile(path.with_name(f"{path.name}.data"))
@@ -62,14 +61,14 @@ def write_beside(proto: "ModelProto", data_folder: Path, path: Path) -> tuple[Pa
 
 
 def _parts(message: Any, data_folder: Path) -> list[Part]:
-    """What `message` is when it is serialized: one text, or texts and, between them, the bytes of weights."""
+    """The serialized `message`: one byte string, or byte strings with the locations of weights in between."""
     if message.DESCRIPTOR.name == "TensorProto" and _is_external(message):
         return list(_tensor_parts(message, data_folder))
     inner = {field.name: [_parts(child, data_folder) for child in children] for field, children in _carriers(message)}
     if all(isinstance(part, bytes) for children in inner.values() for parts in children for part in parts):
         return [message.SerializeToString(deterministic=True)]
     parts: list[Part] = []
-    for field, value in message.ListFields():  # in the order of their numbers, as protobuf writes them
+    for field, value in message.ListFields():  # in the order of their numbers, like protobuf
         if field.name not in inner:
             parts.append(_alone(message, field.name, value))
         for child in inner.get(field.name, ()):
@@ -78,11 +77,11 @@ def _parts(message: Any, data_folder: Path) -> list[Part]:
 
 
 def _tensor_parts(tensor: "TensorProto", data_folder: Path) -> Iterator[Part]:
-    """An external tensor as it is with its data inside."""
+    """An external tensor, serialized with its data inside."""
     place = source_of(tensor, data_folder)
     header = type(tensor)()
     header.CopyFrom(tensor)
-    header.raw_data = b""  # holds the place among the fields
+    header.raw_data = b""  # keeps its position among the fields
     header.ClearField("external_data")
     header.ClearField("data_location")
     for field, value in header.ListFields():
@@ -94,14 +93,14 @@ def _tensor_parts(tensor: "TensorProto", data_folder: Path) -> Iterator[Part]:
 
 
 def _carriers(message: Any) -> Iterator[tuple[Any, list[Any]]]:
-    """The fields of `message` that have or may have tensors inside, with their values."""
+    """The fields of `message` that contain or may contain tensors, with their values."""
     for field, value in message.ListFields():
         if field.message_type is not None and field.message_type.name in CARRIERS:
             yield field, [value] if hasattr(value, "ListFields") else list(value)
 
 
 def _external_tensors(message: Any) -> "Iterator[TensorProto]":
-    """All in `message`, however deep."""
+    """All external tensors in `message`, at any depth."""
     if message.DESCRIPTOR.name == "TensorProto":
         yield from [message] if _is_external(message) else []
     for _, children in _carriers(message):
@@ -120,12 +119,12 @@ def _alone(message: Any, name: str, value: Any) -> bytes:
 
 
 def _prefix(number: int, size_bytes: int) -> bytes:
-    """What goes before a field of bytes, or a message of so many."""
+    """The header of a bytes or message field of `size_bytes`."""
     return varint(number << 3 | LENGTH_DELIMITED) + varint(size_bytes)
 
 
 def varint(number: int) -> bytes:
-    """Base 128, the lowest first; all but the last have their highest bit set."""
+    """Base 128, least significant group first; all bytes but the last have their highest bit set."""
     content = bytearray()
     while number > 127:
         content.append(number & 127 | 128)

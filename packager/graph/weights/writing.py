@@ -1,4 +1,4 @@
-"""Writes a data file of weights: new ones as they are made, old ones copied by the kernel."""
+"""Writes a data file of weights: streams new ones, and has the kernel copy old ones."""
 
 import errno
 import os
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 NOT_HERE = frozenset({errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
-"""What copy_file_range(2) fails with where the disks cannot do it."""
+"""Errors of copy_file_range(2) on disks that do not support it."""
 
 
 @dataclass
 class WeightFile:
-    """A data file that grows at its end. It is not there until something is written. Failed writes raise OSError."""
+    """A data file that grows at its end. It is created by the first write. Failed writes raise OSError."""
 
     path: Path
     size_bytes: int = 0
     copied: dict[Place, Place] = field(default_factory=dict)
-    """source -> copy: tensors that share their bytes go on doing so"""
+    """source -> copy: tensors that share their bytes keep sharing them"""
 
     def append(self, chunks: "Iterable[ReadableBuffer]") -> Place:
-        """Writes `pieces`, one behind the other, at the next aligned offset."""
+        """Writes `chunks`, one after the other, at the next aligned offset."""
         with self._end() as file:
             offset = file.tell()
             file.writelines(chunks)
@@ -35,7 +35,7 @@ class WeightFile:
         return self._grown(offset, end)
 
     def copy(self, source: Place) -> Place:
-        """Copies the bytes at `source`, once. Raises ModelError when there are fewer."""
+        """Copies the bytes at `source`, once. Raises ModelError if there are fewer."""
         if source not in self.copied:
             with self._end() as file:
                 offset = file.tell()
@@ -46,7 +46,7 @@ class WeightFile:
 
     @contextmanager
     def _end(self) -> Iterator[IO[bytes]]:
-        """The file, open where the next tensor starts; the remains of a write that failed are written over."""
+        """The file, open where the next tensor starts; overwrites the remains of a failed write."""
         with self.path.open("r+b" if self.size_bytes else "wb") as file:
             file.truncate(self.size_bytes)
             file.seek(self.size_bytes)
@@ -59,9 +59,9 @@ class WeightFile:
 
 
 def copy_bytes(source: Place, destination: IO[bytes]) -> None:
-    """Copies the bytes at `source` to where `destination` stands, inside the kernel where it can.
+    """Copies the bytes at `source` to the position of `destination`, inside the kernel if possible.
 
-    Raises ModelError when there are fewer.
+    Raises ModelError if there are fewer.
     """
     done = _copy_in_kernel(source, destination)
     if done < source.length:
@@ -69,7 +69,7 @@ def copy_bytes(source: Place, destination: IO[bytes]) -> None:
 
 
 def _copy_in_kernel(source: Place, destination: IO[bytes]) -> int:
-    """How many bytes it copied: all, or none where the disks cannot do it."""
+    """Number of bytes copied: all, or none if the disks do not support it."""
     if not hasattr(os, "copy_file_range"):
         return 0
     destination.flush()

@@ -1,7 +1,8 @@
-"""Ranges of tensors: statistics from the store or from a process that runs the samples, then one of the methods.
+"""Computes ranges of tensors: statistics from the store or from a process that runs the samples, then one of the
+methods.
 
-One set of statistics serves every method, target and scheme; every few seconds of a run are kept, so that one that was
-killed goes on where it was.
+One set of statistics serves every method, target and scheme; a run saves its state every few seconds, so that one that
+was killed resumes.
 """
 
 import hashlib
@@ -29,16 +30,17 @@ if TYPE_CHECKING:
 
 STATISTICS = "statistics.npz"
 READERS = "packager.samples.reading"
-"""Module with the functions that read samples: `Request.samples.reader` names one."""
+"""Module with the functions that read samples: `CalibrationRequest.samples.reader` names one."""
 RANGES = Step(name="ranges", caller=__name__, computed_by=(__name__, READERS))
 WATCHED = Step(name="calibration", caller=__name__, computed_by=(__name__, READERS))
 UNFINISHED = "unfinished"
-"""Folder of the store with statistics of runs that have not come to their end."""
+"""Folder of the store with statistics of unfinished runs."""
 UNFINISHED_DAYS = 7
 
 
 def calibrate(request: CalibrationRequest, store: Store, progress: Callable[[int, int], None]) -> Mapping[str, Range]:
-    """The range of every tensor of `request` that has elements; `progress` gets samples done and samples in all.
+    """The range of every tensor of `request` that has elements; `progress` gets the number of samples done and the
+    total.
 
     Raises ConfigError for samples that cannot be used, ModelError for tensors that cannot be calibrated.
     """
@@ -63,7 +65,7 @@ def calibrate(request: CalibrationRequest, store: Store, progress: Callable[[int
 
 
 def warnings(request: CalibrationRequest, ranges: Mapping[str, Range]) -> tuple[str, ...]:
-    """What is odd about `ranges`, a sentence for each tensor."""
+    """Warnings about `ranges`, a sentence for each tensor."""
     empty = (f"tensor '{name}' has no elements in any sample" for name in request.tensors if name not in ranges)
     constant = (
         f"tensor '{name}' is {each.low:g} in every sample" for name, each in ranges.items() if each.low == each.high
@@ -72,7 +74,7 @@ def warnings(request: CalibrationRequest, ranges: Mapping[str, Range]) -> tuple[
 
 
 def ranges_of(statistics: Statistics, sources: Mapping[str, str], method: Method) -> dict[str, Range]:
-    """Tensor -> range by `method`, tensors without elements left out."""
+    """Tensor -> range by `method`, without tensors that have no elements."""
     columns = {name: statistics.extremes[:, index] for index, name in enumerate(statistics.names)}
     known: dict[str, Range] = {}
     for source in sorted(set(sources.values())):
@@ -93,7 +95,7 @@ def _range(statistics: Statistics, name: str, extremes: "numpy.typing.NDArray[nu
 
 
 def _statistics(request: CalibrationRequest, taps: Taps, store: Store, progress: Callable[[int, int], None]) -> Path:
-    """The file with what `request` needs to know of its tensors: more than that will do."""
+    """The file with the statistics that `request` needs; stored statistics with more are accepted."""
     inputs = _inputs(request)
     for kind in dict.fromkeys((HISTOGRAMS, request.method.kind)):
         if folder := store.find(WATCHED, [*inputs, kind]):
@@ -113,7 +115,7 @@ def _statistics(request: CalibrationRequest, taps: Taps, store: Store, progress:
 
 
 def unfinished_file(request: CalibrationRequest, store: Store) -> Path:
-    """Where the statistics of `request` are kept as long as they are not those of all samples."""
+    """The file for the statistics of `request` until they cover all samples."""
     return store.root / UNFINISHED / f"{WATCHED.key([*_inputs(request), request.method.kind])}.npz"
 
 
@@ -153,7 +155,7 @@ def _run(
 
 
 def _inputs(request: CalibrationRequest) -> list[object]:
-    """What statistics depend on, besides their kind."""
+    """Inputs of statistics, besides their kind."""
     return [
         hashlib.sha256(request.graph).hexdigest(),
         request.weights_sha256,
@@ -165,7 +167,7 @@ def _inputs(request: CalibrationRequest) -> list[object]:
 
 
 def _remove_old(folder: Path) -> None:
-    """Removes statistics that nobody has come back for."""
+    """Removes statistics of runs that nobody resumed."""
     for path in folder.glob("*.npz") if folder.is_dir() else ():
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > UNFINISHED_DAYS * 24 * 60 * 60:

@@ -1,8 +1,8 @@
-"""Watches the tensors of a graph while samples run: `python -m packager.quantization.calibration.child JOB.json`.
+"""Records the tensors of a graph while samples run: `python -m packager.quantization.calibration.child JOB.json`.
 
-A process of its own, because ONNX Runtime takes its process down with it on some models, and because its memory is
-given back whole. Prints JSON lines and nothing else: `{"done": samples}` as it goes, at last `{"ok": {}}` or what was
-wrong as `{"failed": class in packager.core.errors, "message", "hint"}`.
+A child process, because ONNX Runtime crashes on some models, and because all its memory is released. Prints only JSON
+lines: `{"done": samples}` for progress, at last `{"ok": {}}` or the failure as `{"failed": class in
+packager.core.errors, "message", "hint"}`.
 """
 
 import ctypes
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SAVE_EVERY_S = 3.0
 MOST_OF_TIME = 0.05
-"""The part of the time that may go into saving."""
+"""Maximum share of the time to spend on saving."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,21 +52,21 @@ class CalibrationJob:
     count: int
     threads: int
     unfinished: str
-    """file with the statistics so far: read first if it is there, written every few seconds"""
+    """file with the statistics so far: read first if it exists, written every few seconds"""
     output: str
     """file for the statistics of all samples"""
     outputs: str = ""
-    """folder that records the `given` values of every sample; empty where nobody wants them"""
+    """folder in which to record the `given` values of every sample; empty to record none"""
     given: list[str] = field(default_factory=list)
     """outputs of the graph"""
     save_every_s: float = SAVE_EVERY_S
     group_bytes: int = 2 * GROUP_BYTES
-    """of the values that are held at once, of all threads; ranges do not depend on it"""
+    """maximum size of the values that are held at once, over all threads; ranges do not depend on it"""
 
 
 @dataclass
 class Run:
-    """Samples on their way, whose extremes are entered in their order, whichever thread is done first."""
+    """Samples in progress, whose extremes are entered in their order, whichever thread finishes first."""
 
     job: CalibrationJob
     collection: Collection
@@ -93,7 +93,7 @@ class Run:
 
 
 def watch(job: CalibrationJob, channel: Channel) -> None:
-    """Runs the samples that are not in the unfinished statistics and writes those of all."""
+    """Runs the samples that the unfinished statistics lack and writes those of all."""
     collection = _begun(job)
     done = len(collection.extremes)
     samples = enumerate(islice(_samples(job), done, None), done)
@@ -118,7 +118,7 @@ def watch(job: CalibrationJob, channel: Channel) -> None:
     if len(collection.extremes) != job.count:
         raise ConfigError(
             f"{len(collection.extremes)} samples could be read, {job.count} were expected",
-            hint="leave the samples alone while they are read, and run again"
+            hint="do not change the samples while they are read, and run again"
             if collection.extremes
             else "give at least one sample",
         )
@@ -136,8 +136,8 @@ def _begun(job: CalibrationJob) -> Collection:
 
 
 def _stretched(job: CalibrationJob, sample: "Mapping[str, NDArray[Any]]") -> Stretched:
-    """The graph, in stretches for the sizes that `sample` gives. Raises ModelError where ONNX Runtime refuses it, or
-    for a value that has no range in floating point."""
+    """The graph in stretches, divided by the sizes that `sample` gives. Raises ModelError if ONNX Runtime refuses it,
+    or for a value that has no floating-point range."""
     import onnx
 
     proto = onnx.ModelProto.FromString(Path(job.graph).read_bytes())
@@ -150,8 +150,8 @@ def _stretched(job: CalibrationJob, sample: "Mapping[str, NDArray[Any]]") -> Str
     for name in job.fetched:
         if found.types[name] not in FLOATS:
             raise ModelError(
-                f"tensor '{name}' is a {found.types[name]}: it has no range in floating point",
-                hint="leave it out of the tensors",
+                f"tensor '{name}' is a {found.types[name]}: it has no floating-point range",
+                hint="remove it from the tensors",
             )
     return found
 
@@ -171,8 +171,8 @@ def _options(entries: Mapping[str, str]) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # two samples at once make better use of two cores
-    options.enable_mem_pattern = False  # one block for all of a run cannot be given back value by value
+    options.intra_op_num_threads = 1  # two samples at once use two cores better
+    options.enable_mem_pattern = False  # a single block for the whole run could not be freed value by value
     options.log_severity_level = 3
     for key, value in entries.items():
         options.add_session_config_entry(key, value)
@@ -180,7 +180,7 @@ def _options(entries: Mapping[str, str]) -> Any:
 
 
 def _give_memory_back() -> None:
-    """What loading took and freed, a second copy of the weights among it; malloc would keep it."""
+    """Returns freed memory to the system, including a second copy of the weights from loading; malloc would keep it."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim:  # glibc has it, musl does not
         trim(0)

@@ -1,7 +1,7 @@
 """Histograms that grow with their data: bins are a power of two wide and merge in pairs when the range grows.
 
-The bin of a value x at exponent e is floor(x / 2^e). Since floor(floor(a) / 2) = floor(a / 2), merging bins gives
-what counting anew with wider ones would give, bit for bit: the result depends on neither order nor threads, and no
+The bin of a value x at exponent e is floor(x / 2^e). Since floor(floor(a) / 2) = floor(a / 2), merging bins gives the
+same counts as counting again with wider ones, bit for bit: the result depends on neither order nor threads, and no
 first pass has to find the range.
 """
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIDE_BITS = 13
-"""A side, negative or positive, has up to 2^13 bins; the greatest magnitude lies in the upper half of them."""
+"""A side, negative or positive, has up to 2^13 bins; the largest magnitude lies in the upper half of them."""
 LEAST_EXPONENT = -120
 """2^-LEAST_EXPONENT is still a float32."""
 CHUNK = 1 << 16
@@ -30,7 +30,7 @@ class Histogram:
 
     @property
     def edges(self) -> "NDArray[float64]":
-        """One more than there are counts."""
+        """Edges of the bins: one more than counts."""
         import numpy
 
         bins: NDArray[float64] = numpy.arange(self.first, self.first + self.counts.size + 1, dtype=numpy.float64)
@@ -38,18 +38,18 @@ class Histogram:
 
 
 def exponent_for(low: float, high: float) -> int:
-    """The least exponent at which all values from `low` to `high` have bins."""
+    """The smallest exponent at which all values from `low` to `high` have bins."""
     greatest = max(-low, high)
     return max(math.frexp(greatest)[1] - SIDE_BITS, LEAST_EXPONENT) if greatest else LEAST_EXPONENT
 
 
 def count(values: "NDArray[float32]", low: float, high: float, *, at_least: int) -> Histogram:
-    """The histogram of flat `values`, one at least, from `low` to `high`, with bins no finer than 2^at_least."""
+    """The histogram of flat `values`, at least one, from `low` to `high`, with bins no finer than 2^at_least."""
     import numpy
 
     exponent = max(exponent_for(low, high), at_least)
     first, last = (math.floor(math.ldexp(value, -exponent)) for value in (low, high))
-    # Division by a power of two is exact in float32 as long as nothing gets smaller.
+    # Division by a power of two is exact in float32 as long as no number becomes subnormal.
     number = numpy.float32 if exponent <= 0 else numpy.float64
     scaled, bins = (numpy.empty(min(CHUNK, values.size), each) for each in (number, numpy.int32))
     scale = number(math.ldexp(1.0, -exponent))
@@ -70,7 +70,7 @@ def count(values: "NDArray[float32]", low: float, high: float, *, at_least: int)
 
 
 def add(one: Histogram, other: Histogram) -> Histogram:
-    """Both together; the counts of `one` are added to in place where they have room."""
+    """The sum of both; adds to the counts of `one` in place if they have room."""
     import numpy
 
     exponent = max(one.exponent, other.exponent)
@@ -86,7 +86,7 @@ def add(one: Histogram, other: Histogram) -> Histogram:
 
 
 def coarser(histogram: Histogram, exponent: int) -> Histogram:
-    """The same values in bins of 2^exponent, which are no finer."""
+    """The same values in bins of 2^exponent, which must not be finer."""
     import numpy
 
     shift = exponent - histogram.exponent

@@ -1,4 +1,4 @@
-"""Runs samples through an ONNX Runtime session and looks at the tensors they make."""
+"""Runs samples through an ONNX Runtime session and observes the tensors."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Observer:
-    """One graph; several threads may `observe` at once."""
+    """Observer of one graph; several threads may call `observe` at once."""
 
     stretched: Stretched | None
-    """None where nothing is fetched"""
+    """None if nothing is fetched"""
     inputs: tuple[str, ...]
-    """graph inputs to look at"""
+    """graph inputs to observe"""
     fetched: tuple[str, ...]
     has_histograms: bool
     collection: Collection
-    """where `observe` counts, in whatever order samples come; their least and greatest values are for the caller"""
+    """receives the counts of `observe`, in any order of samples; the caller enters minimum and maximum"""
     outputs: Path
     """folder for the values of `given`"""
     given: tuple[str, ...]
     """values to record"""
 
     def observe(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> "NDArray[float32]":
-        """Runs sample `number`, counts its values and returns the least and the greatest of every tensor.
+        """Runs sample `number`, counts its values and returns the minimum and maximum of every tensor.
 
-        Raises ConfigError when ONNX Runtime refuses the sample, ModelError for NaN or infinity.
+        Raises ConfigError if ONNX Runtime refuses the sample, ModelError for NaN or infinity.
         """
         import numpy
 
@@ -47,7 +47,7 @@ class Observer:
         for values in self._run(number, sample):
             while values:
                 name = next(iter(values))
-                value = values.pop(name)  # its memory serves what comes next
+                value = values.pop(name)  # its memory is reused for the next value
                 if name in self.given:
                     kept[name] = value.numpy()
                 if name in self.fetched:
@@ -61,13 +61,13 @@ class Observer:
             raise ConfigError(f"sample {number} has no input '{name}'", hint="give an array for every input")
         if sample[name].dtype.kind != "f":
             raise ModelError(
-                f"input '{name}' is {sample[name].dtype}: it has no range in floating point",
-                hint="leave it out of the tensors",
+                f"input '{name}' is {sample[name].dtype}: it has no floating-point range",
+                hint="remove it from the tensors",
             )
         return sample[name].reshape(-1)
 
     def _run(self, number: int, sample: "Mapping[str, NDArray[generic]]") -> Iterator[dict[str, Any]]:
-        """The fetched values, left where ONNX Runtime's arena has them: fresh memory costs more than looking at it."""
+        """The fetched values, in the memory of ONNX Runtime's arena: copying would cost more than observing them."""
         import numpy
         import onnxruntime
 
@@ -88,8 +88,8 @@ class Observer:
                     raise
                 raise ConfigError(
                     f"ONNX Runtime refuses sample {number}: {error}",
-                    hint="mend the sample, or leave it out; in .npz and .npy files the first axis counts samples: "
-                    "save one alone as x[None]",
+                    hint="fix the sample, or remove it; in .npz and .npy files the first axis counts samples: "
+                    "save a single one as x[None]",
                 ) from error
             if values is None:
                 return
@@ -100,14 +100,14 @@ class Observer:
 
         if not values.size:
             return NOTHING
-        with numpy.errstate(over="ignore"):  # a double beyond float32 becomes infinite, and is refused as such
+        with numpy.errstate(over="ignore"):  # a double beyond float32 becomes infinite, and is rejected as such
             numbers: NDArray[float32] = values.astype(numpy.float32, copy=False)
         low, high = float(numbers.min()), float(numbers.max())
         if not (math.isfinite(low) and math.isfinite(high)):
             what = "NaN" if math.isnan(low) else "infinity"
             raise ModelError(
                 f"sample {number} makes {what} in tensor '{name}'",
-                hint="leave the sample out if it is not a real one, and the tensor if it holds that by design",
+                hint="remove the sample if it is not a real one, and the tensor if it contains such values by design",
             )
         if self.has_histograms:
             self.collection.count(name, count(numbers, low, high, at_least=self.collection.exponent(name)))

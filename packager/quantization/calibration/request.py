@@ -1,4 +1,4 @@
-"""What is asked of a calibration: graph, tensors, samples and the method that makes ranges of them."""
+"""Describes a calibration: graph, tensors, samples and the method that computes ranges."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -8,22 +8,22 @@ from packager.samples import Samples
 
 METHODS = ("minmax", "moving-average", "percentile", "entropy", "mse")
 EXTREMES, HISTOGRAMS = "extremes", "histograms"
-"""What is kept of every tensor: least and greatest value by sample, or a histogram as well."""
+"""Statistics of every tensor: minimum and maximum by sample, or a histogram as well."""
 LEAST_BINS = 256
-"""Twice the 128 levels that entropy divides bins into: with fewer there is nothing to choose from."""
+"""Twice the 128 levels into which entropy divides bins: with fewer bins there is no choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How ranges are made of what was seen."""
+    """Method that computes ranges from statistics."""
 
     name: str = "minmax"
     percentile: float = 99.999
-    """of all values, that percentile keeps; half of the rest is cut on either side"""
+    """percentage of all values that percentile keeps; half of the rest is cut off on either side"""
     smoothing: float = 0.01
-    """weight of each new sample in the moving average, the constant of ONNX Runtime"""
+    """weight of each new sample in the moving average, ONNX Runtime's constant"""
     bins: int = 2048
-    """from zero to the greatest magnitude, for entropy and mse; percentile counts both signs with as many"""
+    """from zero to the largest magnitude, for entropy and mse; percentile uses as many for both signs"""
     is_symmetric: bool = False
     """percentile and mse: choose one limit for both signs"""
 
@@ -31,17 +31,20 @@ class Method:
         if self.name not in METHODS:
             raise ConfigError(f"no calibration method '{self.name}'", hint=nearest(self.name, METHODS))
         if not 0 < self.percentile <= 100:
-            raise ConfigError(f"percentile is {self.percentile:g}", hint="it lies between 0 and 100: 99.999 is usual")
+            raise ConfigError(
+                f"percentile is {self.percentile:g}", hint="it must be between 0 and 100: 99.999 is usual"
+            )
         if not 0 <= self.smoothing <= 1:
-            raise ConfigError(f"smoothing is {self.smoothing:g}", hint="it lies between 0 and 1: 0.01 is usual")
+            raise ConfigError(f"smoothing is {self.smoothing:g}", hint="it must be between 0 and 1: 0.01 is usual")
         if self.bins < LEAST_BINS or self.bins % 2:
             raise ConfigError(
-                f"{self.bins} bins", hint=f"use an even number from {LEAST_BINS} on: 2048 is usual, more take longer"
+                f"{self.bins} bins",
+                hint=f"use an even number of at least {LEAST_BINS}: 2048 is usual, more take longer",
             )
 
     @property
     def kind(self) -> str:
-        """What has to be counted for it."""
+        """The kind of statistics that it needs."""
         return EXTREMES if self.name in ("minmax", "moving-average") else HISTOGRAMS
 
     @property
@@ -70,7 +73,7 @@ class CalibrationRequest:
     samples: Samples
     method: Method
     threads: int = 2
-    """samples that are run at once; the ranges do not depend on it"""
+    """samples that run at the same time; the ranges do not depend on it"""
     outputs: Path | None = None
-    """folder that records what the graph gives of the samples that are run, so that nobody runs it for that again;
+    """folder in which to record the graph's outputs for the samples that run, so that they need not be computed again;
     graphs that draw random numbers record nothing"""

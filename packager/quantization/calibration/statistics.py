@@ -1,4 +1,4 @@
-"""What is kept of every tensor while samples go by, in memory and as one file."""
+"""Collects statistics of every tensor over the samples, in memory and in one file."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 DAMAGED = (OSError, EOFError, ValueError, KeyError, RuntimeError, BadZipFile)
 NOTHING = (float("inf"), float("-inf"))
-"""Least and greatest of a tensor without elements."""
+"""Minimum and maximum of a tensor without elements."""
 
 
 @dataclass(frozen=True)
 class Statistics:
     names: tuple[str, ...]
     extremes: "NDArray[float32]"
-    """[samples, tensors, 2]: least and greatest value; NOTHING where a sample left a tensor empty"""
+    """[samples, tensors, 2]: minimum and maximum; NOTHING for a tensor that a sample left empty"""
     histograms: Mapping[str, Histogram]
-    """by tensor, of those that had any elements; empty when only extremes were asked for"""
+    """by tensor, for those that had any elements; empty if only extremes were requested"""
 
 
 @dataclass
 class Collection:
-    """Statistics as they grow, one sample after the other: 8 bytes a tensor and sample, and the histograms."""
+    """Statistics as they grow, one sample after the other: 8 bytes for each tensor and sample, and the histograms."""
 
     names: tuple[str, ...]
     extremes: "list[NDArray[float32]]" = field(default_factory=list)
@@ -38,7 +38,7 @@ class Collection:
     lock: Lock = field(default_factory=Lock)
 
     def exponent(self, name: str) -> int:
-        """Of the bins of a tensor so far: counting finer ones would be work thrown away."""
+        """Exponent of a tensor's bins so far: counting finer ones would be wasted work."""
         return self.histograms[name].exponent if name in self.histograms else -1000
 
     def count(self, name: str, histogram: Histogram) -> None:
@@ -47,7 +47,7 @@ class Collection:
             self.histograms[name] = add(known, histogram) if known else histogram
 
     def save(self, path: Path) -> None:
-        """The file holds all of it, whole or not at all."""
+        """Writes all statistics to the file, completely or not at all."""
         import numpy
 
         seen = [self.histograms[name] for name in self.names if name in self.histograms]
@@ -65,7 +65,7 @@ class Collection:
 
 
 def load(path: Path) -> Statistics:
-    """What `Collection.save` wrote. Raises one of DAMAGED for a file that is not whole."""
+    """The statistics that `Collection.save` wrote. Raises one of DAMAGED for an incomplete file."""
     import numpy
 
     with path.open("rb") as file, numpy.load(file, allow_pickle=False) as arrays:

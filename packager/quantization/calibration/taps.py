@@ -1,4 +1,4 @@
-"""Which values of a graph have to be fetched, so that every tensor asked for has been seen."""
+"""Selects the values of a graph to fetch, so that every requested tensor is observed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 MOVES = frozenset(
     {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "DepthToSpace", "SpaceToDepth"}
 )
-"""Operators whose output holds the elements of their first input, each once, in whatever order: the same range."""
+"""Operators whose output has the elements of their first input, each once, in any order: the same range."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Taps:
     graph: bytes
-    """serialized ModelProto whose outputs are `fetched`, and nothing else where there are any"""
+    """serialized ModelProto whose outputs are `fetched`, and nothing else if there are any"""
     inputs: tuple[str, ...]
     """graph inputs that are observed as they are fed"""
     fetched: tuple[str, ...]
-    """in the order of the graph, so that the first bad one is where the trouble starts"""
+    """in the order of the graph, so that the first bad value is where the problem starts"""
     sources: Mapping[str, str]
-    """tensor asked for -> the input or fetched value with the same elements"""
+    """requested tensor -> the input or fetched value with the same elements"""
     outputs: tuple[str, ...]
-    """of the graph; none where random numbers are drawn, or where one is an input or a constant"""
+    """outputs of the graph; empty if it draws random numbers, or if one is an input or a constant"""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ class Taps:
 
 
 def tap(graph: bytes, tensors: Iterable[str]) -> Taps:
-    """`graph` with the values as outputs that say all about `tensors`. Raises ModelError for one it does not have."""
+    """`graph` with outputs that determine the ranges of all `tensors`. Raises ModelError for a tensor that it lacks."""
     import onnx
 
     proto = onnx.ModelProto.FromString(graph)
@@ -64,7 +64,7 @@ def tap(graph: bytes, tensors: Iterable[str]) -> Taps:
 
 
 def _outputs(proto: "ModelProto") -> tuple[str, ...]:
-    """Those of the graph, where a second run gives the same ones and nodes make them all."""
+    """The outputs of the graph, if a second run gives the same ones and nodes compute them all."""
     names = tuple(value.name for value in proto.graph.output)
     made = {name for node in proto.graph.node for name in node.output}
     is_random = any(node.op_type in DRAWN for node in traversal.all_nodes(proto))
@@ -72,9 +72,9 @@ def _outputs(proto: "ModelProto") -> tuple[str, ...]:
 
 
 def _origins(graph: "GraphProto", values: set[str]) -> dict[str, str]:
-    """Output of a node that moves elements -> the value that they come from."""
+    """Output of a node that only moves elements -> the value that they come from."""
     origins: dict[str, str] = {}
-    for node in graph.node:  # sorted, as ONNX demands
+    for node in graph.node:  # sorted, as ONNX requires
         if node.op_type in MOVES and node.domain in ("", "ai.onnx") and node.input[0] in values:
             origins[node.output[0]] = origins.get(node.input[0], node.input[0])
     return origins
@@ -82,10 +82,10 @@ def _origins(graph: "GraphProto", values: set[str]) -> dict[str, str]:
 
 def _missing(name: str, values: list[str], weights: set[str], proto: "ModelProto") -> ModelError:
     if name in weights:
-        return ModelError(f"tensor '{name}' is a weight: it has no samples", hint="leave it out of the tensors")
+        return ModelError(f"tensor '{name}' is a weight: it has no samples", hint="remove it from the tensors")
     if any(name in node.output for node in traversal.all_nodes(proto)):
         return ModelError(
             f"tensor '{name}' is inside a branch or loop body, which may not run",
-            hint="only values of the main graph can be calibrated: leave it out",
+            hint="only values of the main graph can be calibrated: remove it",
         )
     return ModelError(f"the graph has no tensor '{name}'", hint=nearest(name, values))

@@ -1,4 +1,4 @@
-"""Ranges out of what was counted: one function a method. All are cut to what was seen."""
+"""Computes ranges from statistics: one function for each method. All are limited to the observed range."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,24 +14,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEVELS = 128
-"""Magnitudes of int8 that entropy divides bins into."""
+"""Magnitudes of int8, into which entropy divides bins."""
 STEPS = 255
-"""Steps of an 8-bit number, and 127 on either side of zero."""
+"""Steps of an 8-bit integer, with 127 on either side of zero."""
 DUST = 1e-3
-"""Counts below it are rounding of interpolation: a real one is a good part of 1."""
+"""Counts below it are rounding errors of interpolation: real ones are a good part of 1."""
 ROWS = 64
-"""Limits whose levels are summed at a time, so that the sums stay in the cache."""
+"""Number of limits whose levels are summed at a time, so that the sums stay in the cache."""
 STRIDE = 16
-"""Of the limits that mse tries first; it then tries all between the neighbours of the best."""
+"""Step between the limits that mse tries first; it then tries all between the neighbours of the best."""
 
 
 def least_and_greatest(extremes: "NDArray[float32]") -> Range:
-    """Of one tensor, [samples, 2] with empty ones left out."""
+    """Range of one tensor from its [samples, 2], without empty ones."""
     return Range(low=float(extremes[:, 0].min()), high=float(extremes[:, 1].max()))
 
 
 def moving_average(extremes: "NDArray[float32]", method: Method) -> Range:
-    """ONNX Runtime's: the first sample's range moves by `smoothing` of the way to each of the next ones."""
+    """ONNX Runtime's moving average: the first sample's range moves by `smoothing` of the way to each of the next
+    ones."""
     low, high = map(float, extremes[0])
     for new_low, new_high in extremes[1:].tolist():
         low += method.smoothing * (new_low - low)
@@ -40,7 +41,7 @@ def moving_average(extremes: "NDArray[float32]", method: Method) -> Range:
 
 
 def percentile(histogram: Histogram, seen: Range, method: Method) -> Range:
-    """ONNX Runtime's: the lower edges of the bins in which the cumulated counts pass either percentile."""
+    """ONNX Runtime's percentile: the lower edges of the bins in which the cumulated counts pass either percentile."""
     import numpy
 
     limit = magnitude(seen)
@@ -57,7 +58,7 @@ def percentile(histogram: Histogram, seen: Range, method: Method) -> Range:
 
 
 def entropy(histogram: Histogram, seen: Range, method: Method) -> Range:
-    """The limit whose 128 levels tell least apart from the values, by Kullback-Leibler divergence.
+    """The limit whose 128 levels differ least from the values, by Kullback-Leibler divergence.
 
     S. Migacz, 8-bit inference with TensorRT, GTC 2017, with the choices of NVIDIA's pytorch-quantization: levels are
     equally wide in bins, and the bin at zero counts as much as its neighbour, because exact zeros cost nothing.
@@ -78,8 +79,8 @@ def entropy(histogram: Histogram, seen: Range, method: Method) -> Range:
 def divergences_of(counts: "NDArray[float64]") -> "NDArray[float64]":
     """KL divergence for the first LEVELS bins, the first LEVELS + 1, ... and all; infinite where it is undefined.
 
-    With h counts, N their sum, P = h with all beyond the limit in its last bin, and Q = the mean of the bins that are
-    not empty over each level: sum P/N log(P/N) - sum P/N log(Q/sum(Q)). Both sums come from running totals.
+    With counts h, their sum N, P = h with everything beyond the limit in its last bin, and Q = the mean of the nonempty
+    bins over each level: sum P/N log(P/N) - sum P/N log(Q/sum(Q)). Both sums come from running totals.
     """
     import numpy
 
@@ -96,7 +97,7 @@ def divergences_of(counts: "NDArray[float64]") -> "NDArray[float64]":
 
 
 def _crossed(counts: "NDArray[float64]", beyond: "NDArray[float64]") -> "NDArray[float64]":
-    """The sum of P log(Q) over the levels, for each limit; what is beyond a limit belongs to the last level's P."""
+    """The sum of P log(Q) over the levels, for each limit; counts beyond a limit belong to the last level's P."""
     import numpy
 
     total, filled, bounds = _running(counts), _running(counts > 0), _bounds(counts.size)
@@ -120,7 +121,7 @@ def _bounds(size: int) -> "NDArray[int64]":
 
 
 def mse(histogram: Histogram, seen: Range, method: Method) -> Range:
-    """The limit whose 8-bit numbers have the least mean square error, rounding and clipping together."""
+    """The limit whose 8-bit integers have the smallest mean square error, rounding and clipping together."""
     import numpy
 
     limit = magnitude(seen)
@@ -150,9 +151,9 @@ def square_errors(
     *,
     is_symmetric: bool,
 ) -> "NDArray[float64]":
-    """Sum of square errors of `values`, each `counts` times, in 8-bit numbers that end at each of `limits`.
+    """Sum of square errors of `values`, each `counts` times, in 8-bit integers that end at each of `limits`.
 
-    Zero is one of the numbers, as quantization demands. The range is that of `limits` where `seen` is wider.
+    Zero is one of the numbers, as quantization requires. The range is that of `limits` where `seen` is wider.
     """
     import numpy
 
@@ -184,7 +185,7 @@ def magnitude(seen: Range) -> float:
 
 
 def folded(histogram: Histogram) -> Histogram:
-    """Of the magnitudes: bin -1 joins bin 0, -2 joins 1 and so on."""
+    """Histogram of the magnitudes: bin -1 joins bin 0, -2 joins 1 and so on."""
     import numpy
 
     end = histogram.first + histogram.counts.size
@@ -197,7 +198,8 @@ def folded(histogram: Histogram) -> Histogram:
 
 
 def rebinned(histogram: Histogram, edges: "NDArray[float64]") -> "NDArray[float64]":
-    """Counts between `edges`; bins that an edge divides are shared out by width, which is exact for even ones."""
+    """Counts between `edges`; bins that an edge divides are shared out by width, which is exact for evenly filled
+    ones."""
     import numpy
 
     total = _running(histogram.counts)
@@ -225,7 +227,7 @@ def _times_log(values: "NDArray[float64]") -> "NDArray[float64]":
 
 
 def _cut(limit: float, seen: Range) -> Range:
-    """From -limit to limit, as far as anything was seen there."""
+    """The range from -limit to limit, within the observed one."""
     if not math.isfinite(limit):
         return seen
     low = min(max(-limit, seen.low), seen.high)

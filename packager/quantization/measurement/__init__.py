@@ -1,4 +1,4 @@
-"""What a quantized model is worth beside its float original: accuracy, layer by layer and by a metric, and latency."""
+"""Measures a quantized model against its float original: accuracy, by layer and by a metric, and latency."""
 
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.gate import Sizes, gate

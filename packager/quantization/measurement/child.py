@@ -1,9 +1,9 @@
-"""Scores graphs as they come: `python -m packager.quantization.measurement.child JOB.json`.
+"""Scores graphs on request: `python -m packager.quantization.measurement.child JOB.json`.
 
-A process of its own, because ONNX Runtime takes its process down with it on some graphs. It prints JSON lines:
-`{"done": samples}` while it runs the float model, `{"original": score}` when it is ready, then one `{"score": number}`
-for every request `{"graph": file, "data_folder": folder}`. What goes wrong is
-`{"failed": class in packager.core.errors, "message", "hint"}`, after which it takes the next request.
+A child process, because ONNX Runtime crashes on some graphs. It prints JSON lines: `{"done": samples}` while it runs
+the float model, `{"original": score}` when it is ready, then one `{"score": number}` for every request `{"graph": file,
+"data_folder": folder}`. A failure is `{"failed": class in packager.core.errors, "message", "hint"}`, after which it
+takes the next request.
 """
 
 import json
@@ -24,7 +24,7 @@ from packager.quantization.measurement.reference import RecordedReference, refer
 from packager.quantization.measurement.running import opened, run
 
 Measure = Callable[[Any], dict[str, Any]]
-"""Session -> what is answered of its score."""
+"""Session -> the answer with its score."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,21 +34,21 @@ class ScoringJob:
     data_folder: str
     metric: str
     code_folder: str
-    """where the module of a metric of the user's is looked for first"""
+    """folder in which the module of a user's metric is looked for first"""
     reader: str
     description: dict[str, Any]
     count: int
-    """of samples; a metric of the user's has its own"""
+    """number of samples; a user's metric has data of its own"""
     folder: str
-    """for the score of the float model by a metric of the user's"""
+    """for the float model's score by a user's metric"""
     reference: str
-    """folder for what the float model makes of the samples; some of it may be there"""
+    """folder for the float model's outputs for the samples; some may exist already"""
     threads: int
-    """samples that are run at once"""
+    """samples that run at the same time"""
 
 
 def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
-    """What measures a graph as `job` says, and what it says of the float graph."""
+    """The function that measures a graph as `job` says, and the score of the float graph."""
     if has_own_data(job.metric):
         code_folder = Path(job.code_folder)
         users = found(job.metric, code_folder, f"metric {job.metric}", function.HINT)
@@ -70,7 +70,7 @@ def prepared(job: ScoringJob, channel: Channel) -> tuple[Measure, float]:
 
 
 def _original(job: ScoringJob, users: Callable[[function.Predict], Any]) -> float:
-    """The score of the float model by a metric of the user's; a process before this one may have left it."""
+    """The float model's score by a user's metric; an earlier process may have stored it."""
     kept = Path(job.folder) / "original.json"
     if kept.is_file():
         return float(json.loads(kept.read_text(encoding="utf-8")))
@@ -85,7 +85,7 @@ def _original(job: ScoringJob, users: Callable[[function.Predict], Any]) -> floa
 
 
 def score(session: Any, metric: Metric, known: RecordedReference, threads: int) -> dict[str, Any]:
-    """Of the graph in `session`, by a built-in metric, and the sample on which it is the least. Sums are added in the
+    """Score of the graph in `session`, by a built-in metric, and the sample with the lowest one. Sums are added in the
     order of the samples."""
 
     def of_sample(number: int) -> Sums:

@@ -2,9 +2,9 @@
 
 It is started by `python -m packager.quantization.measurement.comparison JOB.json`.
 
-Prints JSON lines: `{"done": samples}` as it goes, at last `{"sums": {value: [signal, noise, product, other]}}`, or what
-was wrong as `{"failed": class in packager.core.errors, "message", "hint"}`. It keeps sums, and what one stretch of both
-graphs makes of one sample.
+Prints JSON lines: `{"done": samples}` for progress, at last `{"sums": {value: [signal, noise, product, other]}}`, or
+the failure as `{"failed": class in packager.core.errors, "message", "hint"}`. Holds only sums, and the values of one
+stretch of both graphs for one sample.
 """
 
 import json
@@ -42,14 +42,14 @@ class ComparisonJob:
     chosen: list[int]
     """numbers of the samples that are compared"""
     group_bytes: int = GROUP_BYTES
-    """of the values that are held at once; figures do not depend on it"""
+    """maximum size of the values that are held at once; results do not depend on it"""
 
 
 Graphs = tuple[Stretched, Stretched]
 
 
 def compared(job: ComparisonJob, channel: Channel) -> dict[str, Sums]:
-    """Sums over the chosen samples, of the values that are in floating point in both graphs."""
+    """Sums over the chosen samples, for the values that are floating point in both graphs."""
     totals: dict[str, Sums] = {}
     graphs: Graphs | None = None
     samples = ((number, each) for number, each in enumerate(read(job.reader, job.description, job.count)))
@@ -63,7 +63,7 @@ def compared(job: ComparisonJob, channel: Channel) -> dict[str, Sums]:
 
 
 def _opened(job: ComparisonJob, sample: dict[str, Any]) -> Graphs:
-    """Both graphs, in stretches for the sizes that `sample` gives."""
+    """Both graphs in stretches, divided by the sizes that `sample` gives."""
     original, quantized = _parsed(job.original), _parsed(job.quantized)
     shapes = {name: array.shape for name, array in sample.items()}
     groups = grouped(job.values, sizes_of(original, job.values, shapes), job.group_bytes)
@@ -94,7 +94,7 @@ def _of_sample(graphs: Graphs, sample: dict[str, Any], number: int) -> Iterator[
 
 
 def _together(runs: "Sequence[Iterator[dict[str, Any]]]", number: int) -> Iterator[list[dict[str, Any]]]:
-    """What every run gives behind each stretch. Raises ModelError for a sample that ONNX Runtime refuses."""
+    """The values of every run after each stretch. Raises ModelError for a sample that ONNX Runtime refuses."""
     while True:
         try:
             found = [each for run in runs if (each := next(run, None)) is not None]
@@ -103,7 +103,7 @@ def _together(runs: "Sequence[Iterator[dict[str, Any]]]", number: int) -> Iterat
                 raise
             raise ModelError(
                 f"ONNX Runtime cannot run sample {number}: {in_one_line(error)}",
-                hint="mend the sample, or leave it out",
+                hint="fix the sample, or remove it",
             ) from error
         if not found:
             return
@@ -115,7 +115,7 @@ def _sums(name: str, one: Any, other: Any, number: int) -> Sums:
     if x.shape != y.shape:
         raise ModelError(
             f"value '{name}' has shape {list(y.shape)} on sample {number}, and {list(x.shape)} in the float model",
-            hint="give the graph that the quantized one was made of",
+            hint="pass the graph that the quantized one was made from",
         )
     return sums_of(x, y)
 

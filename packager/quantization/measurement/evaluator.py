@@ -1,4 +1,4 @@
-"""Scores graphs one after the other without starting a process for each: a search asks for hundreds."""
+"""Scores graphs one after the other in one process: a search needs hundreds of scores."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,15 +15,15 @@ THREADS = 2
 
 
 def _silent(done: int, total: int) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignores progress."""
 
 
 class Evaluator:
-    """Says what quantized graphs are worth beside the float one, in a `with`.
+    """Scores quantized graphs against the float one; used in a `with` block.
 
-    `metric` is "sqnr" (dB over all float outputs), "cosine" (mean over samples), "top1" (share of rows whose greatest
-    number is at the same place), all beside the float model on `samples`; or "module:function", of `code_folder`, which
-    is given predict(inputs) -> outputs and returns a number, higher is better, on data of its own.
+    `metric` is "sqnr" (dB over all float outputs), "cosine" (mean over samples), "top1" (share of rows with the largest
+    number at the same index), all against the float model on `samples`; or "module:function", of `code_folder`, which
+    gets predict(inputs) -> outputs and returns a number, higher is better, on data of its own.
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class Evaluator:
         progress: Callable[[int, int], None] = _silent,
         outputs: Path | None = None,
     ) -> None:
-        """`folder` is scratch space, `outputs` a folder with what calibration recorded of the float model; more is
-        written to it. `progress` gets samples of the float model done and in all. Raises ConfigError
-        for a metric that does not exist, or that needs samples."""
+        """`folder` is scratch space, `outputs` a folder with the float model's outputs that calibration recorded; more
+        are written to it. `progress` gets the number of the float model's samples done and the total. Raises
+        ConfigError for a metric that does not exist, or that needs samples."""
         if samples is None and not has_own_data(metric):
             raise ConfigError(
                 f"metric '{metric}' needs samples", hint="name calibration samples, or validation samples"
@@ -66,7 +66,7 @@ class Evaluator:
         )
 
     def __enter__(self) -> "Evaluator":
-        """Runs the float model. Raises ModelError or ConfigError when that does not work."""
+        """Runs the float model. Raises ModelError or ConfigError if that fails."""
         self._start()
         return self
 
@@ -74,10 +74,10 @@ class Evaluator:
         self._end(is_in_order=kind is None)
 
     def score(self, graph_file: Path, data_folder: Path) -> Score:
-        """Of the graph in `graph_file`; see `as_measured` for what to make of it before.
+        """Score of the graph in `graph_file`, which `as_measured` should have adapted.
 
-        Raises ModelError for one that ONNX Runtime refuses or crashes on, ConfigError when the user's metric fails; the
-        next graph is scored all the same.
+        Raises ModelError if ONNX Runtime refuses it or crashes on it, ConfigError if the user's metric fails; the next
+        graph can be scored all the same.
         """
         program = self._program or self._start()
         try:
@@ -87,7 +87,7 @@ class Evaluator:
             self._end(is_in_order=False)
             raise ModelError(
                 f"ONNX Runtime crashed on {graph_file.name} ({error.signal}); other graphs are scored in a new process",
-                hint="leave this graph; if the float model crashes alike, report it to ONNX Runtime with the model",
+                hint="skip this graph; if the float model crashes too, report it to ONNX Runtime with the model",
             ) from error
         raise_failure(answer)
         worst = answer.get("worst", {})

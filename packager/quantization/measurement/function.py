@@ -1,4 +1,4 @@
-"""Metrics of the user's own: `module:function`, which is given the model as a function and returns a number."""
+"""Metrics of the user's own: `module:function`, which gets the model as a function and returns a number."""
 
 import math
 import random
@@ -18,9 +18,9 @@ Predict = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def measured(function: Callable[[Predict], Any], text: str, session: Any, folder: Path) -> float:
-    """What `function` says of the model in `session`; minus infinity for NaN, which is worse than any number.
+    """The score that `function` gives the model in `session`; minus infinity for NaN, which is worse than any number.
 
-    Random numbers start anew for every model: scores must not depend on what was measured before.
+    Random numbers are seeded again for every model: scores must not depend on earlier measurements.
     """
     import numpy
 
@@ -34,7 +34,7 @@ def measured(function: Callable[[Predict], Any], text: str, session: Any, folder
 
 
 def predictor(session: Any) -> Predict:
-    """What runs the model in `session`: inputs by name -> outputs by name."""
+    """A function that runs the model in `session`: inputs by name -> outputs by name."""
     names = [output.name for output in session.get_outputs()]
 
     def predict(inputs: "Mapping[str, NDArray[Any]]") -> "dict[str, NDArray[Any]]":

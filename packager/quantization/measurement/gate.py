@@ -1,4 +1,4 @@
-"""A quantized variant has to be worth something: smaller or faster, at best both."""
+"""The gain gate: a quantized variant must be smaller or faster than its model, at best both."""
 
 from dataclasses import dataclass
 
@@ -7,33 +7,32 @@ from packager.core.errors import GateError
 from packager.quantization.measurement.latency import Latency
 
 NOISE = 0.05
-"""Two measurements of one graph may differ by this: so much faster or slower is neither."""
+"""Relative difference between two measurements of one graph: smaller changes of latency do not count."""
 
 SHAVING = 0.01
-"""So much smaller is none: a model whose large layers were all left in float."""
+"""Relative reduction in size that does not count: that of a model whose large layers were all left in float."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """The files of a model, weights included."""
+    """Sizes of a model's files, weights included."""
 
     float_bytes: int
     quantized_bytes: int
 
     @property
     def ratio(self) -> float:
-        """Quantized for float: 0.25 is a quarter of the size."""
+        """Quantized size over float size: 0.25 is a quarter."""
         return self.quantized_bytes / self.float_bytes if self.float_bytes else 1.0
 
 
 def gate(sizes: Sizes, latency: Latency | None, *, is_forced: bool = False) -> tuple[str, ...]:
-    """What is to be said of a variant of these `sizes`, a sentence each; nothing where all is well.
+    """Sentences about a variant of these `sizes`; none if it is both smaller and faster.
 
-    Raises GateError for one that is neither smaller nor faster, unless `is_forced`. Where latency was not measured,
-    size decides.
+    Raises GateError if it is neither, unless `is_forced`. Without a measured latency, size decides.
     """
     is_smaller = sizes.ratio < 1 - SHAVING
-    ratio = latency.ratio if latency else 1.0  # as it is where measuring was skipped
+    ratio = latency.ratio if latency else 1.0  # 1.0 if the measurement was skipped
     is_faster, is_slower = ratio < 1 - NOISE, ratio > 1 + NOISE
     if not is_smaller and not is_faster:
         refusal = f"the quantized variant is neither smaller ({_of_size(sizes)}) nor faster ({_of_time(latency)})"

@@ -1,4 +1,4 @@
-"""The machine that measures: what its processor is, and how graphs for phones have to be written for it."""
+"""The machine that measures: its processor, and the form in which graphs for phones run on it."""
 
 import platform
 from pathlib import Path
@@ -10,11 +10,11 @@ X86 = ("x86_64", "AMD64", "i686")
 
 
 def as_measured(graph: bytes, data_folder: Path) -> bytes:
-    """`graph` as this machine should run it to measure it: the same numbers.
+    """`graph` in the form to measure on this machine, with identical values.
 
-    ONNX Runtime has few kernels for int8 activations on x86 and computes what is left in float; written as uint8 ones
-    they are fused as on ARM, and mostly give the very numbers that ARM gives. Graphs without int8 activations stay as
-    they are, and on ARM all do.
+    ONNX Runtime has few kernels for int8 activations on x86 and computes the rest in float; re-encoded as uint8 they
+    are fused as on ARM, and mostly give exactly ARM's numbers. Graphs without int8 activations stay unchanged, and on
+    ARM all do.
     """
     if platform.machine() not in X86:
         return graph
@@ -29,7 +29,7 @@ def as_measured(graph: bytes, data_folder: Path) -> bytes:
 
 
 def in_words() -> str:
-    """This machine's processor, as far as its time says anything elsewhere."""
+    """This machine's processor, as far as it matters for timings."""
     return f"{platform.machine()}, 1 thread"
 
 

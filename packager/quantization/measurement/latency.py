@@ -1,4 +1,4 @@
-"""How long a model takes, float beside quantized: on this machine, and on an emulated ARM64 processor."""
+"""Measures latency, float beside quantized: on this machine, and on an emulated ARM64 processor."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).with_name("timing.py")
 RUNS, SECONDS = 30, 1.0
-"""Each graph runs until it has either."""
+"""Each graph runs until it reaches either."""
 SOFT_HALVES = "qemu computes 16-bit floats one by one in software, so the ratio would mislead"
-"""Measured for the orientation model: 2.9 times the time of float32, where a phone takes less."""
+"""Measured for the orientation model: 2.9 times the latency of float32, where a phone takes less."""
 LEAST_RUNS, LEAST_EMULATED_RUNS = 5, 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """Of one run with one thread: medians, and between which values half of the runs lie."""
+    """Latency of one run with one thread: medians, and the interquartile ranges."""
 
     machine: str
     """in words: `x86_64, 1 thread`"""
@@ -42,13 +42,13 @@ class Latency:
     run_count: int = 0
     """of each graph"""
     is_emulated: bool = False
-    """whether the times say nothing, and only their ratio something"""
+    """whether only the ratio of the times is meaningful"""
     skipped: str = ""
-    """why nothing was measured, in words; empty when something was"""
+    """why nothing was measured, in words; empty if it was"""
 
     @property
     def ratio(self) -> float:
-        """Quantized for float: 0.5 is twice as fast."""
+        """Quantized latency over float latency: 0.5 is twice as fast."""
         return self.quantized_ms / self.float_ms if self.float_ms else 1.0
 
 
@@ -61,9 +61,9 @@ def latency(
     runs: int = RUNS,
     seconds: float = SECONDS,
 ) -> Latency:
-    """On this machine, on the first of `samples`; `folder` is scratch space.
+    """Latency on this machine, for the first of `samples`; `folder` is scratch space.
 
-    Raises ModelError when ONNX Runtime cannot run one of the graphs, ConfigError when there is no sample.
+    Raises ModelError if ONNX Runtime cannot run one of the graphs, ConfigError if there is no sample.
     """
     ours = MeasuredGraph(
         graph=hosts.as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder
@@ -83,10 +83,10 @@ def emulated_latency(
     runs: int = RUNS,
     seconds: float = SECONDS,
 ) -> Latency:
-    """On the processor of the environment arm64, where it is installed.
+    """Latency on the processor of the environment arm64, if it is installed.
 
-    Under qemu a NEON instruction costs many of this machine's, and each kind its own number of them: how the times
-    compare is a hint, how long they are is nothing. On an arm64 machine they are what they say.
+    Under qemu a NEON instruction costs many of this machine's, by a factor that depends on its kind: the ratio of the
+    times is a hint, the times themselves are meaningless. On an arm64 machine both are real.
     """
     processor = environment or Arm64()
     is_emulated = not hosts.is_arm64()
@@ -123,7 +123,7 @@ def _times(
     limits: Mapping[str, float],
     environment: Arm64 | None = None,
 ) -> list[list[float]]:
-    """Milliseconds of every run of both graphs, which take turns in one process."""
+    """Milliseconds of every run of both graphs, which alternate in one process."""
     graphs = [
         {"graph": str(each.written(folder / f"timed-{name}.onnx")), "data_folder": str(each.data_folder)}
         for name, each in (("float", original), ("quantized", quantized))
@@ -132,8 +132,8 @@ def _times(
         [PROGRAM],
         {"graphs": graphs, "sample": str(sample), **limits},
         folder,
-        crash="ONNX Runtime crashed while it was timed",
-        hint="check that the float model runs on the first sample; if it does, it is a bug of ONNX Runtime's: "
+        crash="ONNX Runtime crashed during the latency measurement",
+        hint="check that the float model runs on the first sample; if it does, it is a bug in ONNX Runtime: "
         "exclude nodes, or choose another quantizer",
         environment=environment.variables() if environment else None,
         command=environment.command() if environment else (),
@@ -141,7 +141,7 @@ def _times(
     )
     if "error" in answer:
         raise ModelError(
-            f"ONNX Runtime cannot run a graph that is to be timed: {answer['error']}",
+            f"ONNX Runtime cannot run a graph for the latency measurement: {answer['error']}",
             hint="check that the model runs on the first sample",
         )
     times: list[list[float]] = answer["times_ms"]

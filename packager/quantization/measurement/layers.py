@@ -1,7 +1,7 @@
-"""How much each layer of a quantized graph differs from the float graph that it was made of.
+"""Compares each layer of a quantized graph with the float graph that it was made from.
 
-Both graphs have the same names for the same values: in the quantized one they are the dequantized numbers. What a layer
-gives therefore shows all that was rounded up to it, and its weight what was rounded there alone.
+Both graphs use the same names for the same values; in the quantized one they are the dequantized numbers. The error of
+a layer's output therefore accumulates all rounding up to it, and the error of its weight only its own.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,25 +24,26 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 SAMPLES = 4
-"""What layers are compared on: a layer has many thousand numbers in each, and every further one costs two runs."""
+"""Number of samples for the comparison of layers: a layer has many thousand numbers in each, and each further sample
+costs two runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerError:
-    """A layer and what quantization did to it. Infinity stands for no difference at all."""
+    """A layer and its quantization errors. Infinity stands for no difference at all."""
 
     name: str
     operator: str
     value: str
-    """what it gives, its activation included, by name"""
+    """name of its output, after its activation"""
     output_sqnr_db: float
-    """of that, over the samples of `spread`: 10 log10(sum x^2 / sum (x - y)^2)"""
+    """of the output, over the samples of `spread`: 10 log10(sum x^2 / sum (x - y)^2)"""
     weight_sqnr_db: float | None
-    """of its weight; None where that is in float, or where it has none"""
+    """of its weight; None if that is in float, or if it has none"""
     becomes: str
-    """operator that gives the value in the quantized graph: DequantizeLinear where it is quantized"""
+    """operator that computes the value in the quantized graph: DequantizeLinear if it is quantized"""
     samples: int
-    """on how many it was compared"""
+    """number of samples of the comparison"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ def layer_errors(
     """The layers with weights and those that were quantized or replaced, in the order of the graph.
 
     `original` is the graph that the quantizer was given; `folder` is scratch space. The samples are those of `spread`.
-    Raises ModelError when ONNX Runtime cannot run one of them, ConfigError for samples that fail.
+    Raises ModelError if ONNX Runtime cannot run one of them, ConfigError for samples that fail.
     """
     before, after = _draft(original), _draft(quantized)
     pairs = list(_pairs(before, after))
@@ -96,7 +97,7 @@ def _draft(subject: MeasuredGraph) -> Draft:
 
 
 def _pairs(before: Draft, after: Draft) -> Iterator[_Pair]:
-    """What can be compared, each value once; of equal names the later ones are those of values."""
+    """The layers to compare, each value once; later ones of the same name are named after their values."""
     values: set[str] = set()
     names: set[str] = set()
     for node in before.graph.node:
@@ -110,14 +111,16 @@ def _pairs(before: Draft, after: Draft) -> Iterator[_Pair]:
 
 
 def _given(before: Draft, after: Draft, node: "NodeProto") -> str:
-    """What `node` gives, behind its activation where that joined it; empty where the quantized graph has no such."""
+    """The output of `node`, after its activation if that was merged with it; empty if the quantized graph has no such
+    value."""
     limit = limit_behind(before, node.output[0]) if node.output else None
     candidates = (*(limit.output if limit else ()), *node.output[:1])
     return next((name for name in candidates if name in after.producers), "")
 
 
 def _is_of_interest(before: Draft, after: Draft, node: "NodeProto", value: str) -> bool:
-    """Layers with weights always are, and what was quantized or replaced; what passes quantized numbers on is not."""
+    """Whether to compare the layer: one with weights, or one that was quantized or replaced, but not one that only
+    passes quantized numbers on."""
     if node.op_type in WEIGHTED:
         return any(name in before.constants for name in node.input)
     becomes = after.producers[value].op_type
@@ -133,7 +136,7 @@ def _compared(
     folder: Path,
     progress: Callable[[int, int], None],
 ) -> Mapping[str, Sums]:
-    """Value -> sums over the chosen samples; without values that are not in floating point."""
+    """Value -> sums over the chosen samples, without values that are not floating point."""
     ours = MeasuredGraph(graph=as_measured(quantized.graph, quantized.data_folder), data_folder=quantized.data_folder)
     chosen = spread(samples.count)
     job = ComparisonJob(
@@ -152,14 +155,14 @@ def _compared(
         asdict(job),
         folder,
         lambda done: progress(done, len(chosen)),
-        crash="ONNX Runtime crashed while layers were compared",
+        crash="ONNX Runtime crashed while it compared layers",
         hint="check that the model runs on one of the samples with onnxruntime alone",
     )
     return {name: Sums(*sums) for name, sums in answer["sums"].items()}
 
 
 def spread(count: int) -> list[int]:
-    """Numbers of the samples that layers are compared on: SAMPLES of `count`, from the first to the last."""
+    """Indices of the samples for the comparison of layers: SAMPLES of `count`, evenly from the first to the last."""
     if count <= SAMPLES:
         return list(range(count))
     return [number * (count - 1) // (SAMPLES - 1) for number in range(SAMPLES)]

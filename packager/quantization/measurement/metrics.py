@@ -1,4 +1,4 @@
-"""What says how good a quantized model is: three built-in metrics that need no labels, or a function of the user's."""
+"""Metrics of a quantized model's accuracy: three built-in ones that need no labels, or a function of the user's."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
 
 SQNR, COSINE, TOP1 = "sqnr", "cosine", "top1"
 ORIGINALS: Mapping[str, float] = {SQNR: math.inf, COSINE: 1.0, TOP1: 1.0}
-"""What the float model itself has."""
+"""Score of the float model itself."""
 
 Outputs = Sequence["NDArray[Any]"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """What a metric says of a graph, beside the float model; higher is better."""
+    """A metric's score of a graph, against the float model; higher is better."""
 
     metric: str
     value: float
     original: float
-    """of the float model"""
+    """score of the float model"""
     samples: int = 0
-    """it was measured on; 0 where the metric has data of its own"""
+    """number of samples; 0 if the metric has data of its own"""
     worst_sample: int | None = None
-    """the one on which it is the least, counted from 0"""
+    """index of the sample with the lowest score"""
     worst_value: float | None = None
-    """on that one alone"""
+    """score of that sample"""
 
     @property
     def drop(self) -> float:
-        """How much worse than the float model. For `sqnr`, of which that has infinitely much, it is the noise for the
-        power of the outputs: 0.001 at 30 dB, 0.01 at 20."""
+        """How much worse than the float model. For `sqnr`, where the float model has infinity, the noise relative to
+        the power of the outputs: 0.001 at 30 dB, 0.01 at 20."""
         if self.value == self.original:
             return 0.0
         if self.metric == SQNR:
@@ -45,12 +45,12 @@ class Score:
         return self.original - self.value
 
     def is_within(self, max_drop: float) -> bool:
-        """Whether the graph is good enough."""
+        """Whether the score is within the budget."""
         return self.drop <= max_drop
 
 
 def has_own_data(metric: str) -> bool:
-    """Whether `metric` is the user's function, not a built-in one on samples. Raises ConfigError for neither."""
+    """Whether `metric` is the user's function and not a built-in one on samples. Raises ConfigError for neither."""
     if metric not in ORIGINALS and not is_function(metric):
         hint = f"{nearest(metric, ORIGINALS)}; or give module:function, a function of your own"
         raise ConfigError(f"no metric '{metric}'", hint=hint)
@@ -58,7 +58,7 @@ def has_own_data(metric: str) -> bool:
 
 
 class Metric(Protocol):
-    """A built-in one: sums over samples, in their order, and what they come to."""
+    """A built-in metric: sums over samples, in their order, and the score they result in."""
 
     def of_sample(self, original: Outputs, found: Outputs) -> Sums: ...
 
@@ -66,10 +66,10 @@ class Metric(Protocol):
 
 
 def built_in(metric: str, first: Outputs) -> Metric:
-    """The built-in `metric`, for outputs such as `first`. Raises ConfigError when they are not of the kind it needs."""
+    """The built-in `metric`, for outputs like `first`. Raises ConfigError if they are not of the kind it needs."""
     chosen = tuple(index for index, array in enumerate(first) if array.dtype.kind == "f")
     if not chosen:
-        raise ConfigError(f"metric '{metric}': the model has no float output", hint="give module:function instead")
+        raise ConfigError(f"metric '{metric}': the model has no float output", hint="use module:function instead")
     match metric:
         case "sqnr":
             return Sqnr(chosen)
@@ -79,7 +79,7 @@ def built_in(metric: str, first: Outputs) -> Metric:
     if not rows:
         raise ConfigError(
             "metric 'top1': the model has no float output with several numbers in its last dimension",
-            hint="use 'sqnr', 'cosine', or give module:function",
+            hint="use 'sqnr', 'cosine' or module:function",
         )
     return Top1(rows[0])
 
@@ -99,7 +99,7 @@ class Sqnr:
 
 @dataclass(frozen=True)
 class Cosine:
-    """Mean over samples of the cosine between the float outputs, laid end to end, and those of the float model."""
+    """Mean over samples of the cosine between the concatenated float outputs and those of the float model."""
 
     outputs: tuple[int, ...]
 
@@ -112,7 +112,7 @@ class Cosine:
 
 @dataclass(frozen=True)
 class Top1:
-    """Share of rows whose greatest number is at the same place, of the first float output that has rows."""
+    """Share of rows with the largest number at the same index, for the first float output that has rows."""
 
     output: int
 
@@ -139,5 +139,5 @@ def _refuse_other_shape(index: int, original: "NDArray[Any]", found: "NDArray[An
         raise ModelError(
             f"output {index} has shape {list(found.shape)}, and {list(original.shape)} in the float model",
             hint="the number of results depends on the values: compare with a metric of your own, module:function, or "
-            "leave measuring out: --no-report",
+            "skip the measurement: --no-report",
         )

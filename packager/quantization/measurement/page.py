@@ -18,7 +18,7 @@ TEMPLATE = "report/quantization.html.j2"
 
 @dataclass(frozen=True, kw_only=True)
 class TileView:
-    """One of the few numbers that matter most."""
+    """One of the few most important figures."""
 
     label: str
     value: str
@@ -46,7 +46,7 @@ class LayerView:
     name: str
     operator: str
     form: str
-    """`integers` or `float`: what it gives"""
+    """`integers` or `float`: the precision of its output"""
     output: str
     tone: str
     weight: str
@@ -94,14 +94,14 @@ class PageView:
     plot: PlotView | None
     layers: tuple[LayerView, ...]
     layer_samples: str
-    """in words, how many the layers were compared on"""
+    """number of samples of the layer comparison, in words"""
     left: tuple[LeftView, ...]
     search: SearchView | None
 
 
 def write_report(path: Path, report: QuantizationReport) -> None:
-    """Writes a page that needs nothing but itself; the same report gives the same bytes. Raises ToolError where the
-    folder cannot be written to."""
+    """Writes a self-contained page; the same report gives the same bytes. Raises ToolError if the folder cannot be
+    written to."""
     with atomic_file(path) as file:
         file.write(page(report).encode())
 
@@ -159,10 +159,10 @@ def _drop(report: QuantizationReport) -> str:
 
 
 def _on(score: Score) -> str:
-    """What it was measured on, and where it is worst; nothing for metrics that have data of their own."""
+    """The samples of the score, and the worst of them; empty for metrics with data of their own."""
     if score.worst_value is None:
         return ""
-    worst = f"number {score.worst_sample} has {_score(score.metric, score.worst_value)}, the least"
+    worst = f"number {score.worst_sample} has {_score(score.metric, score.worst_value)}, the lowest"
     return f" over {_samples(score.samples)}; {worst}" if score.samples > 1 else ""
 
 
@@ -198,7 +198,7 @@ def _latency(each: Latency) -> LatencyView:
         quantized=_spread(each.quantized_ms, each.quantized_spread_ms),
         ratio=f"{each.ratio:.2f}",
         note=f"{each.run_count} runs each"
-        + ("; relative, emulated: the times themselves say nothing" if each.is_emulated else ""),
+        + ("; relative, emulated: the times themselves are meaningless" if each.is_emulated else ""),
     )
 
 
@@ -221,7 +221,7 @@ def _layers(report: QuantizationReport) -> Iterator[LayerView]:
 
 
 def _left(report: QuantizationReport) -> Iterator[LeftView]:
-    """In the order in which the first of each kind comes."""
+    """Float layers, in the order in which the first of each kind occurs."""
     kinds: dict[tuple[str, str], list[str]] = {}
     for each in report.left:
         kinds.setdefault((each.operator, each.reason), []).append(each.name)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from packager.quantization.measurement.layers import LayerError
 
 WIDTH, HEIGHT = 1000, 200
-"""Of the drawing, which is stretched to the width of the page."""
+"""Size of the drawing, which is stretched to the width of the page."""
 GAP = 0.15
-"""Of the room of a bar that stays free."""
+"""Share of a bar's slot that stays free."""
 POOR_DB, FAIR_DB = 10, 20
-"""A tenth and a hundredth of the power is noise."""
+"""Thresholds: noise is a tenth, or a hundredth, of the power."""
 STEP_DB = 10
 LOWEST_TOP_DB = 40
 
@@ -25,12 +25,12 @@ class BarView:
     tone: str
     """CSS class: `poor`, `fair`, `good`, `exact`"""
     title: str
-    """what is shown where one points at it"""
+    """tooltip"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineView:
-    """A line across the plot, with what it stands for."""
+    """A line across the plot, with its meaning."""
 
     y: str
     percent: str
@@ -47,7 +47,7 @@ class PlotView:
 
 
 def plot(layers: Sequence[LayerError]) -> PlotView | None:
-    """None where there is nothing to show."""
+    """The plot of `layers`; None if there is nothing to show."""
     if not layers:
         return None
     finite = [each.output_sqnr_db for each in layers if math.isfinite(each.output_sqnr_db)]
@@ -86,7 +86,7 @@ def tone(value: float) -> str:
 
 
 def decibels(value: float | None) -> str:
-    """`23.4 dB`, or words where there is no such number."""
+    """`23.4 dB`, or words if there is no such number."""
     if value is None:
         return ""
     if math.isinf(value):

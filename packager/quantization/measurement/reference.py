@@ -1,4 +1,4 @@
-"""The samples and what the float model makes of them, kept on disk: memory holds one sample at a time."""
+"""Stores the samples and the float model's outputs on disk: memory holds one sample at a time."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WHOLE = "whole.json"
-"""Is written last: what an earlier process left half-made is made anew."""
+"""Marker that is written last: without it, what an earlier process left is made again."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,19 @@ class RecordedReference:
         return dict(zip(self.inputs, arrays, strict=True))
 
     def original(self, number: int) -> Outputs:
-        """What the float model makes of sample `number`."""
+        """The float model's outputs for sample `number`."""
         return recorded(self.folder, number, OUTPUTS, len(self.outputs))
 
 
 def reference(
     folder: Path, graph: Path, data_folder: str, samples: Mapping[str, Any], progress: Callable[[int], None]
 ) -> RecordedReference:
-    """What is in `folder`, made now if it is not there; `progress` gets the number of samples done.
+    """The recorded reference in `folder`, made now if it does not exist; `progress` gets the number of samples done.
 
-    Outputs that calibration has recorded in `folder` are not computed again. It looks at every value, so that fewer
-    nodes are fused: they may differ from those of a run without it by roundings.
+    Outputs that calibration has recorded in `folder` are not computed again. Calibration observes every value, so fewer
+    nodes are fused: its outputs may differ from those of a plain run by rounding.
 
-    Raises ModelError when the float model cannot run a sample, ConfigError when samples cannot be read.
+    Raises ModelError if the float model cannot run a sample, ConfigError if samples cannot be read.
     """
     if (folder / WHOLE).is_file():
         known = json.loads((folder / WHOLE).read_text(encoding="utf-8"))
@@ -70,4 +70,4 @@ def _results(session: Any, names: tuple[str, ...], sample: Mapping[str, Any], nu
     try:
         return run(session, names, sample)
     except MobpackError as error:
-        raise ModelError(f"sample {number}: {error.message}", hint="mend the sample, or leave it out") from error
+        raise ModelError(f"sample {number}: {error.message}", hint="fix the sample, or remove it") from error

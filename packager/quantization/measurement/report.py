@@ -1,4 +1,4 @@
-"""All that is known of a quantized variant, and the same as JSON; `page.py` makes a page of it."""
+"""The results for a quantized variant, also as JSON; `page.py` makes a page of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from packager.quantization.measurement.metrics import Score
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """A model before or after."""
+    """A model before or after quantization."""
 
     file: str
     """its name, without folders"""
@@ -23,19 +23,19 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class SamplesUsed:
-    """What ranges were measured on."""
+    """Samples of the calibration."""
 
     source: str
     """in words: a file, a folder or a function"""
     count: int
     method: str
-    """how ranges were made of what was seen"""
+    """method that computed the ranges"""
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerChoice:
-    """What a search decided for a layer, and why."""
+    """A search's decision for a layer, and its reason."""
 
     layer: str
     scheme: str
@@ -48,26 +48,26 @@ class Evaluation:
     """A graph that a search tried."""
 
     what: str
-    """in words, what was different about it"""
+    """what was different about it, in words"""
     drop: float
-    """of the metric, from that of the float model"""
+    """of the metric, relative to the float model"""
     is_within: bool
-    """whether it keeps to the budget"""
+    """whether it is within the budget"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
     evaluations: tuple[Evaluation, ...]
     count: int
-    """evaluations that it made, those for noise included, which are not listed"""
+    """number of evaluations, including those for sensitivity, which are not listed"""
     bound: int
-    """the most evaluations that the search could have taken"""
+    """maximum number of evaluations of the search"""
     choices: tuple[LayerChoice, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuantizationReport:
-    """A variant beside the float model that it was made of."""
+    """A variant compared with the float model that it was made from."""
 
     model: str
     """its name"""
@@ -80,18 +80,18 @@ class QuantizationReport:
     calibration: SamplesUsed | None = None
     score: Score | None = None
     max_drop: float | None = None
-    """the budget, where there is one"""
+    """the budget, if there is one"""
     latencies: tuple[Latency, ...] = ()
     layers: tuple[LayerError, ...] = ()
     """in the order of the graph"""
     left: tuple[FloatLayer, ...] = ()
-    """what stayed in float"""
+    """layers that stayed in float"""
     search: Search | None = None
     warnings: tuple[str, ...] = ()
 
     @property
     def size_ratio(self) -> float:
-        """Quantized for float."""
+        """Quantized size over float size."""
         return self.quantized.size_bytes / self.original.size_bytes if self.original.size_bytes else 1.0
 
 
@@ -100,14 +100,14 @@ COMPUTED: Mapping[type, tuple[str, ...]] = {
     Latency: ("ratio",),
     Score: ("drop",),
 }
-"""What is said of a value beside its fields."""
+"""Computed properties that are included besides the fields of a type."""
 
 
 def as_json(report: QuantizationReport) -> dict[str, object]:
-    """The report in what JSON can say, keys in kebab-case; infinity is a text: `infinity`, `-infinity`."""
+    """The report as JSON, keys in kebab-case; infinity is a string: `infinity`, `-infinity`."""
     document: dict[str, object] = plain(report, COMPUTED)
     measured = [
-        # Of one that was skipped, the times are none.
+        # A skipped one has no times.
         {"machine": each.machine, "is-emulated": each.is_emulated, "skipped": each.skipped} if each.skipped else shown
         for each, shown in zip(report.latencies, plain(report.latencies, COMPUTED), strict=True)
     ]

@@ -1,4 +1,5 @@
-"""Runs graphs, in the processes that measure: one thread for each run, so that numbers never depend on how many."""
+"""Runs graphs in the processes that measure: one thread for each run, so that results never depend on the number of
+threads."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -16,11 +17,11 @@ NO_ENTRIES: Mapping[str, str] = {}
 
 
 def opened(graph: bytes, data_folder: str, entries: Mapping[str, str] = NO_ENTRIES) -> Any:
-    """A session of `graph`, which computes the same on every x86 processor. Raises ModelError when ONNX Runtime refuses
-    it. `entries` are of its configuration."""
+    """A session of `graph`, which computes the same on every x86 processor. Raises ModelError if ONNX Runtime refuses
+    it. `entries` are session configuration."""
     import onnxruntime
 
-    onnxruntime.set_seed(SEED)  # for operators that draw random numbers: the same ones in every session
+    onnxruntime.set_seed(SEED)  # operators that draw random numbers draw the same ones in every session
     try:
         return exact.opened(graph, data_folder, lambda: _options(entries))
     except Exception as error:
@@ -37,7 +38,7 @@ def _options(entries: Mapping[str, str]) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.enable_mem_pattern = not entries  # one block for all of a run cannot be shared value by value
+    options.enable_mem_pattern = not entries  # a single block for the whole run could not be shared value by value
     options.log_severity_level = 4
     for key, value in entries.items():
         options.add_session_config_entry(key, value)
@@ -45,7 +46,7 @@ def _options(entries: Mapping[str, str]) -> Any:
 
 
 def run(session: Any, names: Sequence[str], inputs: "Mapping[str, NDArray[Any]]") -> "list[NDArray[Any]]":
-    """The outputs `names`. Raises ModelError when ONNX Runtime refuses to run."""
+    """The outputs `names`. Raises ModelError if ONNX Runtime refuses to run."""
     feeds = {name: as_runtime_wants(array) for name, array in inputs.items()}
     try:
         return list(session.run(list(names), feeds))
@@ -58,7 +59,7 @@ def run(session: Any, names: Sequence[str], inputs: "Mapping[str, NDArray[Any]]"
 
 
 def read(reader: str, description: Mapping[str, Any], count: int) -> "Iterator[dict[str, NDArray[Any]]]":
-    """The samples of `reader`. Raises ConfigError when they are not `count`."""
+    """The samples of `reader`. Raises ConfigError if there are not `count` of them."""
     module, function = reader.split(":")
     found = 0
     for sample in getattr(import_module(module), function)(description):
@@ -67,7 +68,7 @@ def read(reader: str, description: Mapping[str, Any], count: int) -> "Iterator[d
     if found != count:
         raise ConfigError(
             f"{found} samples could be read, {count} were expected",
-            hint="leave the samples alone while they are read, and run again",
+            hint="do not change the samples while they are read, and run again",
         )
 
 

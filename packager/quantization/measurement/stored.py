@@ -1,4 +1,4 @@
-"""Weights as a quantized graph keeps them, beside the float ones: the integers in memory, the floats row by row."""
+"""Compares the weights of a quantized graph with the float ones: the integers in memory, the floats row by row."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 BETWEEN = frozenset({"DequantizeLinear", "QuantizeLinear", "Relu", "Clip", "Add", "Mul", "Cast"})
-"""What quantizers put behind the node that multiplies."""
+"""Operators that quantizers put after the node that multiplies."""
 INTEGER_FORMS = {
     "Conv": "ConvInteger",
     "MatMul": "MatMulInteger",
@@ -32,12 +32,12 @@ class Stored:
     """A weight in integers, in the layout of the float one."""
 
     rows: "Callable[[int, int], NDArray[Any]]"
-    """first and last + 1 -> what these rows stand for"""
+    """first and last + 1 -> the numbers that these rows represent"""
 
 
 def weight_sums(before: Draft, after: Draft, node: "NodeProto", value: str) -> Sums | None:
-    """The float weight of `node` beside that of the node in `after` that makes `value`; None where that is no
-    integer one."""
+    """Sums over the float weight of `node` and that of the node in `after` that computes `value`; None if the latter
+    has no integer weight."""
     name = next((each for each in node.input[1:2] if each in before.constants), "")
     multiplier = _multiplier(after, node.op_type, value)
     if not name or multiplier is None:
@@ -51,7 +51,7 @@ def weight_sums(before: Draft, after: Draft, node: "NodeProto", value: str) -> S
 
 
 def _multiplier(after: Draft, operator: str, value: str) -> "NodeProto | None":
-    """The node of `after` that does the work of a node of kind `operator`: the nearest before `value`."""
+    """The node of `after` that replaces a node of kind `operator`: the nearest before `value`."""
     kinds = (operator, INTEGER_FORMS.get(operator, ""), BLOCKS)
     waiting = deque([value])
     seen = {value}
@@ -89,7 +89,7 @@ def _dequantized(after: Draft, node: "NodeProto", weight: Weight) -> Stored:
 
 
 def _integers(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bool) -> Stored | None:
-    """MatMulInteger and ConvInteger: the scale of the weight is multiplied in behind them."""
+    """MatMulInteger and ConvInteger: the scale of the weight is multiplied in after them."""
     integers = _array(after, node.input[1])
     scale = _scale_behind(after, node.output[0])
     if scale is None:
@@ -101,7 +101,7 @@ def _integers(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bo
 
 
 def _scale_behind(after: Draft, product: str) -> "NDArray[Any] | None":
-    """float(product) * (scale of the moment * scale of the weight): the last of them."""
+    """The last factor of float(product) * (activation scale * weight scale)."""
     for cast in after.takers.get(product, ()):
         for multiply in after.takers.get(cast.output[0], ()):
             factors = [after.producers.get(name) for name in multiply.input]
@@ -113,7 +113,7 @@ def _scale_behind(after: Draft, product: str) -> "NDArray[Any] | None":
 
 
 def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> Stored:
-    """MatMulNBits: (columns, blocks, bytes), scales (columns, blocks), zero in the middle where none is given."""
+    """MatMulNBits: (columns, blocks, bytes), scales (columns, blocks), zero point in the middle if none is given."""
     import numpy
 
     size, bits = int(attribute(node, "block_size", 32)), int(attribute(node, "bits", 4))
@@ -139,7 +139,7 @@ def _blocks(after: Draft, node: "NodeProto", is_transposed: bool) -> Stored:
 
 
 def _linear(integers: "NDArray[Any]", scale: "NDArray[Any]", zero: "NDArray[Any] | None") -> Stored:
-    """(integers - zero) * scale, the scale and zero fitting by broadcasting."""
+    """(integers - zero) * scale, with broadcasting."""
     import numpy
 
     def part(array: "NDArray[Any]", first: int, last: int) -> "NDArray[Any]":
@@ -167,7 +167,7 @@ def _sums(weight: Weight, stored: Stored) -> Sums:
 
 
 def _rows(weight: Weight) -> "Iterator[tuple[int, int, NDArray[Any]]]":
-    """The float weight in pieces of whole rows, a row being all behind its first dimension."""
+    """The float weight in chunks of whole rows; a row is everything after its first dimension."""
     import numpy
 
     width = prod(weight.shape[1:])

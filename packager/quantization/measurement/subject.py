@@ -1,4 +1,4 @@
-"""What is measured, and on what."""
+"""The graphs that are measured."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,6 @@ class MeasuredGraph:
     """of its external data"""
 
     def written(self, path: Path) -> Path:
-        """`path`, with the graph in it: what a process of its own can open."""
+        """Writes the graph to `path`, so that another process can open it; returns `path`."""
         path.write_bytes(self.graph)
         return path

@@ -1,10 +1,10 @@
-"""Times two graphs in turns: `python timing.py JOB.json`. Needs numpy and onnxruntime, nothing of mobpack.
+"""Times two graphs alternately: `python timing.py JOB.json`. Needs numpy and onnxruntime, nothing of mobpack.
 
 It is started by path, so that other interpreters (another processor) can run it too. Prints one JSON line:
 `{"times_ms": [[...], [...]]}`, or `{"error": text}` for a graph that ONNX Runtime refuses.
 
-The job: `graphs` (two of `graph`, `data_folder`), `sample` (.npz with the inputs), `runs` and `seconds` (each graph has
-enough of whichever it reaches first), `least_runs`.
+The job: `graphs` (two of `graph`, `data_folder`), `sample` (.npz with the inputs), `runs` and `seconds` (each graph
+stops at the one it reaches first), `least_runs`.
 """
 
 import json
@@ -28,7 +28,7 @@ def load(graph: dict[str, str]) -> Any:
 
 
 def timed(sessions: list[Any], feeds: dict[str, Any], job: dict[str, Any]) -> list[list[float]]:
-    """Milliseconds of every run of every session. They take turns, so that what slows the machine slows all."""
+    """Milliseconds of every run of every session. They alternate, so that whatever slows the machine slows all."""
     for session in sessions:
         session.run(None, feeds)
     times: list[list[float]] = [[] for _ in sessions]

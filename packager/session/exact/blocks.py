@@ -1,8 +1,8 @@
-"""Computes MatMulNBits of integer activations in a fixed order.
+"""Computes MatMulNBits with integer activations in a fixed order.
 
-With `accuracy_level = 4`, which ONNX Runtime gives to weights of few bits, it rounds activations to 8 bits, block by
-block, and adds the blocks in an order that depends on the processor. The same rounding, written out, before a product
-of 32-bit floats gives the same numbers up to their last bits, and the same last bits everywhere.
+With `accuracy_level = 4`, which ONNX Runtime sets for low-bit weights, it rounds activations to 8 bits, block by block,
+and sums the blocks in an order that depends on the processor. The same rounding, written out, before a product of
+32-bit floats gives the same numbers up to their last bits, and the same last bits everywhere.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ SIGN = OPERATOR.encode()
 INTEGER_LEVEL = 4
 FLOAT_LEVEL = 1
 LARGEST = 127.0
-"""of the 8-bit numbers that activations become"""
+"""Largest of the 8-bit numbers that activations become."""
 SMALLEST = 1e-30
-"""By which a block of nothing but zeros is divided."""
+"""Divisor of a block that is all zeros."""
 
 
 def ordered(proto: "ModelProto") -> bool:
-    """Rewrites `proto`; False when there was nothing to rewrite."""
+    """Rewrites `proto`; False if there was nothing to rewrite."""
     changes = [_order(graph) for graph in traversal.all_graphs(proto)]
     return any(changes)
 
@@ -53,7 +53,7 @@ def _attribute(node: "NodeProto", name: str) -> int:
 
 
 def _written_out(node: "NodeProto") -> "Iterator[NodeProto]":
-    """`node` on floats, behind what rounds its activations."""
+    """`node` on floats, after nodes that round its activations."""
     from onnx import helper
 
     prefix = f"{node.output[0]}_rounded"
@@ -66,7 +66,7 @@ def _written_out(node: "NodeProto") -> "Iterator[NodeProto]":
 
 
 def _rounding(x: str, y: str, block_size: int) -> "Iterator[NodeProto]":
-    """Makes `y`: `x` in steps of a 127th of the largest number of each block."""
+    """Makes `y`: `x` rounded to steps of a 127th of the largest number of each block."""
     from onnx import TensorProto, helper
 
     def constant(name: str, element: int, *values: float) -> "NodeProto":

@@ -1,4 +1,4 @@
-"""Element types of the values of a graph, as far as it says them or its operators do."""
+"""Element types of the values of a graph, as far as it declares them or its operators imply them."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 KEEPING = frozenset(
     "Concat Expand Flatten Gather Identity MaxPool Pad Relu Reshape Slice Split Squeeze Transpose Unsqueeze".split()
 )
-"""Operators whose outputs are of the type of their first input."""
+"""Operators whose outputs have the type of their first input."""
 
 
 class Elements:
@@ -27,11 +27,11 @@ class Elements:
                 self.known.setdefault(name, element)
 
     def of(self, name: str) -> int:
-        """Of the value `name`; 0 where nothing says it."""
+        """The type of the value `name`; 0 if unknown."""
         return self.known.get(name, 0) or (self.outer.of(name) if self.outer else 0)
 
     def _made(self, node: "NodeProto") -> Iterator[tuple[str, int]]:
-        """The outputs of `node` whose type it says itself; nodes come in the order in which they run."""
+        """The outputs of `node` whose type it determines; nodes come in execution order."""
         from onnx import TensorProto
 
         if node.op_type == "DynamicQuantizeLinear":

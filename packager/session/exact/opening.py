@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 UNFIT = ["NchwcTransformer"]
 """Optimizers whose results depend on the processor."""
 QUANTIZED = (b"QuantizeLinear", *(name.encode() for name in products.PRODUCTS))
-"""In the bytes of every model that multiplies 8-bit numbers, or may once it is optimized."""
+"""Byte strings in every model that multiplies 8-bit numbers, or may once it is optimized."""
 DATA_FOLDER = "session.model_external_initializers_file_folder_path"
 WRITTEN_DATA = "weights.bin"
 WRITING = {
@@ -31,9 +31,9 @@ NewOptions = Callable[[], Any]
 
 
 def opened(model: bytes | Path, data_folder: str, new_options: NewOptions) -> Any:
-    """A session of a serialized ModelProto or of a file, in ORT format where its name ends in .ort.
+    """A session of a serialized ModelProto or of a file, in ORT format if its name ends in .ort.
 
-    External data lie in `data_folder`; where that is empty, beside the file. Raises what ONNX Runtime raises.
+    External data lie in `data_folder`, or beside the file if that is empty. Raises ONNX Runtime's exceptions.
     """
     if isinstance(model, bytes):
         return _opened_onnx(model, data_folder, new_options)
@@ -59,7 +59,7 @@ def _opened_onnx(content: bytes, data_folder: str, new_options: NewOptions) -> A
 
 
 def _opened_ort(path: Path, new_options: NewOptions) -> Any:
-    """Its operators are final, but for fusions that it records: what is rewritten is the graph that would run."""
+    """Its operators are final, except for recorded fusions: the rewrite applies to the graph that would run."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         is_final = not _needs_rewriting(lambda name: content.find(name) >= 0)
         has_softmax = content.find(softmax.SIGN) >= 0
@@ -74,14 +74,14 @@ def _opened_ort(path: Path, new_options: NewOptions) -> Any:
 
 
 def _needs_rewriting(has: Callable[[bytes], bool]) -> bool:
-    """Whether a model in whose bytes are those that `has` says may have, once it is optimized, what is rewritten."""
+    """Whether a model may contain operators to rewrite once it is optimized; `has` searches its bytes."""
     if has(blocks.SIGN) or (has(b"DequantizeLinear") and has(b"MatMul")):  # the second become the first
         return True
     return any(map(has, QUANTIZED)) and saturates()
 
 
 def _rewritten(content: bytes, data_folder: Path, new_options: NewOptions) -> Any:
-    """A session of the graph as it stands, but for its products."""
+    """A session of the graph as it is, except for its products."""
     proto = _parsed(content)
     changes = [blocks.ordered(proto), saturates() and products.unsaturated(proto, data_folder)]
     if any(changes):
@@ -90,7 +90,7 @@ def _rewritten(content: bytes, data_folder: Path, new_options: NewOptions) -> An
 
 
 def _written(model: bytes | str, options: Any, data_folder: str, folder: Path) -> bytes:
-    """The graph as a session of `options` would run it, weights in a file in `folder`."""
+    """The graph as a session with `options` would run it, with its weights in a file in `folder`."""
     path = folder / "final.onnx"
     options.optimized_model_filepath = str(path)
     for key, value in WRITING.items():
@@ -116,7 +116,7 @@ def _is_optimized(options: Any) -> bool:
 
 
 def _final(options: Any) -> Any:
-    """`options` for a graph that is not to be changed any more."""
+    """`options` for a graph that must not be changed any more."""
     import onnxruntime
 
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -124,7 +124,7 @@ def _final(options: Any) -> Any:
 
 
 def _parsed(content: bytes) -> "ModelProto":
-    """With the bodies of functions in the place of their calls: a function has no types, and no weights."""
+    """The model with functions inlined: a function has no types, and no weights."""
     from onnx import ModelProto, inliner
 
     proto: ModelProto = ModelProto.FromString(content)

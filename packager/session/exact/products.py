@@ -1,8 +1,8 @@
-"""Gives operators that multiply uint8 by int8 two operands of uint8: those products are exact on every processor.
+"""Turns operators that multiply uint8 by int8 into products of uint8 by uint8, which are exact on every processor.
 
-Of int8 numbers b with zero point z it makes b + 128 with zero point z + 128, which stand for the same: (b + 128) -
-(z + 128). Sums have 32 bits before and after, so that what comes out is bit for bit what it is on a processor that
-multiplies uint8 by int8 exactly.
+An int8 number b with zero point z becomes b + 128 with zero point z + 128, which represents the same: (b + 128) - (z +
+128). Sums have 32 bits before and after, so the result is bit for bit that of a processor that multiplies uint8 by int8
+exactly.
 """
 
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ class Operand:
 
 @dataclass(frozen=True)
 class Product:
-    """What an operator multiplies: `left` by each of `rights`."""
+    """The operands of an operator: it multiplies `left` by each of `rights`."""
 
     left: Operand | None
-    """None where the operator makes uint8 of floats itself"""
+    """None if the operator itself quantizes floats to uint8"""
     rights: tuple[Operand, ...]
 
 
@@ -48,11 +48,11 @@ PRODUCTS = {
     "DynamicQuantizeLSTM": Product(None, (Operand(1, 9), Operand(2, 11))),
     "QAttention": Product(Operand(0, 6), (Operand(1, 7),)),
 }
-"""Operator -> what it multiplies. ONNX Runtime's and the standard's of one name have the same inputs."""
+"""Operator -> its operands. ONNX Runtime's and the standard's of one name have the same inputs."""
 
 
 def unsaturated(proto: "ModelProto", data_folder: Path) -> bool:
-    """Rewrites `proto`, whose external data lie in `data_folder`; False when there was nothing to rewrite."""
+    """Rewrites `proto`, whose external data lie in `data_folder`; False if there was nothing to rewrite."""
     return _unsaturated(proto.graph, data_folder, None)
 
 
@@ -71,7 +71,7 @@ class _Shifts:
         self.constants = {tensor.name: tensor for tensor in graph.initializer}
         self.taken = {name for node in graph.node for name in (*node.input, *node.output)} | set(self.constants)
         self.made: dict[str, str] = {}
-        """value -> what it is 128 higher"""
+        """value -> the value shifted by 128"""
         self.nodes: list[NodeProto] = []
 
     def apply(self) -> bool:
@@ -97,7 +97,7 @@ class _Shifts:
         yield from (right for right in product.rights if self._element(node, right) == TensorProto.INT8)
 
     def _element(self, node: "NodeProto", operand: Operand) -> int:
-        """Its type, which is that of its zero point, too."""
+        """Its type, which is also that of its zero point."""
         names = [node.input[at] for at in (operand.value, operand.zero_point) if at < len(node.input)]
         return next((found for found in map(self.elements.of, names) if found), 0)
 
@@ -109,7 +109,7 @@ class _Shifts:
         node.input[operand.zero_point] = self._higher(point) if point else self._constant_shift()
 
     def _higher(self, name: str) -> str:
-        """The value `name`, 128 higher, as uint8."""
+        """The value `name` plus 128, as uint8."""
         if name not in self.made:
             self.made[name] = self._free(f"{name}_higher")
             if name in self.constants:
@@ -123,14 +123,14 @@ class _Shifts:
         from onnx import TensorProto
 
         signed = read_weight(self.constants[name], self.data_folder).array()
-        # The highest bit turned over is 128 more, cut off at 8 bits.
+        # Flipping the highest bit adds 128 modulo 256.
         content = (signed.view(numpy.uint8) ^ numpy.uint8(SHIFT)).tobytes()
         self.graph.initializer.append(
             TensorProto(name=higher, data_type=TensorProto.UINT8, dims=signed.shape, raw_data=content)
         )
 
     def _add_nodes(self, name: str, higher: str) -> None:
-        """Computes it as the graph runs, for what is no constant of this graph."""
+        """Adds nodes that compute the shift at run time, for values that are not constants of this graph."""
         from onnx import TensorProto, helper
 
         wide, sums = self._free(f"{name}_wide"), self._free(f"{name}_sums")
@@ -141,7 +141,7 @@ class _Shifts:
         ]
 
     def _constant_shift(self) -> str:
-        """The zero point of what had none."""
+        """The zero point of an operand that had none."""
         from onnx import TensorProto
 
         return self._number("zero_higher", TensorProto.UINT8)
@@ -150,7 +150,7 @@ class _Shifts:
         """The number 128 as a constant."""
         from onnx import helper
 
-        key = f" {name}"  # no value's name: those are looked up in the same table
+        key = f" {name}"  # not the name of a value: those are looked up in the same table
         if key not in self.made:
             self.made[key] = self._free(name)
             self.graph.initializer.append(helper.make_tensor(self.made[key], element, [], [SHIFT]))
@@ -163,7 +163,7 @@ class _Shifts:
         return name
 
     def _remove_unread(self) -> None:
-        """Takes out signed weights that nobody reads any more: both kinds at once would be twice the memory."""
+        """Removes signed weights that are not read any more: keeping both would double the memory."""
         read = {name for node in self.graph.node for name in traversal.taken_by(node)}
         read |= {value.name for value in self.graph.output}
         kept = [_copy(tensor) for tensor in self.graph.initializer if tensor.name in read]
@@ -172,7 +172,7 @@ class _Shifts:
 
 
 def _copy(message: Any) -> Any:
-    """What is taken out of a list of protobuf's must not be put back as it is."""
+    """A copy: a message taken out of a protobuf list must not be put back itself."""
     copied = type(message)()
     copied.CopyFrom(message)
     return copied

@@ -1,6 +1,6 @@
-"""Computes Softmax in 64 bits: the 32-bit kernel adds eight or sixteen numbers at once, as wide as the vectors are.
+"""Computes Softmax in 64 bits: the 32-bit kernel sums eight or sixteen numbers at once, the width of the vectors.
 
-The sums differ in the last bits from one processor to the next. The 64-bit kernel is the same on all.
+Its sums differ in the last bits from one processor to the next. The 64-bit kernel is the same on all.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 OPERATORS = ("Softmax", "LogSoftmax")
 SIGN = b"Softmax"
-"""Stands in the bytes of every model that has one of them."""
+"""Byte string in every model that has one of them."""
 
 
 def widened(proto: "ModelProto", *, is_optimized: bool) -> None:
@@ -31,7 +31,7 @@ def widened(proto: "ModelProto", *, is_optimized: bool) -> None:
 
 
 def _has_other_floats(proto: "ModelProto") -> bool:
-    """Whether a value may be of floats that are not of 32 bits."""
+    """Whether a value may have floats other than 32-bit ones."""
     from onnx import TensorProto
 
     others = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
@@ -43,7 +43,7 @@ class _Widening:
     graph: "GraphProto"
     elements: Elements
     unsaid: int
-    """the type of values of which nothing says it"""
+    """the type of values whose type is unknown"""
     is_optimized: bool
 
     def apply(self) -> None:
