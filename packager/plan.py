@@ -1,4 +1,4 @@
-"""Decides which file each provider of a target opens, and makes those files: the graph follows the hardware."""
+"""Plans which file each provider of a target opens, and makes those files."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,22 +28,22 @@ from packager.quantizers import REWRITES
 from packager.targets import Planned
 
 Announce = Callable[[str], None]
-"""Called with a few words before each file is made."""
+"""Reports progress: called with a few words before each file is made."""
 
 NO_PACKING = {"session.disable_prepacking": "1"}
-"""Packing copies every matrix into memory that stays. Measured on BERT-base, 438 MB, with ONNX Runtime for Android on
-x86_64 (`python -m benchmarks.loading`): 40 ms to load and 3 MB of private memory without, 372 ms and 329 MB with; a run
-of 128 tokens takes 277 ms without, 238 with. For the CPU alone: XNNPACK makes its operators when it packs; without that
-the first run ends the process."""
+"""Prepacking copies every matrix into memory that stays allocated. Measured on BERT-base, 438 MB, with ONNX Runtime for
+Android on x86_64 (`python -m benchmarks.loading`): 40 ms to load and 3 MB of private memory without prepacking, 372 ms
+and 329 MB with it; a run of 128 tokens takes 277 ms without, 238 ms with it. Disabled on the CPU only: XNNPACK creates
+its operators while packing, and its first run crashes without it."""
 
 TAKEN_OUT = (Numbers.QDQ, Numbers.WEIGHT_ONLY)
-"""Numbers that a float graph can be made of again."""
+"""Quantized forms that a float graph can be recovered from."""
 
 
 def make(variant: Variant, target: Planned, store: Store, announce: Announce) -> Plan:
     """The plan of one model for `target`, its files made.
 
-    Raises ModelError when a file that the plan cannot do without cannot be made.
+    Raises ModelError when a required file cannot be made.
     """
     planner = Planner(variant=variant, target=target, store=store, announce=announce)
     choices = [choice for name in (*target.providers, CPU.NAME) for choice in planner.choices(name)]
@@ -71,13 +71,14 @@ class Planner:
         if contract is None:
             return found
         passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
-        return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))  # the core's alone count
+        # inputs that the contract prepares do not count
+        return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))
 
     def wish(self, provider: str) -> Wish:
         return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).wants(self.traits)
 
     def choices(self, provider: str) -> Iterator[Choice]:
-        """The files of one provider: those for certain chips, then the one for all others."""
+        """The files of one provider: those compiled for certain chips, then the one for all others."""
         wish = self.wish(provider)
         variant, reason = self._fitted(wish)
         if provider == "qnn":
@@ -111,7 +112,7 @@ class Planner:
         return not is_plain if self.target.prepacking == "auto" else self.target.prepacking == "on"
 
     def _fitted(self, wish: Wish) -> tuple[Variant, str]:
-        """The variant with the numbers that a provider computes with, and why."""
+        """The variant whose numbers suit the provider, and why."""
         if wish.wants_float and self.variant.weights:
             return own_numbers(self.variant.model), f"{wish.reason}; the float model it was made of"
         if wish.wants_float and self.traits.numbers in TAKEN_OUT:
@@ -129,7 +130,7 @@ class Planner:
         return replace(self.variant, name=f"{self.variant.name}-{suffix}", quantizer=quantizer, graph=draft.finish())
 
     def _compile(self, variant: Variant, wish: Wish) -> tuple[Compiled, str]:
-        """The file, and why it is another than the one wished for; empty when it is that one."""
+        """File for `wish`, and why it differs from the wish; empty if it does not."""
         size = variant.size_bytes
         if self.target.format == "ort":
             models.refuse_too_large(variant)
@@ -156,7 +157,7 @@ class Planner:
                 return self._ort(variant, Style.FIXED, processor), because
             return self._ort(variant, Style.UNFUSED, processor), ""
         if wish.wants_one_file:
-            # ORT format would hold the casts to 32 bits that its writer inserts.
+            # ORT format would keep the casts to 32 bits that its writer inserts.
             is_ort = self.traits.numbers is not Numbers.FLOAT16
             return self._ort(variant, Style.UNFUSED) if is_ort else self._whole(variant, processor), ""
         has_same_weights = variant is self.variant or variant.quantizer == "unsigned"
@@ -164,18 +165,18 @@ class Planner:
 
     @cached_property
     def _keeper(self) -> str:
-        """The provider whose file keeps the weights for the other graphs, because it needs them there; empty without
-        one that opens the variant as it is in ORT format."""
+        """The provider whose file holds the weights for the other graphs because it needs them inside; empty if no
+        provider opens the variant unchanged in ORT format."""
         numbers = self.traits.numbers
         is_open = self.target.format == "auto" and numbers is not Numbers.FLOAT16 and numbers not in TAKEN_OUT
         return next((name for name in self.target.providers if is_open and self.wish(name).wants_one_file), "")
 
     def _base(self, processor: str) -> Compiled:
-        """The file in ORT format that keeps the weights of the variant."""
+        """The ORT file that holds the variant's weights."""
         return self._ort(self.variant, Style.UNFUSED if self._keeper else Style.FIXED, processor)
 
     def _instead(self, variant: Variant, wish: Wish, refusal: OrtFormatError) -> tuple[Compiled, str]:
-        """The file for a graph that ORT format cannot hold as wished, and why it is that one."""
+        """The replacement for a graph that ORT format cannot hold, and why."""
         if self.target.format != "ort":
             return self._plain(variant), f"ships as ONNX: it has {refusal.unheld} that ORT format cannot hold"
         if wish.style is Style.FIXED:
@@ -201,11 +202,11 @@ class Planner:
 
     @cached_property
     def _attempts(self) -> dict[tuple[str, Style, str], Compiled | OrtFormatError]:
-        """What was made in ORT format, or tried in vain: the next provider need not try again."""
+        """Conversions to ORT format by key, failed ones included, so that none is repeated."""
         return {}
 
     def _unfused(self, variant: Variant, fixed: Compiled | None) -> Compiled:
-        """As ONNX over the weights of `fixed`."""
+        """ONNX graph over the weights of `fixed`."""
         if variant.name not in self._graphs:
             self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
             made = compile_unfused(
@@ -220,7 +221,7 @@ class Planner:
 
     @cached_property
     def _inside(self) -> Inside:
-        """What all ONNX files have in the graph, so that providers can open the same one."""
+        """Contents that every ONNX graph embeds, so that all providers can open the same file."""
         wishes = map(self.wish, self.target.providers)
         return "parameters" if any(wish.wants_parameters_inside for wish in wishes) else "nothing"
 
@@ -230,7 +231,7 @@ class Planner:
         return {}
 
     def _whole(self, variant: Variant, processor: str) -> Compiled:
-        """As ONNX with its weights inside."""
+        """ONNX file with its weights inside."""
         self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
         made = compile_unfused(self._named(variant), self.store, None, processor=processor, inside="weights")
         return replace(made, variant=variant)
@@ -240,12 +241,12 @@ class Planner:
         return replace(compile_plain(self._named(variant), self.store, inside=self._inside), variant=variant)
 
     def _named(self, variant: Variant) -> Variant:
-        """`variant` with room in its graph for the key of a provider's cache, where one of the target looks for it."""
+        """`variant` with space for a cache key in its graph, if a provider of the target looks for one."""
         is_wanted = any(self.wish(name).wants_cache_key for name in self.target.providers)
         return replace(variant, graph=with_room(variant.graph)) if is_wanted else variant
 
     def _float16(self) -> tuple[str, str]:
-        """How the 16-bit floats of the variant ship, and what that means for phones."""
+        """How 16-bit floats of the variant ship, and what that means on phones."""
         how, reason = self.target.float16, ""
         if how == "native" and (reason := Arm64().unsupported()):
             how = self.target.float16_fallback

@@ -1,4 +1,4 @@
-"""The files that a build reads, so that Xcode knows when to build anew."""
+"""Input files of a build, so that Xcode knows when to build again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ TARGET = "ios"
 
 
 def input_files(config: Config, path: Path) -> tuple[Path, ...]:
-    """Every file that a build for iOS of `config` reads, itself (`path`) among them, sorted.
+    """Every file that an iOS build of `config` reads, including the project file `path`, sorted.
 
     Raises ModelError for a model that cannot be read.
     """
@@ -20,7 +20,7 @@ def input_files(config: Config, path: Path) -> tuple[Path, ...]:
 
 
 def model_files(config: Config) -> Iterator[Path]:
-    """Models with the files that their weights lie in, licences, and the labels that contracts name."""
+    """Models, their external weights, licences, and the files that contracts name."""
     for name, table in config.model.items():
         yield table.path
         yield from models.load(table.path, name).data_files
@@ -31,7 +31,7 @@ def model_files(config: Config) -> Iterator[Path]:
 
 
 def sample_files(config: Config, folder: Path) -> Iterator[Path]:
-    """What models are compared, calibrated and judged on: files, folders, and modules with functions for that."""
+    """Samples for comparison, calibration and metrics: files, folders, and modules with functions."""
     yield from (path for path in (config.parity.samples, config.parity.recorded) if path)
     quantizer = config.quantizer_of(config.targets()[TARGET].variant)
     calibration = getattr(quantizer, "calibration", None)
@@ -42,21 +42,21 @@ def sample_files(config: Config, folder: Path) -> Iterator[Path]:
 
 
 def module_file(function: str, folder: Path) -> Path:
-    """Where the module of `package.module:function` lies, if it is one of the project's."""
+    """Path of the module of `package.module:function`, assuming that it belongs to the project."""
     return folder.joinpath(*function.partition(":")[0].split(".")).with_suffix(".py")
 
 
 def runtime_files(config: Config) -> Iterator[Path]:
-    """An ONNX Runtime of the user's own, where it is on this disk, and the operator configuration beside it."""
+    """The local ONNX Runtime of `[runtime]`, and the operator configuration beside it."""
     runtime = config.runtime
-    if runtime.ios:  # an address is no file and adds none
+    if runtime.ios:  # an https address yields nothing: files_in skips paths that do not exist
         path = Path(runtime.ios)
         yield path
         yield from [runtime.config] if runtime.config else sorted(path.parent.glob("*.config"))
 
 
 def files_in(path: Path) -> Iterator[Path]:
-    """`path` where it is a file, and every file below it where it is a folder; nothing where it is missing."""
+    """`path` if it is a file, every file below it if it is a folder; nothing if it is missing."""
     if path.is_dir():
         yield from (each for each in path.rglob("*") if each.is_file())
     elif path.is_file():
