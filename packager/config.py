@@ -1,4 +1,4 @@
-"""mobpack.toml, typed and strict: what it says, `--set` and defaults become one frozen Config."""
+"""mobpack.toml, typed and strict: the file, `--set` and defaults become one frozen Config."""
 
 import json
 import re
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 FILE_NAME = "mobpack.toml"
 SOURCE = "source"
 QUANTIZER = "quantizer"
-"""What the variant is called that a command line describes."""
+"""Name of the variant that the command line describes."""
 SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
-"""what pydantic calls the forms of a shape; nobody wrote these into a file"""
+"""pydantic's names for the forms of a shape; they are no keys of the file"""
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
 COORDINATES = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 """`group:artifact:version`, in a Maven repository"""
 ARCHIVE_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~%+@=&,-]+)+\.zip")
-"""of a .zip, as SwiftPM takes one"""
+"""https address of a .zip, in the form that SwiftPM accepts"""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 NO_TEXT = 'tokenize in the app and pass the numbers: kind = "tensor"; docs/contract.md says why'
 KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
@@ -88,20 +88,20 @@ class PackageTable(Strict):
     version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (
         "1.0.0"
     )
-    """version of the package, in its file names and its Maven coordinates"""
+    """version of the package, used in its file names and Maven coordinates"""
     license: str = ""
-    """SPDX identifier of what the package holds, for its metadata"""
+    """SPDX identifier of the licence, for the package's metadata"""
     description: str = ""
-    """one sentence for the package's metadata"""
+    """one-sentence description, for the package's metadata"""
 
 
 class ToleranceTable(Strict):
-    """What must hold for one output on every runner; integers, booleans and strings must be equal."""
+    """Tolerances for one output on every runner; integers, booleans and strings must be equal."""
 
     max_rel_error: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """largest allowed error as a share of the output's scale, see `tolerance` of [parity]"""
     atol: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """what is allowed beside max-rel-error times the scale; default a hundredth of max-rel-error"""
+    """allowed absolute error, added to max-rel-error times the scale; default: a hundredth of max-rel-error"""
     max_abs_error: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """largest allowed error, whatever the scale"""
     min_cosine: Annotated[float, Field(ge=-1, le=1)] | None = None
@@ -109,13 +109,13 @@ class ToleranceTable(Strict):
     min_sqnr_db: Annotated[float, Field(allow_inf_nan=False)] | None = None
     """smallest allowed ratio of signal to noise in dB, over all samples"""
     min_top1_agreement: Annotated[float, Field(ge=0, le=1)] | None = None
-    """smallest allowed share of rows (last axis) whose largest number is where the original's is"""
+    """smallest allowed share of rows (last axis) whose largest value is at the same index as in the original"""
     max_mismatches: Size = 0
-    """values that may differ where nothing but equality counts: integers, strings, NaN, infinity"""
+    """number of values that may differ where values must be equal: integers, strings, NaN, infinity"""
 
 
 def _named_by(key: str, default: str) -> Discriminator:
-    """Chooses among plug-ins by what a table says under `key`."""
+    """Discriminates plug-ins by the value of `key` in a table."""
 
     def name_of(table: object) -> str:
         return str(table.get(key, default) if isinstance(table, dict) else getattr(table, key, ""))
@@ -140,7 +140,7 @@ else:
         Union[tuple(Annotated[kind, Tag(name)] for name, kind in QUANTIZERS.items())],  # noqa: UP007
         _named_by("quantizer", NoQuantizer.NAME),
     ]
-"""The keys of the kind, or of the quantizer, that a table names."""
+"""A table whose keys depend on the kind, or the quantizer, that it names."""
 
 
 class ModelTable(Strict):
@@ -149,110 +149,120 @@ class ModelTable(Strict):
     shapes: dict[str, Size | tuple[Size, ...]] = {}
     """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
     license: Path | None = None
-    """the model's licence text, shipped in the package"""
+    """the model's licence file, shipped in the package"""
     inputs: dict[str, InputTable] = {}
-    """what an app passes instead of a tensor: `[model.NAME.inputs.INPUT]` with `kind = "image"`, for one"""
+    """inputs that apps pass in another form than a tensor: `[model.NAME.inputs.INPUT]` with, for example, `kind =
+    "image"`"""
     outputs: dict[str, OutputTable] = {}
-    """what an app gets instead of a tensor: `[model.NAME.outputs.OUTPUT]` with `kind = "classes"`, for one"""
+    """outputs that apps get in another form than a tensor: `[model.NAME.outputs.OUTPUT]` with, for example, `kind =
+    "classes"`"""
     tolerance: dict[str, ToleranceTable] = {}
-    """outputs that are judged otherwise than [parity] says: an output with a table of its own is judged by what that
-    says alone"""
+    """tolerances of single outputs, which replace those of [parity] for that output"""
 
 
 class ParityTable(Strict):
     runners: tuple[RunnerName, ...] = ("cpu",)
-    """where the compiled model is compared with the original; those that cannot run are reported as skipped"""
+    """runners on which the compiled model is compared with the original; those that cannot run are reported as
+    skipped"""
     require: tuple[RunnerName, ...] = ("cpu",)
-    """runners that must run, or the build fails"""
+    """runners that must run for the build to succeed"""
     samples: Path | None = None
-    """.npz file keyed by input name, or a folder of them (`samples/MODEL/` for several models); random when absent"""
+    """.npz file keyed by input name, or a folder of them (`samples/MODEL/` for several models); default: random
+    samples"""
     random_samples: Annotated[int, Field(ge=1, le=10_000)] = 3
-    """how many random samples to make"""
+    """number of random samples"""
     seed: Annotated[int, Field(ge=0)] = 0
     """seed of the random samples"""
     tolerance: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """rtol: the largest allowed error is atol + tolerance * scale. The scale is the output's largest value over all
-    samples, and at least 1 where it comes from Sigmoid, Softmax or another operator of a known range. Default 1e-3,
-    1e-2 in 16 bits, 4e-2 in files for processors that compute in 16 bits, 5e-2 with quantized activations"""
-    atol: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    """what is allowed beside that; default a hundredth of the tolerance: 1e-5, 1e-4 in 16 bits, 5e-4 with quantized
+    """rtol: the largest allowed error is atol + tolerance * scale. The scale is the largest absolute value of the
+    output over all samples, and at least 1 if the output comes from Sigmoid, Softmax or another operator of known
+    range. Default: 1e-3; 1e-2 in 16 bits; 4e-2 in files for processors that compute in 16 bits; 5e-2 with quantized
     activations"""
+    atol: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    """allowed absolute error, added to tolerance * scale; default: a hundredth of the tolerance: 1e-5; 1e-4 in 16 bits;
+    5e-4 with quantized activations"""
     from_original: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """largest allowed distance of a variant's numbers from the model's own, as a share of the output's scale; default
-    5e-2 in 16 bits, and where values are quantized a signal of twice the noise. It is measured on `samples`, else on
-    the first eight calibration samples, else on random ones. That finds what is broken; max-drop of a quantizer finds
-    what is not good enough"""
+    """largest allowed difference between a variant and the original model, as a share of the output's scale; default:
+    5e-2 in 16 bits, and an SQNR of at least 3 dB with quantized values. Measured on `samples`, else on the first eight
+    calibration samples, else on random samples. This detects broken variants; max-drop of a quantizer limits the loss
+    of accuracy"""
     interpreters: dict[InterpretedName, str] = {}
-    """Python programs that run some runners: `cuda = "/opt/venv/bin/python"`; without one mobpack's own isolated
-    environments do. onnxruntime and onnxruntime-gpu cannot be installed into one environment"""
+    """Python interpreters for runners: `cuda = "/opt/venv/bin/python"`; default: mobpack's isolated environments.
+    onnxruntime and onnxruntime-gpu cannot be installed into one environment"""
     recorded: Path | None = None
-    """outputs that the model gave before it was exported, .npz keyed by output name, each under the name of its sample;
-    what the runner `recorded` compares the model with"""
+    """reference outputs recorded before the model was exported, .npz keyed by output name, one file per sample with the
+    sample's name; the runner `recorded` compares the model with them"""
     golden: Literal["random", "samples", "none"] = "random"
-    """what the golden vectors in a package are made of: random inputs, [parity] samples (your data are then in every
-    app), or none"""
+    """source of the golden vectors in a package: random inputs, [parity] samples (which puts your data into every app),
+    or none"""
     golden_max_kib: Annotated[int, Field(ge=1, le=65_536)] = 1024
-    """largest size of the golden vectors of one model"""
+    """largest size of one model's golden vectors, in KiB"""
 
 
 class CheckTable(Strict):
     """Gates of `mobpack check` and `build`; `--fail-on` adds to them."""
 
     max_partitions: Annotated[int, Field(ge=1)] | None = None
-    """fail when a graph falls into more pieces on a provider: every border between them costs a copy"""
+    """largest allowed number of partitions on a provider: every border between partitions costs a copy"""
     min_share: Annotated[float, Field(ge=0, le=1)] | None = None
-    """fail when a provider runs a smaller share of the multiply-adds than this, 0 to 1"""
+    """smallest allowed share of the multiply-adds that a provider runs, 0 to 1"""
     gain: Literal["require", "skip"] = "require"
-    """`require` refuses a quantized variant that is neither smaller than its model nor faster, on this machine"""
+    """`require` rejects a quantized variant that is neither smaller nor faster than its model on this machine"""
     kernels: Literal["require", "skip"] = "require"
-    """`require` proves in the runtime that ships that every file loads there; `skip` says that nothing was proven"""
+    """`require` proves that every file loads in the runtime that ships; `skip` omits this proof"""
 
 
 class RuntimeTable(Strict):
-    """An ONNX Runtime of the user's own, in place of the published one."""
+    """An ONNX Runtime of your own, instead of the published one."""
 
     android: str = ""
-    """an .aar, or a folder or .zip with one, as the recipe of `mobpack runtime recipe` makes; or Maven coordinates,
-    `group:artifact:version`. Without it packages depend on ONNX Runtime's own library"""
+    """an .aar, or a folder or .zip with one, as made by the recipe of `mobpack runtime recipe`; or Maven coordinates,
+    `group:artifact:version`. Default: packages depend on the published ONNX Runtime"""
     ios: str = ""
-    """an .xcframework, or a folder or .zip with one; or the https address of such a .zip, which nobody opens here"""
+    """an .xcframework, or a folder or .zip with one; or the https address of such a .zip, which is not downloaded"""
     ios_checksum: str = ""
-    """sha256 of the .zip at the address, as `swift package compute-checksum` prints it"""
+    """sha256 of the .zip at the address, as printed by `swift package compute-checksum`"""
     config: Path | None = None
-    """the operator configuration that they were built with, where that is neither beside the file nor in it"""
+    """the runtime's operator configuration, if it is neither beside the file nor inside it"""
     name: str = ""
-    """one to four letters or digits that its library and classes are renamed with, so that an app can have another
-    ONNX Runtime beside it"""
+    """short name, one to four letters or digits, to rename its library and classes with, so that an app can contain
+    another ONNX Runtime as well"""
     ship: Literal["inside", "maven"] | None = None
-    """`inside`, the default for a file, puts it into the .aar; `maven` makes an artifact of its own beside the
+    """`inside`, the default for a file, puts the runtime into the .aar; `maven` makes a separate artifact beside the
     package's, which several packages can share"""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        """Raises ValueError for keys that do not go together: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`, for keys that do not go together."""
         given = [key for key in ("name", "ship") if getattr(self, key)]
         if given and not self.android:
-            raise ValueError(f"'{given[0]}' says nothing without 'android'|name the runtime: android = \"FILE.aar\"")
+            raise ValueError(f"'{given[0]}' has no effect without 'android'|name the runtime: android = \"FILE.aar\"")
         if self.config and not self.android and not self.ios:
-            raise ValueError("'config' says nothing without 'android' or 'ios'|name the runtime that it is of")
+            raise ValueError("'config' has no effect without 'android' or 'ios'|name the runtime that it belongs to")
         self._check_address()
         if self.is_published and self.name:
-            raise ValueError("what Maven coordinates name cannot be renamed|give its .aar, or take out 'name'")
+            raise ValueError("a runtime given by Maven coordinates cannot be renamed|name its .aar, or remove 'name'")
         if self.is_published and self.ship:
-            raise ValueError("what Maven coordinates name is a dependency|give its .aar, or take out 'ship'")
+            raise ValueError(
+                "a runtime given by Maven coordinates is always a dependency|name its .aar, or remove 'ship'"
+            )
         return self
 
     def _check_address(self) -> None:
-        """Raises ValueError for an address that SwiftPM would not take, and for one without a checksum."""
+        """Raises ValueError for an address that SwiftPM would reject, or one without a checksum."""
         if "://" in self.ios and not self.is_address:
-            raise ValueError(f"'{self.ios}' is no address of a .zip|https://HOST/PATH/onnxruntime.xcframework.zip")
+            raise ValueError(
+                f"'{self.ios}' is not the address of a .zip|use https://HOST/PATH/onnxruntime.xcframework.zip"
+            )
         if self.is_address and not SHA256.fullmatch(self.ios_checksum):
             raise ValueError(
-                "an address needs 'ios-checksum', 64 digits of a sha256 in lower case"
-                "|swift package compute-checksum FILE.zip prints it, and so does sha256sum"
+                "an address needs 'ios-checksum', a sha256 of 64 lower-case hex digits"
+                "|run: swift package compute-checksum FILE.zip, or sha256sum FILE.zip"
             )
         if self.ios_checksum and not self.is_address:
-            raise ValueError("'ios-checksum' is for an https address|take it out: a file's own is computed")
+            raise ValueError(
+                "'ios-checksum' applies to https addresses only|remove it: the checksum of a file is computed"
+            )
 
     @property
     def is_published(self) -> bool:
@@ -260,7 +270,7 @@ class RuntimeTable(Strict):
 
     @property
     def is_address(self) -> bool:
-        """Whether `ios` is an address and not a file."""
+        """Whether `ios` is an address rather than a file."""
         return bool(ARCHIVE_ADDRESS.fullmatch(self.ios))
 
 
@@ -280,15 +290,17 @@ class Config(Strict):
     target: TargetTable = TargetTable()
 
     def targets(self) -> Mapping[str, Target]:
-        """Target name -> its table, for those the file has."""
+        """Target name -> table, for those in the file."""
         return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
 
     def wrappers(self) -> Mapping[str, Wrapper]:
-        """The same for targets that take in others, which `targets` has on defaults where the file does not."""
+        """Wrapper name -> table, for those in the file; their targets are in `targets`, on defaults if the file has no
+        table."""
         return {name: table for name in WRAPPERS if (table := getattr(self.target, name)) is not None}
 
     def quantizer_of(self, variant: str) -> Recipe:
-        """`source` is always there: the model's own numbers. Raises ConfigError for a variant nothing defines."""
+        """The quantizer of a variant; `source`, the model's own numbers, always exists. Raises ConfigError for an
+        undefined variant."""
         if variant in self.variant:
             return self.variant[variant]
         if variant == SOURCE:
@@ -297,15 +309,15 @@ class Config(Strict):
 
 
 def load(path: Path, *, targets: Sequence[str] = (), settings: Sequence[str] = ()) -> Config:
-    """The Config in the file `path`, with `key=value` settings applied and missing `targets` added on defaults.
+    """The Config in the file `path`, with `key=value` settings applied and missing `targets` added with defaults.
 
-    Paths in it are made absolute. Raises ConfigError that names the key and, for a misspelt one, the nearest.
+    Paths in it are made absolute. Raises ConfigError that names the key and, if misspelt, the nearest known one.
     """
     return from_document(toml.read(path), path.parent, targets=targets, settings=settings)
 
 
 def for_model(model: Path, *, targets: Sequence[str], settings: Sequence[str] = ()) -> Config:
-    """The Config of a build that has a model file and no mobpack.toml: its names come from the file's name."""
+    """The Config for a model file without mobpack.toml; names derive from the file's name."""
     document = {
         "package": {"name": names.package_name(model)},
         "model": {names.model_name(model): {"path": str(model.absolute())}},
@@ -314,15 +326,15 @@ def for_model(model: Path, *, targets: Sequence[str], settings: Sequence[str] = 
 
 
 def keys_of(quantizer: str) -> tuple[str, ...]:
-    """The keys of a quantizer's table; none for a name that is not known."""
+    """Keys of a quantizer's table; none for an unknown name."""
     kind: Any = QUANTIZERS.get(quantizer)
     return tuple(names.kebab_case(key.name) for key in fields(kind)) if kind else ()
 
 
 def recipe(table: Mapping[str, Any], settings: Sequence[str]) -> Recipe:
-    """The quantizer of a `[variant.NAME]` table, with `key=value` settings applied; paths as they are.
+    """The quantizer of a `[variant.NAME]` table, with `key=value` settings applied; paths are not resolved.
 
-    Raises ConfigError as a file with such a table would.
+    Raises the same ConfigError as a file with such a table.
     """
     document: dict[str, Any] = {
         "package": {"name": "any"},
@@ -350,13 +362,13 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
         if target not in KNOWN_TARGETS:
             raise ConfigError(f"unknown target '{target}'", hint=nearest(target, KNOWN_TARGETS, cutoff=0.7))
         tables = document.setdefault("target", {})
-        if isinstance(tables, dict):  # what else it may be is refused below
+        if isinstance(tables, dict):  # other types are rejected by the validation below
             tables.setdefault(target, {})
     toml.refuse(document)
     _add_needed(document)
     _spell_out(document)
     try:
-        # As JSON, because strict JSON takes a list for a tuple and text for a path, but never text for a number.
+        # As JSON, because strict JSON mode accepts a list for a tuple and text for a path, but never text for a number.
         config = Config.model_validate_json(json.dumps(document, default=str))
     except ValidationError as error:
         raise _config_error(error.errors()[0], has_settings=bool(settings)) from error
@@ -365,7 +377,7 @@ def from_document(document: dict[str, Any], folder: Path, *, targets: Sequence[s
 
 
 def _add_needed(document: dict[str, Any]) -> None:
-    """A table on defaults for every target that another takes in."""
+    """Adds a table with defaults for every target that a wrapper needs."""
     tables = document.get("target")
     for wrapper in WRAPPERS.values():
         if isinstance(tables, dict) and wrapper.NAME in tables:
@@ -374,7 +386,7 @@ def _add_needed(document: dict[str, Any]) -> None:
 
 
 def _spell_out(document: dict[str, Any]) -> None:
-    """Makes `calibration = "samples/"` of a variant the table that it is short for."""
+    """Expands `calibration = "samples/"` of a variant to a table."""
     tables = document.get("variant")
     for table in tables.values() if isinstance(tables, dict) else ():
         if isinstance(table, dict) and isinstance(table.get("calibration"), str):
@@ -382,7 +394,7 @@ def _spell_out(document: dict[str, Any]) -> None:
 
 
 def apply_setting(document: dict[str, Any], setting: str) -> None:
-    """Writes `target.android.min-sdk=26` into the document; the value is TOML, or text where it is not."""
+    """Writes `target.android.min-sdk=26` into the document; the value is parsed as TOML, else taken as text."""
     key, separator, text = setting.partition("=")
     parts = key.strip().split(".")
     if not separator or not all(parts):
@@ -401,14 +413,12 @@ def _check_model_names(config: Config) -> None:
     for name in config.model:
         if not names.MODEL_NAME.fullmatch(name):
             raise ConfigError(
-                f"model.{name}: not a usable name",
+                f"model.{name}: invalid model name",
                 hint="use letters, digits, hyphens and underscores, starting with a letter",
             )
         other = classes.setdefault(names.pascal_case(name).lower(), name)
         if other != name:
-            raise ConfigError(
-                f"model.{name} and model.{other} would get the same class name", hint="rename one of them"
-            )
+            raise ConfigError(f"model.{name} and model.{other} have the same class name", hint="rename one of them")
 
 
 def _absolute(config: Config, folder: Path) -> Config:
@@ -433,7 +443,7 @@ def _absolute(config: Config, folder: Path) -> Config:
 
 
 def _program(folder: Path, text: str) -> str:
-    """A path as it is meant, a name as it is: it is looked for on PATH."""
+    """A program with a path relative to `folder` made absolute; a bare name is kept, to be found on PATH."""
     return str(folder / text) if "/" in text else text
 
 
@@ -451,7 +461,7 @@ def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
 
 
 def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
-    """The first pydantic error in the words of mobpack.toml."""
+    """The first pydantic error, in terms of mobpack.toml."""
     location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
     plugin = _plugin_at(location)
     if plugin:
@@ -476,14 +486,14 @@ def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """The plug-in whose keys a table has."""
+    """The plug-in that defines a table's keys."""
 
     kind: Any
     depth: int
-    """where pydantic puts its name into the path of an error"""
+    """position of its name in pydantic's error location"""
 
     def keys(self, tables: Sequence[str]) -> list[str]:
-        """Of the table itself, or of one in it."""
+        """Keys of its table, or of the nested table `tables`."""
         kind = self.kind
         for table in tables:
             kind = get_type_hints(kind)[table.replace("-", "_")]
@@ -491,7 +501,7 @@ class Plugin:
 
 
 def _family_at(location: Sequence[str]) -> tuple[str, Mapping[str, Any], int]:
-    """What the plug-ins are called that may stand at `location`, those there are, and at which depth their name is."""
+    """Kind of the plug-ins at `location`, the known ones, and the position of their name in it."""
     if location[0] == "variant":
         return "quantizer", QUANTIZERS, 2
     if location[0] == "model" and len(location) > 2 and location[2] in ("inputs", "outputs"):
@@ -509,14 +519,14 @@ def _unknown_plugin(location: Sequence[str], name: str) -> ConfigError:
     what, family, _ = _family_at(location)
     where = ".".join(location)
     if what == "kind" and not name:
-        return ConfigError(f"{where}: 'kind' is missing", hint=f"one of: {', '.join(family)}")
+        return ConfigError(f"{where}: 'kind' is missing", hint=f"add one of: {', '.join(family)}")
     if location[2:3] == ["inputs"] and name == "text":
-        return ConfigError(f"{where}: texts are not turned into tokens in the package", hint=NO_TEXT)
+        return ConfigError(f"{where}: text inputs are not supported: packages contain no tokenizer", hint=NO_TEXT)
     return ConfigError(f"{where}: unknown {what} '{name}'", hint=nearest(name, list(family)))
 
 
 def _keys_at(location: Sequence[str]) -> list[str]:
-    """The keys that the table at `location` knows."""
+    """Known keys of the table at `location`."""
     tables: dict[str, type[Strict]] = {
         "": Config,
         "package": PackageTable,

@@ -1,4 +1,4 @@
-"""Decides which file each provider of a target opens, and makes those files: the graph follows the hardware."""
+"""Plans which file each provider of a target opens, and makes those files."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,22 +28,22 @@ from packager.quantizers import REWRITES
 from packager.targets import Planned
 
 Announce = Callable[[str], None]
-"""Called with a few words before each file is made."""
+"""Reports progress: called with a few words before each file is made."""
 
 NO_PACKING = {"session.disable_prepacking": "1"}
-"""Packing copies every matrix into memory that stays. Measured on BERT-base, 438 MB, with ONNX Runtime for Android on
-x86_64 (`python -m benchmarks.loading`): 40 ms to load and 3 MB of private memory without, 372 ms and 329 MB with; a run
-of 128 tokens takes 277 ms without, 238 with. For the CPU alone: XNNPACK makes its operators when it packs; without that
-the first run ends the process."""
+"""Prepacking copies every matrix into memory that stays allocated. Measured on BERT-base, 438 MB, with ONNX Runtime for
+Android on x86_64 (`python -m benchmarks.loading`): 40 ms to load and 3 MB of private memory without prepacking, 372 ms
+and 329 MB with it; a run of 128 tokens takes 277 ms without, 238 ms with it. Disabled on the CPU only: XNNPACK creates
+its operators while packing, and its first run crashes without it."""
 
 TAKEN_OUT = (Precision.QDQ, Precision.WEIGHT_ONLY)
-"""Numbers that a float graph can be made of again."""
+"""Quantized forms that a float graph can be recovered from."""
 
 
 def make(variant: Variant, target: Planned, store: Store, announce: Announce) -> Plan:
     """The plan of one model for `target`, its files made.
 
-    Raises ModelError when a file that the plan cannot do without cannot be made.
+    Raises ModelError when a required file cannot be made.
     """
     planner = Planner(variant=variant, target=target, store=store, announce=announce)
     choices = [choice for name in (*target.providers, CPU.NAME) for choice in planner.choices(name)]
@@ -71,13 +71,14 @@ class Planner:
         if contract is None:
             return found
         passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
-        return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))  # the core's alone count
+        # inputs that the contract prepares do not count
+        return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))
 
     def requirements(self, provider: str) -> GraphRequirements:
         return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).requirements(self.traits)
 
     def choices(self, provider: str) -> Iterator[Choice]:
-        """The files of one provider: those for certain chips, then the one for all others."""
+        """The files of one provider: those compiled for certain chips, then the one for all others."""
         requirements = self.requirements(provider)
         variant, reason = self._fitted(requirements)
         if provider == "qnn":
@@ -111,7 +112,7 @@ class Planner:
         return not is_plain if self.target.prepacking == "auto" else self.target.prepacking == "on"
 
     def _fitted(self, requirements: GraphRequirements) -> tuple[Variant, str]:
-        """The variant with the numbers that a provider computes with, and why."""
+        """The variant whose numbers suit the provider, and why."""
         if requirements.needs_float and self.variant.weights:
             return baseline(self.variant.model), f"{requirements.reason}; the float model it was made of"
         if requirements.needs_float and self.traits.precision in TAKEN_OUT:
@@ -173,7 +174,7 @@ class Planner:
         return next((name for name in self.target.providers if is_open and self.requirements(name).needs_one_file), "")
 
     def _base(self, processor: str) -> Compiled:
-        """The file in ORT format that keeps the weights of the variant."""
+        """The ORT file that holds the variant's weights."""
         return self._ort(self.variant, Style.UNFUSED if self._keeper else Style.FIXED, processor)
 
     def _instead(
@@ -205,11 +206,11 @@ class Planner:
 
     @cached_property
     def _attempts(self) -> dict[tuple[str, Style, str], Compiled | OrtFormatError]:
-        """What was made in ORT format, or tried in vain: the next provider need not try again."""
+        """Conversions to ORT format by key, failed ones included, so that none is repeated."""
         return {}
 
     def _unfused(self, variant: Variant, fixed: Compiled | None) -> Compiled:
-        """As ONNX over the weights of `fixed`."""
+        """ONNX graph over the weights of `fixed`."""
         if variant.name not in self._graphs:
             self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
             made = compile_unfused(
@@ -234,7 +235,7 @@ class Planner:
         return {}
 
     def _whole(self, variant: Variant, processor: str) -> Compiled:
-        """As ONNX with its weights inside."""
+        """ONNX file with its weights inside."""
         self.announce(f"write {variant.model.name} ({variant.name}, unfused)")
         made = compile_unfused(self._named(variant), self.store, None, processor=processor, inside="weights")
         return replace(made, variant=variant)
@@ -249,7 +250,7 @@ class Planner:
         return replace(variant, graph=with_room(variant.graph)) if is_wanted else variant
 
     def _float16(self) -> tuple[str, str]:
-        """How the 16-bit floats of the variant ship, and what that means for phones."""
+        """How 16-bit floats of the variant ship, and what that means on phones."""
         how, reason = self.target.float16, ""
         if how == "native" and (reason := Arm64().unsupported()):
             how = self.target.float16_fallback

@@ -1,4 +1,4 @@
-"""Renders templates into texts, and writes them out: values in, text out, nothing decided here."""
+"""Renders templates into texts and writes them to disk; all decisions are made in the views."""
 
 import json
 import re
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 SWIFT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 SWIFT_GROUPED = 1_000_000
-"""From here on Swift's formatter wants digits in groups."""
+"""from this number on, Swift's formatter groups digits"""
 
 
 def templates_folder() -> Path:
-    """`templates/`: inside the package when installed, at the repository's root in an editable install."""
+    """`templates/`: inside the installed package, or at the repository's root in an editable install."""
     installed = Path(__file__).with_name("templates")
     return installed if installed.is_dir() else Path(__file__).parents[1] / "templates"
 
 
 def render(template: str, view: "DataclassInstance") -> str:
-    """The text of `template` (a path below templates/) with the fields of `view` as its variables.
+    """Renders `template`, a path below templates/, with the fields of `view` as its variables.
 
-    An unknown variable raises jinja2.UndefinedError: templates may only use what the view gives.
+    An unknown variable raises jinja2.UndefinedError.
     """
     fields = {name: getattr(view, name) for name in view.__dataclass_fields__}
     return environment().get_template(template).render(fields)
 
 
 def write_sources(sources: Sources, folder: Path) -> None:
-    """Writes every text and copies every file of `sources` to its place below `folder`."""
+    """Writes every text and copies every file of `sources` to its path below `folder`."""
     for path in (*sources.texts, *sources.files, *sources.links):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
     for path, text in sources.texts.items():
@@ -51,7 +51,7 @@ def write_sources(sources: Sources, folder: Path) -> None:
 def environment() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(  # the output is source code, and every value passes a filter of its language  # noqa: S701
+    made = Environment(  # source code, not HTML: every value passes its language's filter  # noqa: S701
         loader=FileSystemLoader(templates_folder()),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -80,29 +80,29 @@ def environment() -> "Environment":
 
 
 def xml_text(text: str) -> str:
-    """Text between the tags of XML and HTML: always well-formed."""
+    """Escapes text between XML or HTML tags; the result is always well-formed."""
     return in_markup(escape(text))
 
 
 def xml_attribute(text: str) -> str:
-    """The value of an attribute, quotes included."""
+    """Quotes and escapes an attribute value."""
     return in_markup(quoteattr(text))
 
 
 def kotlin_string(text: str) -> str:
-    """A Kotlin string literal, quotes included."""
+    """Kotlin string literal, with quotes."""
     escaped = json.dumps(text).replace("$", "\\$")
-    # Kotlin has every escape of JSON but this one; a backslash before it may be half of an escaped backslash.
+    # Kotlin has all escapes of JSON except this one; a backslash before it may be half of an escaped backslash.
     return re.sub(r"\\(.)", lambda found: "\\u000c" if found[1] == "f" else found[0], escaped)
 
 
 def kdoc_code(text: str) -> str:
-    """Text safe between backticks in a comment: one line, no backtick, no start or end of a comment."""
+    """Text safe between backticks in a comment: one line, no backtick, no comment delimiters."""
     return in_one_line(text).replace("`", "'").replace("*/", "* /").replace("/*", "/ *")
 
 
 def swift_string(text: str) -> str:
-    """A Swift string literal, quotes included: ASCII alone, so that nothing in it looks like something else."""
+    """Swift string literal, with quotes; ASCII only, so that no character can be mistaken for another."""
     return '"' + "".join(_swift_character(character) for character in text) + '"'
 
 
@@ -118,12 +118,12 @@ def swift_doc(text: str) -> str:
 
 
 def swift_integer(number: int) -> str:
-    """A Swift literal: long numbers in groups of three digits."""
+    """Swift integer literal; long numbers are grouped by three digits."""
     return f"{number:_}" if abs(number) >= SWIFT_GROUPED else str(number)
 
 
 def ts_string(text: str) -> str:
-    """A literal of TypeScript and JavaScript in single quotes: ASCII alone, as of Swift's."""
+    """TypeScript or JavaScript string literal in single quotes; ASCII only."""
     return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
 
 
@@ -133,14 +133,14 @@ def ts_doc(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text as a paragraph of Markdown: one line, in which no HTML, code, emphasis, link, list or heading begins."""
+    """Text as a Markdown paragraph: one line, without HTML or Markdown syntax."""
     line = in_one_line(text).strip().replace("&", "&amp;").replace("<", "&lt;")
     line = re.sub(r"[\\`*\[]|(?<![A-Za-z0-9])_|^[#>+=|~-]", lambda found: f"\\{found[0]}", line)
     return re.sub(r"^([0-9]+)([.)])", r"\1\\\2", line)
 
 
 def ruby_string(text: str) -> str:
-    """A Ruby string literal, quotes included: ASCII alone, nothing in it is evaluated."""
+    """Ruby string literal, with quotes; ASCII only, without interpolation."""
     return '"' + "".join(_ruby_character(character) for character in text) + '"'
 
 
@@ -151,12 +151,12 @@ def _ruby_character(character: str) -> str:
 
 
 def groovy_string(text: str) -> str:
-    """A Groovy string literal in single quotes, in which nothing is evaluated: ASCII alone."""
+    """Groovy string literal in single quotes, without interpolation; ASCII only."""
     return ts_string(text)
 
 
 def cpp_string(text: str) -> str:
-    """A C++ string literal of UTF-8, quotes included; octal escapes end by themselves after three digits."""
+    """C++ string literal in UTF-8, with quotes; octal escapes end after three digits."""
     return '"' + "".join(_cpp_byte(byte) for byte in text.encode()) + '"'
 
 
@@ -172,5 +172,5 @@ def json_string(text: str) -> str:
 
 
 def kdoc(text: str) -> str:
-    """Text safe inside a KDoc comment: no end of comment, no link, one line."""
+    """Text safe inside a KDoc comment: one line, no end of comment, no link."""
     return in_one_line(text).replace("*/", "*&#47;").replace("/*", "/&#42;").replace("[", "&#91;").replace("]", "&#93;")

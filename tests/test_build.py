@@ -233,8 +233,8 @@ def test_strict_makes_a_warning_fail(project: Path, tmp_path_factory: pytest.Tem
         "android",
         "--strict",
         code=ModelError.EXIT_CODE,
-        message="warning(s), the first: model 'new': IR version lowered from 14 to 13",
-        hint="mend what",
+        message="warning(s); first warning: model 'new': IR version lowered from 14 to 13",
+        hint="fix the warnings",
     )
 
 

@@ -149,7 +149,7 @@ def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -
     assert re.search(r" runner source: unfused .ort \w{8} source: fixed .onnx \w{8} ", found)
     assert re.search(r" cpu (0|\S+e-\d\d) ok (0|\S+e-\d\d) ok ", found)
     assert (
-        "beside the original, 3 random, seed 0 allowed on cpu: 1e-05 + 0.001 x scale cpu ran on ONNX Runtime 1."
+        "compared with the original, 3 random, seed 0 allowed on cpu: 1e-05 + 0.001 x scale cpu ran on ONNX Runtime 1."
         in found
     )
 
@@ -260,11 +260,11 @@ def test_a_provider_of_which_nothing_is_known_passes_no_gate(checked: Answer, mo
     ("gate", "message", "hint"),
     [
         ("max-partition=2", "--fail-on max-partition=2: unknown gate 'max-partition'", "did you mean 'max-partitions'"),
-        ("max-partitions=0", "--fail-on max-partitions=0: '0' is no number for it", "for example: max-partitions=4"),
-        ("max-partitions=2.5", "'2.5' is no number for it", "for example: max-partitions=4"),
-        ("min-share=90%", "--fail-on min-share=90%: '90%' is no number for it", "for example: min-share=0.9"),
-        ("min-share=1.1", "'1.1' is no number for it", "for example: min-share=0.9"),
-        ("min-share", "'' is no number for it", "for example: min-share=0.9"),
+        ("max-partitions=0", "--fail-on max-partitions=0: '0' is not a valid number", "for example: max-partitions=4"),
+        ("max-partitions=2.5", "'2.5' is not a valid number", "for example: max-partitions=4"),
+        ("min-share=90%", "--fail-on min-share=90%: '90%' is not a valid number", "for example: min-share=0.9"),
+        ("min-share=1.1", "'1.1' is not a valid number", "for example: min-share=0.9"),
+        ("min-share", "'' is not a valid number", "for example: min-share=0.9"),
     ],
 )
 def test_a_gate_that_makes_no_sense_is_refused(gate: str, message: str, hint: str) -> None:
@@ -350,7 +350,7 @@ def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(
     strict = mobpack(*arguments, "--strict")
     assert strict.code == 3
     assert "nothing on ios: " in strict.out, "what the warning is about is shown before it fails"
-    assert f"mobpack: error: --strict: 1 warning(s), the first: {warning}" in strict.err
+    assert f"mobpack: error: --strict: 1 warning(s); first warning: {warning}" in strict.err
 
 
 def test_a_float_graph_that_is_far_from_the_quantized_model_is_warned_of(mobpack: Mobpack) -> None:
@@ -358,7 +358,7 @@ def test_a_float_graph_that_is_far_from_the_quantized_model_is_warned_of(mobpack
     assert answer.code == 0
     assert re.search(r"with other numbers \(source-float\) outputs differ by \d\d% of their scale", answer.err)
     found = comparisons(answer.out)
-    assert re.search(r"beside the float graph in it, .*; that is 0\.\d+ from the original", found)
+    assert re.search(r"compared with the float graph in it, .*; 0\.\d+ from the original", found)
 
 
 def test_kernels_that_were_not_looked_for_are_said_not_to_be_proven(mobpack: Mobpack) -> None:

@@ -56,8 +56,8 @@ def test_a_fault_is_one_sentence_and_a_crash_file(
     assert (code, out) == (70, "")
     assert "Traceback" not in err
     said, hint = err.splitlines()[-2:]
-    assert said.startswith(f"mobpack: error: this is a fault of mobpack's own ({error.__name__}")
-    path = Path(hint.removeprefix("hint: report it with "))
+    assert said.startswith(f"mobpack: error: internal error in mobpack ({error.__name__}")
+    path = Path(hint.removeprefix("hint: report it and attach "))
     assert path.parent == tmp_path / ".cache" / "mobpack" / "crashes"
     text = path.read_text()
     assert "Traceback (most recent call last)" in text
@@ -71,7 +71,7 @@ def test_a_fault_at_the_end_of_a_build_leaves_nothing_half_written(
     plant(monkeypatch, MemoryError, release, "manifest")
     saved(tmp_path / "m.onnx", linear())
     code, _, err = mobpack("build", "m.onnx", "-t", "android", "--set", "target.android.providers=[]")
-    assert (code, "this is a fault of mobpack's own (MemoryError)" in err) == (70, True)
+    assert (code, "internal error in mobpack (MemoryError)" in err) == (70, True)
     assert sorted(each.name for each in tmp_path.iterdir()) == [".cache", "m.onnx"]
     assert list((tmp_path / ".cache" / "mobpack" / "store" / "scratch").iterdir()) == []
 
@@ -84,8 +84,8 @@ def test_with_json_the_error_is_on_standard_output_as_other_errors_are(
     answer = json.loads(out)
     assert code == answer["error"]["exit-code"] == 70
     assert answer["schema-version"] == 1
-    assert answer["error"]["message"] == "this is a fault of mobpack's own (MemoryError)"
-    assert answer["error"]["hint"].startswith("report it with ")
+    assert answer["error"]["message"] == "internal error in mobpack (MemoryError)"
+    assert answer["error"]["hint"].startswith("report it and attach ")
 
 
 @pytest.mark.parametrize("place", ["front", "end"])
@@ -114,7 +114,7 @@ def test_a_crash_file_is_bounded_and_without_what_a_message_quotes_of_a_model(
     assert len(err.splitlines()[-2]) < 300
     (path,) = (tmp_path / ".cache" / "mobpack" / "crashes").iterdir()
     assert path.stat().st_size < 20_000
-    assert "characters left out" in path.read_text()
+    assert "characters omitted" in path.read_text()
 
 
 def test_a_traceback_of_thousands_of_functions_is_cut_in_the_middle() -> None:
@@ -151,7 +151,9 @@ def test_where_the_cache_cannot_be_written_a_temporary_folder_takes_the_file(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "file"))
     told = crash.as_error(ValueError("x"), ["mobpack"])
     assert isinstance(told, InternalError)
-    assert told.hint == "no crash file could be written: run it again with --debug"
+    assert (
+        told.hint == "the crash file could not be written; run the command again with --debug and report the traceback"
+    )
 
 
 def test_a_message_that_cannot_be_read_is_no_second_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

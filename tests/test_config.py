@@ -201,7 +201,7 @@ def test_versions_that_would_break_a_path_are_refused(tmp_path: Path, version: s
 @pytest.mark.parametrize("name", ["1st", '"a b"', '"é"', '"a.b"', '"../x"'])
 def test_model_names_that_make_no_class_name_are_refused(tmp_path: Path, name: str) -> None:
     message, hint = refused(tmp_path, MINIMAL + f"[model.{name}]\npath = 'x'\n")
-    assert message == f"model.{name.strip(chr(34))}: not a usable name"
+    assert message == f"model.{name.strip(chr(34))}: invalid model name"
     assert "starting with a letter" in hint
 
 
@@ -209,7 +209,7 @@ def test_model_names_that_make_no_class_name_are_refused(tmp_path: Path, name: s
 def test_models_that_would_share_a_class_are_refused(tmp_path: Path, one: str, two: str) -> None:
     text = f"[package]\nname = 'v'\n[model.{one}]\npath = 'x'\n[model.{two}]\npath = 'y'\n"
     message, hint = refused(tmp_path, text)
-    assert "would get the same class name" in message
+    assert "have the same class name" in message
     assert one in message
     assert two in message
     assert hint == "rename one of them"

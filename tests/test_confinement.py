@@ -69,10 +69,10 @@ def check(project: Path, license_file: str, labels: str, model: str = "m.onnx", 
     ],
 )
 def test_what_lies_outside_or_is_hidden_is_not_shipped_unless_it_is_allowed(project: Path, path: str) -> None:
-    with pytest.raises(ConfigError, match=r"^model.m.license: .* is hidden, or lies outside") as error:
+    with pytest.raises(ConfigError, match=r"^model.m.license: .* is hidden or outside") as error:
         check(project, path, "labels.txt")
     assert "--allow-outside" in error.value.hint
-    with pytest.raises(ConfigError, match=r"^model.m.outputs.y.labels: .* is hidden, or lies outside"):
+    with pytest.raises(ConfigError, match=r"^model.m.outputs.y.labels: .* is hidden or outside"):
         check(project, "LICENSE", path)
     check(project, path, path, allowed=True)
 

@@ -135,7 +135,7 @@ def test_a_folder_that_cannot_be_written_loses_the_evidence_and_not_the_verdict(
 ) -> None:
     failed = mobpack("check", "--set", "target.android.providers=[]", "--evidence", "/proc/none")
     assert failed.returncode == ParityError.EXIT_CODE
-    assert "warning: the evidence is lost: cannot write to /proc" in failed.stderr
+    assert "warning: the evidence could not be kept: cannot write to /proc" in failed.stderr
     assert "at node 'one' (MatMul)" in failed.stderr
 
 

@@ -55,10 +55,10 @@ def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "kind", "message"),
     [
-        ({"output": Path("model.ort")}, ConfigError, "the result is ONNX"),
+        ({"output": Path("model.ort")}, ConfigError, "the output must be an .onnx file"),
         ({"factory": "nets"}, ConfigError, "expected module:factory"),
-        ({"opset": 99}, ConfigError, "--opset 99 is newer than ONNX Runtime knows"),
-        ({"sample_count": 0}, ConfigError, "at least the example is compared"),
+        ({"opset": 99}, ConfigError, "--opset 99 is newer than ONNX Runtime supports"),
+        ({"sample_count": 0}, ConfigError, "at least one sample is needed"),
     ],
 )
 def test_what_cannot_become_a_model_is_refused_before_pytorch_is_started(
@@ -142,7 +142,7 @@ def test_a_graph_that_is_too_large_for_one_file_gets_a_second(tmp_path: Path, mo
 def test_another_opset_than_the_one_asked_for_is_refused() -> None:
     proto = onnx_model("(float[3] x) => (float[3] y) { y = Relu (x) }", opsets={"": 18})
     graph.refuse_other_opset(proto, 18)
-    with pytest.raises(ModelError, match="cannot be converted to opset 12: PyTorch left it in 18"):
+    with pytest.raises(ModelError, match="cannot convert the graph to opset 12; it stayed at opset 18"):
         graph.refuse_other_opset(proto, 12)
 
 
@@ -175,7 +175,7 @@ def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) ->
     refusal = gate.refusal(found, path)
     assert isinstance(refusal, ParityError)
     assert refusal.message.splitlines() == [
-        "m.onnx does not compute what PyTorch computes; it was not written",
+        "m.onnx differs from PyTorch; it was not written",
         "  output 'twice' on sample 1 (n = 5), node by node: 1 of 15 numbers differ (rtol 0.001, atol 1e-05); "
         "at [4, 2] it is 28, and should be 28.5",
     ]
@@ -185,7 +185,7 @@ def test_the_gate_names_the_output_the_sample_and_the_numbers(tmp_path: Path) ->
 @pytest.mark.processes
 def test_a_size_that_only_pytorch_takes_is_a_parity_error(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", onnx_model(DOUBLED.replace("[n,", "[2,"), weights=ONE))
-    with pytest.raises(ParityError, match=r"ONNX Runtime refuses sample 1 \(n = 5\), which PyTorch takes"):
+    with pytest.raises(ParityError, match=r"ONNX Runtime rejects sample 1 \(n = 5\), which PyTorch accepts"):
         gate.compare(path, ["twice", "more"], recorded(tmp_path, 2, 5), tmp_path / "gate", rtol=1e-3, atol=1e-5)
 
 
@@ -226,7 +226,7 @@ def axes(**names: str) -> steps.Exported:
 def test_a_dynamic_dimension_that_became_a_constant_is_refused() -> None:
     console = Console(quiet=True)
     steps.refuse_fixed(onnx_model(PORTS), axes(left="batch", right="batch"), console)
-    with pytest.raises(ModelError, match=r"'batch' \(axis 0 of input 'right'\) is always 4 in the graph"):
+    with pytest.raises(ModelError, match=r"'batch' \(axis 0 of input 'right'\) is fixed to 4 in the graph"):
         steps.refuse_fixed(onnx_model(PORTS.replace("[batch, 4]", "[4, 4]")), axes(right="batch"), console)
     assert console.warnings == []
 

@@ -115,38 +115,38 @@ def test_inputs_have_the_names_of_the_parameters_of_forward(made: Mapping[str, E
 
 MISTAKES = {
     "too few names": ("ConfigError", "--input-names gives 1 names, the module takes 3: first, others_0, others_1"),
-    "too many outputs": ("ConfigError", "--output-names gives 2 names, the module gives 1: output"),
+    "too many outputs": ("ConfigError", "--output-names gives 2 names, the module returns 1: output"),
     "taken output": ("ConfigError", "--output-names: 'input' is an input"),
     "no such input": ("ConfigError", "no input 'imput'"),
     "no such axis": ("ConfigError", "input 'input' has 4 axes, none with number 4"),
     "sizes that differ": ("ConfigError", "'size' is 1 and 3 in the example inputs"),
-    "named and dynamic": ("ConfigError", "forward takes **others, and PyTorch exports no dynamic sizes"),
+    "named and dynamic": ("ConfigError", "forward takes **others, for which PyTorch cannot export dynamic sizes"),
     "drops": (
         "ModelError",
         "it draws random numbers in eval mode\n  nets.py, line N, in forward: return functional.dropout",
     ),
     "counts": ("ModelError", "it changes its buffer 'calls'"),
-    "doubles": ("ModelError", "input 'input' is float64, its weights are float32"),
+    "doubles": ("ModelError", "input 'input' is float64, but the weights are float32"),
     "numpy_doubles": ("ConfigError", "example input 0 is a ndarray, not a tensor"),
     "halves": ("ModelError", "the module's weights are float16"),
-    "float_indices": ("ModelError", "input 'input' is float32, where it takes indices"),
-    "short_indices": ("ModelError", "input 'words' is int32, where it takes indices"),
-    "integers": ("ModelError", "input 'input' is int64, its weights are float32"),
-    "empty_weights": ("ModelError", "'weight' is on device meta: it has no numbers"),
+    "float_indices": ("ModelError", "input 'input' is float32, but the module uses it as indices"),
+    "short_indices": ("ModelError", "input 'words' is int32, but the module uses it as indices"),
+    "integers": ("ModelError", "input 'input' is int64, but the weights are float32"),
+    "empty_weights": ("ModelError", "'weight' is on device meta and has no values"),
     "elsewhere": ("ModelError", "one of its tensors is on another device"),
     "number_branch": (
         "ModelError",
-        "decides by the numbers in a tensor: a graph has no such branch\n  nets.py, line N, in",
+        "branches on the values of a tensor, which a graph cannot express\n  nets.py, line N, in",
     ),
     "untranslatable": ("ModelError", "PyTorch has no ONNX operator for aten._linalg_svd"),
     "dynamic fixed": ("ModelError", "the module fails on batch = 5"),
     "gives_number": ("ModelError", "output 'size' of the module is a int, not a tensor"),
-    "gives_complex": ("ModelError", "output 'spectrum' is complex64, which mobile APIs do not carry"),
-    "gives_nothing": ("ModelError", "the module gives no tensor"),
+    "gives_complex": ("ModelError", "output 'spectrum' is complex64, which mobile APIs do not support"),
+    "gives_nothing": ("ModelError", "the module returns no tensor"),
     "wrong_arguments": ("ConfigError", "the example inputs do not fit forward(input: torch.Tensor)"),
-    "module_alone": ("ConfigError", "gives a module without example inputs"),
-    "no_inputs": ("ConfigError", "gives no example inputs"),
-    "not_a_module": ("ConfigError", "where the torch.nn.Module should be"),
+    "module_alone": ("ConfigError", "returns a module without example inputs"),
+    "no_inputs": ("ConfigError", "returns no example inputs"),
+    "not_a_module": ("ConfigError", "instead of a torch.nn.Module"),
     "raises": (
         "ConfigError",
         "factory nets:raises fails: FileNotFoundError: weights.pt is not there\n  nets.py, line N",
@@ -172,7 +172,7 @@ def test_the_lines_that_led_to_a_failure_are_the_users_own_the_innermost_last(ma
 
 def test_training_mode_is_ended_and_the_layers_that_it_changes_are_named(made: Mapping[str, Exported]) -> None:
     [warning] = made["training"].warnings
-    assert "exported in eval mode, as apps run it (1 BatchNorm1d, 1 Dropout act otherwise" in warning
+    assert "exported in eval mode, as apps run it (1 BatchNorm1d, 1 Dropout behave differently" in warning
     assert "Dropout" not in {node.op_type for node in model(made["training"]).graph.node}
     assert gives_what_pytorch_gives(made["training"])
 
@@ -187,7 +187,7 @@ def test_doubles_that_the_module_takes_are_exported_with_a_warning(made: Mapping
 
 
 def test_a_changed_input_is_a_warning_and_the_recorded_sample_is_the_one_before(made: Mapping[str, Exported]) -> None:
-    assert "changes input 'x' in place" in made["writes"].warnings[0]
+    assert "modifies input 'x' in place" in made["writes"].warnings[0]
     assert numpy.load(made["writes"].folder / "samples" / "sample-0.npz")["x"].tolist() == [1, 1, 1]
     assert gives_what_pytorch_gives(made["writes"])
 
@@ -195,14 +195,16 @@ def test_a_changed_input_is_a_warning_and_the_recorded_sample_is_the_one_before(
 def test_a_size_that_the_module_refuses_is_left_out_with_a_warning(made: Mapping[str, Exported]) -> None:
     case = made["dynamic kernel"]
     assert [each["length"] for each in case.answer["sizes"]] == [8, 9, 17]
-    assert "not compared with length = 1: PyTorch refuses it" in case.warnings[0]
+    assert "not compared with length = 1, which PyTorch rejects" in case.warnings[0]
     assert shapes(case)["sound"] == (1, 2, "length")
 
 
 def test_of_several_small_sizes_those_that_the_module_takes_are_compared(made: Mapping[str, Exported]) -> None:
     case = made["several sizes"]
     assert {"batch": 1, "length": 8} in case.answer["sizes"]
-    assert [each.partition(": ")[0] for each in case.warnings] == ["not compared with batch = 2, length = 1"]
+    assert [each.partition(": ")[0] for each in case.warnings] == [
+        "not compared with batch = 2, length = 1, which PyTorch rejects"
+    ]
     assert gives_what_pytorch_gives(case)
 
 

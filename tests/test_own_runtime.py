@@ -232,9 +232,15 @@ def test_wrong_coordinates_are_told_how_right_ones_look(folder: Path, store: Sto
 @pytest.mark.parametrize(
     ("runtime", "message"),
     [
-        ({"android": "com.acme:ort:1", "name": "acme"}, "runtime: what Maven coordinates name cannot be renamed"),
-        ({"android": "com.acme:ort:1", "ship": "maven"}, "runtime: what Maven coordinates name is a dependency"),
-        ({"config": "ort.config"}, "runtime: 'config' says nothing without 'android'"),
+        (
+            {"android": "com.acme:ort:1", "name": "acme"},
+            "runtime: a runtime given by Maven coordinates cannot be renamed",
+        ),
+        (
+            {"android": "com.acme:ort:1", "ship": "maven"},
+            "runtime: a runtime given by Maven coordinates is always a dependency",
+        ),
+        ({"config": "ort.config"}, "runtime: 'config' has no effect without 'android'"),
         ({"android": "ort.aar", "ship": "outside"}, "runtime.ship: input should be 'inside' or 'maven'"),
         ({"android": "ort.aar", "nmae": "acme"}, "runtime: unknown key 'nmae'"),
     ],

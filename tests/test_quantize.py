@@ -146,8 +146,8 @@ def test_a_search_says_what_it_tried_and_why_layers_stay_in_float(
         (("-q", "static-qdq", "--calibration", "nowhere"), 2, "samples not found: "),
         (("-q", "auto", "--calibration", "x", "--max-drop", "-1"), 2, "max-drop -1 is negative"),
         (("-q", "auto", "--calibration", "x", "--max-drop", "1", "--metric", "best"), 2, "metric 'best' is unknown"),
-        (("-q", "float16", "-o", "net.onnx"), 2, "is the model itself"),
-        (("-q", "float16", "-o", "out.tflite"), 2, "the result is ONNX"),
+        (("-q", "float16", "-o", "net.onnx"), 2, "is the input model"),
+        (("-q", "float16", "-o", "out.tflite"), 2, "the output must be an .onnx file"),
         (("-q", "dynamic", "--set", 'exclude=["nothing"]'), 2, "no node 'nothing'"),
     ],
 )
@@ -194,7 +194,7 @@ def test_inputs_and_outputs_are_integers_when_they_are_asked_for(
     options = ("-q", "static-qdq", "--calibration", "samples.npz", "--no-report", "--integer-io", "-o", "integers.onnx")
     answer = run(folder, monkeypatch, *options)
     assert answer.code == 0, answer.err
-    assert "integers: x, y; their scales are in the model's metadata" in answer.err
+    assert "integer inputs and outputs: x, y; the scales are in the model's metadata" in answer.err
     session = onnxruntime.InferenceSession(folder / "integers.onnx")
     assert [each.type for each in (*session.get_inputs(), *session.get_outputs())] == ["tensor(int8)", "tensor(int8)"]
     assert set(session.get_modelmeta().custom_metadata_map) == {"quantization.x", "quantization.y"}
@@ -204,7 +204,7 @@ def test_integers_are_refused_where_nothing_is_quantized_at_the_ends(mobpack: Mo
     net(tmp_path)
     answer = mobpack("quantize", "net.onnx", "-q", "float16", "--no-report", "--integer-io")
     assert answer.code == 2
-    assert "leaves no input or output that could be an integer" in answer.err
+    assert "quantizes no input or output, so none can be an integer" in answer.err
     assert not (tmp_path / "net-float16.onnx").exists()
 
 

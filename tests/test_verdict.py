@@ -51,7 +51,7 @@ def test_a_full_disk_loses_the_evidence_and_not_the_verdict(failed: Report, tmp_
         report = keep_evidence((), failed, Rules(evidence=disk / "kept"), console)
         assert list(disk.iterdir()) == []
     (warning,) = console.warnings
-    assert warning.startswith("the evidence is lost: no space left")
+    assert warning.startswith("the evidence could not be kept: no space left")
     with pytest.raises(ParityError, match="y is off; node 'n' is at fault; 1 more failed") as error:
         judge(report, Rules(), console)
     assert error.value.hint == "look at it", "nothing is said to show it that is not there"

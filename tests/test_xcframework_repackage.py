@@ -273,7 +273,7 @@ def run(*arguments: str | Path) -> Result:
 
 def test_the_command_says_that_a_build_needs_the_operator_configuration_too(tmp_path: Path) -> None:
     root, out = made(tmp_path / "in", (SIMULATORS, PAIR), (PHONES, PHONE)), tmp_path / "out.xcframework"
-    missing = f"and the operator configuration it was built with as {out.with_suffix('.config')}"
+    missing = f"also save the operator configuration that the runtime was built with as {out.with_suffix('.config')}"
     assert missing in " ".join(run(root, "--out", out).output.split())
     out.with_suffix(".config").write_text("")
     assert "operator configuration" not in run(root, "--out", out).output
@@ -290,7 +290,7 @@ def test_the_command_takes_an_archive_and_says_what_it_changed(tmp_path: Path) -
     out = tmp_path / "onnxruntime.xcframework"
     shown = run(path, "--out", out)
     assert shown.exit_code == 0, shown.output
-    for words in ("ios-arm64", "libonnxruntime.a", "arm64, x86_64", f"was {FRAMEWORK}", "made plain"):
+    for words in ("ios-arm64", "libonnxruntime.a", "arm64, x86_64", f"was {FRAMEWORK}", "thinned"):
         assert words in shown.output
     assert f'[runtime] ios = "{out}"' in " ".join(shown.output.split())
 

@@ -132,7 +132,7 @@ def test_files_are_only_written_when_they_say_something_new(project: Path) -> No
 def test_a_path_that_xcode_would_read_as_a_setting_is_refused(project: Path) -> None:
     (project.parent / "one.npz").rename(project.parent / "$one.npz")
     project.write_text(PROJECT.replace("one.npz", "$one.npz"))
-    with pytest.raises(ConfigError, match=r"Xcode cannot be told of .*\$one.npz"):
+    with pytest.raises(ConfigError, match=r"Xcode cannot read the path .*\$one.npz"):
         texts(project, project.parent, project.parent)
 
 
@@ -144,12 +144,12 @@ def test_without_a_build_there_is_nothing_to_add(project: Path) -> None:
 
 def test_a_release_with_other_packages_is_refused_since_xcode_would_drop_them(project: Path) -> None:
     release(project.parent / "dist", targets=("ios", "android"))
-    with pytest.raises(ConfigError, match="holds packages for android too"):
+    with pytest.raises(ConfigError, match="also holds packages for android"):
         find_package(project.parent / "dist", "page-orientation", project)
 
 
 def test_a_package_of_somebody_else_is_not_taken_for_ours(project: Path) -> None:
     package = project.parent / "dist/swift/page-orientation"
     (package / "Sources/CPageOrientationKit").rename(package / "Sources/Other")
-    with pytest.raises(ConfigError, match="is not a package that mobpack has built"):
+    with pytest.raises(ConfigError, match="is not a package built by mobpack"):
         find_package(project.parent / "dist", "page-orientation", project)

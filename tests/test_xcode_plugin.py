@@ -93,5 +93,5 @@ def test_a_package_without_models_is_refused(package: SwiftPackage, tmp_path: Pa
 
 
 def test_a_project_gets_the_script_or_the_plugin_and_never_both() -> None:
-    with pytest.raises(click.UsageError, match="two ways to do the same"):
+    with pytest.raises(click.UsageError, match="cannot be used together"):
         xcode.main(["--plugin", "p", "--project", "A.xcodeproj"], standalone_mode=False)

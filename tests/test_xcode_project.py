@@ -150,8 +150,8 @@ def test_an_unknown_target_is_refused_with_those_there_are(tmp_path: Path) -> No
         (lambda text: text.replace("isa = PBXGroup;", "isa PBXGroup;", 1), "is damaged"),
         (lambda text: "<<<<<<< HEAD\n" + text, "is damaged"),
         (lambda text: "", "is damaged"),
-        (lambda text: text.replace("// !$*UTF8*$!\n", "// !\n"), "is not written as Xcode writes it"),
-        (lambda text: text.replace('"Größe/', '"Gr\\U00f6\\U00dfe/'), "is not written as Xcode writes it"),
+        (lambda text: text.replace("// !$*UTF8*$!\n", "// !\n"), "is not in Xcode's format"),
+        (lambda text: text.replace('"Größe/', '"Gr\\U00f6\\U00dfe/'), "is not in Xcode's format"),
     ],
     ids=["cut", "root", "syntax", "merge", "empty", "start", "escapes"],
 )
@@ -171,7 +171,7 @@ def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
 
 def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pbxproj", None)
-    with pytest.raises(ToolError, match="pbxproj, which is missing") as caught:
+    with pytest.raises(ToolError, match="pbxproj, which edits Xcode projects, is not installed") as caught:
         read_project(app_project(tmp_path))
     assert caught.value.hint == "pip install 'mobpack[xcode]'"
 
@@ -187,7 +187,7 @@ def test_the_command_does_all_of_it_beside_the_project(
     xcode.main(["--project", "ios/Reader.xcodeproj", "--out", "ios/build"], standalone_mode=False)
     assert "wrote ios/build/mobpack-build.sh" in capsys.readouterr().err
     xcode.main(["--project", "ios/Reader.xcodeproj", "--out", "ios/build"], standalone_mode=False)
-    assert capsys.readouterr().err == "nothing to write: all of it is there as it should be\n"
+    assert capsys.readouterr().err == "everything is up to date\n"
     inputs = (tmp_path / "ios/build/mobpack-inputs.xcfilelist").read_text()
     assert inputs == "$(SRCROOT)/../m.onnx\n$(SRCROOT)/../mobpack.toml\n"
     found = read_project(project)

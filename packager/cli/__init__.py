@@ -33,14 +33,14 @@ INTERRUPTED = 130
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="mobpack")
-@click.option("--debug", is_flag=True, help="Print the traceback of an error, too.")
+@click.option("--debug", is_flag=True, help="Print the traceback of an error as well.")
 def commands(debug: bool) -> None:
     """Turn an ONNX model into SDK packages for mobile apps, checked against the original before they ship.
 
     Start with: mobpack build MODEL.onnx --target android
 
     Exit codes: 0 done, 2 configuration, 3 model, 4 tool or disk, 5 parity, 6 gate,
-    70 a fault of mobpack's own, 130 interrupted.
+    70 internal error, 130 interrupted.
     """
 
 
@@ -59,14 +59,14 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         sys.stderr.write("mobpack: interrupted; the output folder is as it was\n")
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # whoever reads the output has had enough: end without a word (Python docs, SIGPIPE)
+    except BrokenPipeError:  # the reader of the output has closed the pipe: exit silently (Python docs, SIGPIPE)
         _write_nowhere()
         sys.exit(1)
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """The exit code, with every error told to the user. Raises KeyboardInterrupt, and BrokenPipeError for output that
-    nobody reads."""
+    """Runs the command, reports every error to the user and returns the exit code. Raises KeyboardInterrupt, and
+    BrokenPipeError when the reader of the output has closed the pipe."""
     commanded, is_debug = _without_debug(arguments)
     try:
         commands(commanded, standalone_mode=False)
@@ -80,22 +80,24 @@ def _run(arguments: Sequence[str]) -> int:
         raise KeyboardInterrupt from error
     except (SystemExit, KeyboardInterrupt, BrokenPipeError):
         raise
-    except BaseException as error:  # errors of compiled libraries need not be of class Exception
-        if isinstance(error.__cause__, KeyboardInterrupt):  # a compiled module was being loaded: the error is its own
+    except BaseException as error:  # compiled libraries may raise errors that are not of class Exception
+        if isinstance(
+            error.__cause__, KeyboardInterrupt
+        ):  # the interrupt hit while a compiled module was loading, which raises an error of its own
             raise error.__cause__ from error
         return _failed(error, is_debug=is_debug)
     return 0
 
 
 def _without_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
-    """`--debug` is taken wherever it stands before a `--`."""
+    """Removes `--debug`, which is accepted anywhere before a `--`."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     kept = [argument for argument in arguments[:end] if argument != "--debug"]
     return [*kept, *arguments[end:]], len(kept) < end
 
 
 def _failed(error: BaseException, *, is_debug: bool) -> int:
-    """Tells the user and gives the exit code; what is no MobpackError leaves a crash file."""
+    """Reports the error and returns its exit code; an error that is not a MobpackError leaves a crash file."""
     from packager.cli import crash
 
     if is_debug:
@@ -106,7 +108,7 @@ def _failed(error: BaseException, *, is_debug: bool) -> int:
 
 
 def _flush() -> None:
-    """Writes what was printed now: later, Python would say by itself what went wrong."""
+    """Flushes standard output now; at interpreter shutdown, Python would print a failure by itself."""
     try:
         if sys.stdout:
             sys.stdout.flush()
@@ -116,7 +118,7 @@ def _flush() -> None:
 
 
 def _write_nowhere() -> None:
-    """What is still to be printed goes to /dev/null."""
+    """Redirects the rest of standard output to /dev/null."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.close(nothing)

@@ -1,4 +1,4 @@
-"""What `mobpack check --bisect` prints."""
+"""Output of `mobpack check --bisect`."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from packager.workflows.build import Request
 
 SHOWN = 40
-"""compared values; `--json` has them all"""
+"""compared values shown; `--json` prints all of them"""
 
 
 def part(config: "Config", request: "Request", sides: tuple[str, str], console: "Console", *, as_json: bool) -> None:
-    """`--bisect`: says where two sides part. Raises ParityError when they do."""
+    """`--bisect`: prints where two sides diverge. Raises ParityError when they do."""
     from packager.core.errors import ParityError
     from packager.verification.bisection import Kind
     from packager.workflows import bisect
@@ -27,21 +27,21 @@ def part(config: "Config", request: "Request", sides: tuple[str, str], console: 
         print_json({"bisections": [document(each) for each in found]})
     for each in () if as_json else found:
         console.result(f"{each.model} ({each.samples}; {each.atol:g} + {each.tolerance:g} x scale allowed)")
-        console.table("", ["value", "operator", "differs by", "SQNR", "alone by"], layer_rows(each.bisection))
+        console.table("", ["value", "operator", "differs by", "SQNR", "differs alone by"], layer_rows(each.bisection))
         for note in each.bisection.notes:
             console.say(f"  not compared: {note}")
         console.result(each.bisection.words)
-    parted = [each for each in found if each.bisection.kind is not Kind.AGREEMENT]
-    if parted:
-        first = parted[0]
-        where = f"{request.rules.evidence / first.model} holds the node, what it was given and what came of it"
+    diverging = [each for each in found if each.bisection.kind is not Kind.AGREEMENT]
+    if diverging:
+        first = diverging[0]
+        where = f"{request.rules.evidence / first.model} holds the node, its inputs and its outputs"
         raise ParityError(f"{first.model}: {first.bisection.words}", hint=where if first.bisection.repro else "")
 
 
 def document(found: "Found") -> dict[str, object]:
     from packager.core.to_json import plain
 
-    shown = replace(found.bisection, repro=None)  # where it lies is said by --evidence
+    shown = replace(found.bisection, repro=None)  # --evidence decides where the repro is written
     return {
         "model": found.model,
         "samples": found.samples,
@@ -52,7 +52,7 @@ def document(found: "Found") -> dict[str, object]:
 
 
 def layer_rows(found: "Bisection") -> list[list[str]]:
-    """The last values that were compared, up to the one at fault."""
+    """The last compared values, up to the node at fault."""
     return [
         [
             each.value,

@@ -1,4 +1,4 @@
-"""`mobpack build`: from a model or a project to packages."""
+"""`mobpack build`: builds packages from a model or a project."""
 
 import json
 from dataclasses import replace
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     type=MODEL,
     default=Path("dist"),
     show_default=True,
-    help="Folder of the release; replaced as a whole.",
+    help="Output folder; its contents are replaced.",
 )
 @config_option
 @set_option
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--emit-project",
     is_flag=True,
-    help="Also write the sources: a Gradle project, with a script for Xcode, as npm unpacks them.",
+    help="Also write the package sources: the Gradle project, the Xcode script, the npm package's files.",
 )
 @click.option(
     "--emit",
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     type=click.Choice(["ort-package"]),
     help="Also write the models as an ORT Model Package.",
 )
-@click.option("--strict", is_flag=True, help="Fail on warnings.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--verify", is_flag=True, help="Do every step, even where nothing has changed since the last build.")
 @no_code_option
 @outside_option
@@ -135,7 +135,8 @@ def configured(
     shapes: tuple[str, ...],
     has_code: bool = True,
 ) -> "Config":
-    """The Config of a command that takes a MODEL or a project file; one that runs code only where it `has_code`."""
+    """The Config of a command that takes a MODEL or a project file. Without `has_code`, a config that names code of the
+    project is refused."""
     from packager import config as configuration
     from packager.workflows import trust
 
@@ -149,12 +150,12 @@ def configured(
 
 
 def folder_of(model: Path | None, config_path: Path) -> Path:
-    """The project's folder: of mobpack.toml, or the current one where a model alone is built."""
+    """The project's folder: that of mobpack.toml, or the current folder when a MODEL is given."""
     return config_path.parent if model is None else Path.cwd()
 
 
 def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":
-    """`--shape` for every model of the build."""
+    """The Config with `--shape` applied to every model."""
     if not shapes:
         return config
     fixed = parse_shapes(shapes)
@@ -198,4 +199,4 @@ def summary(made: "Release") -> "Told":
 
 
 PACKAGES = ("aar", "swift-package", "npm-package")
-"""kinds of artifacts that an app depends on, as opposed to their sources and metadata"""
+"""kinds of artifacts that apps depend on, as opposed to sources and metadata"""

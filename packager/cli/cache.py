@@ -1,4 +1,4 @@
-"""`mobpack cache`: what is stored from earlier builds; removes what is too old, too much or damaged."""
+"""`mobpack cache`: lists the cached build results; removes old, excess and damaged ones."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ DAY_S = 24 * 60 * 60
 
 
 class Size(click.ParamType):  # type: ignore[type-arg]
-    """`20GB`, `500 MB`, `0`: bytes in decimal units."""
+    """A size in decimal units, in bytes: `20GB`, `500 MB`, `0`."""
 
     name = "SIZE"
 
@@ -28,18 +28,18 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return int(float(found[1]) * UNITS[found[2]])
 
 
-@click.command(short_help="Show and clear what earlier builds have stored.")
-@click.option("--max-size", type=Size(), help="Remove results, those used longest ago first, until this is left: 20GB.")
+@click.command(short_help="Show and clear the build cache.")
+@click.option("--max-size", type=Size(), help="Remove the least recently used results until the cache fits: 20GB.")
 @click.option(
-    "--max-age", type=click.FloatRange(min=0), metavar="DAYS", help="Remove results that were not used for so long."
+    "--max-age", type=click.FloatRange(min=0), metavar="DAYS", help="Remove results that were not used for DAYS days."
 )
-@click.option("--verify", "is_verified", is_flag=True, help="Read every result; remove those that are damaged.")
+@click.option("--verify", "is_verified", is_flag=True, help="Read every result and remove damaged ones.")
 @json_option
 def cache(max_size: int | None, max_age: float | None, is_verified: bool, as_json: bool) -> None:
-    """Show what earlier builds have stored, by the step that made it, and remove what is not needed.
+    """Show the cached results of earlier builds by build step, and remove those that are not needed.
 
-    Nothing that is removed is lost: a build makes it again. Results used within the last hour, and
-    those of builds that are running, stay. Every build ends with --max-size 20GB by itself.
+    Removing results is safe: a build makes them again. Results used within the last hour, and those of running builds,
+    are kept. Every build limits the cache to 20GB when it ends.
     """
     from packager.core.console import Console, size
     from packager.files.store import Store
@@ -90,5 +90,5 @@ def by_step(found: "Sequence[Entry]") -> "list[tuple[str, list[Entry]]]":
 
 
 def day_and_time(found: "Sequence[Entry]") -> str:
-    """Of the use that is longest ago, in UTC: `2026-01-31T23:59:59Z`."""
+    """Time of the least recent use, in UTC: `2026-01-31T23:59:59Z`."""
     return datetime.fromtimestamp(min(each.used_s for each in found), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

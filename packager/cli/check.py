@@ -1,4 +1,4 @@
-"""`mobpack check`: which graph ships for which provider, what runs where, and what was proven; packages nothing."""
+"""`mobpack check`: plans the files for each provider and proves them, without packaging."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from packager.workflows.build import Examination
 
 
-@click.command(short_help="Show the plan for each provider and prove it.")
+@click.command(short_help="Plan the files for each provider and prove them.")
 @click.argument("model", type=MODEL, required=False)
 @target_option
 @config_option
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 @runners_option
 @require_option
 @evidence_option
-@click.option("--report", "page", type=MODEL, help="Write what was found as a page, and as JSON beside it.")
+@click.option("--report", "page", type=MODEL, help="Write the report as an HTML page, with JSON beside it.")
 @click.option(
     "--bisect",
     "sides",
     nargs=2,
     metavar="A B",
-    help="Find the first node where two sides part: original, a runner (arm64), a variant, or VARIANT@RUNNER.",
+    help="Find the first node where two sides diverge: original, a runner (arm64), a variant, or VARIANT@RUNNER.",
 )
-@click.option("--strict", is_flag=True, help="Fail on warnings.")
+@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @no_code_option
 @outside_option
 @json_option
@@ -67,7 +67,7 @@ def check(
     allow_outside: bool,
     as_json: bool,
 ) -> None:
-    """Plan MODEL.onnx, or the models of mobpack.toml, for each provider, and prove what a build would ship.
+    """Plan MODEL.onnx, or the models of mobpack.toml, for each provider, and prove the files that a build would ship.
 
     Without a target, the model is checked for android.
     """
@@ -90,7 +90,7 @@ def check(
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
     if sides and page:
-        raise ConfigError("--bisect makes no report", hint="leave --report out, or check without --bisect")
+        raise ConfigError("--bisect writes no report", hint="omit --report, or run the check without --bisect")
     if sides:
         part(config, request, sides, console, as_json=as_json)
         return

@@ -1,4 +1,4 @@
-"""`mobpack convert`: a model in ORT format and the operators it needs, without a package around it."""
+"""`mobpack convert`: converts a model to ORT format and lists its required operators, without packaging."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from packager.cli.options import MODEL, json_option, parse_shapes, print_json, s
 
 @click.command(short_help="Convert a model to ORT format.")
 @click.argument("model", type=MODEL)
-@click.option("--out", "-o", type=MODEL, help="The .ort file to write; default: MODEL's name in this folder.")
+@click.option("--out", "-o", type=MODEL, help="The .ort file to write; default: MODEL's name, in the current folder.")
 @shape_option
 @json_option
 def convert(model: Path, out: Path | None, shapes: tuple[str, ...], as_json: bool) -> None:
-    """Convert MODEL.onnx to canonical ORT format, with its operator configuration beside it."""
+    """Convert MODEL.onnx to canonical ORT format and write its operator configuration beside it."""
     from packager import models
     from packager.compile.compile import compile_variant
     from packager.compile.operators import operator_config

@@ -1,4 +1,4 @@
-"""A fault of mobpack's own: a file with what a report of it needs, and one sentence for the user."""
+"""Internal errors: a crash file for the bug report, and one sentence for the user."""
 
 import errno
 import hashlib
@@ -16,11 +16,11 @@ from packager.core.errors import InternalError, MobpackError, ToolError
 
 PACKAGES = ("onnx", "onnxruntime", "numpy", "protobuf", "pydantic", "click", "jinja2", "rich")
 MESSAGE_CHARACTERS = 2000
-"""Of one exception: some libraries put what they work on into their messages."""
+"""limit for one exception's message: some libraries include the data in it"""
 TRACEBACK_CHARACTERS = 60_000
 COMMAND_CHARACTERS = 4000
 KEPT = 20
-"""Crash files in the cache; older ones go."""
+"""crash files kept in the cache"""
 DISK = {
     errno.ENOSPC: "free some space, then run again",
     errno.EDQUOT: "free some space, then run again",
@@ -29,23 +29,27 @@ DISK = {
     errno.ENFILE: "end some programs, then run again",
     errno.EIO: "check the disk",
 }
-"""What an operating system refuses for reasons that are not mobpack's, and what to do."""
+"""Errors of the operating system that are not internal errors, with what to do about them."""
 
 
 def as_error(error: BaseException, command: Sequence[str]) -> MobpackError:
-    """What the user is told of an exception that nothing has caught: a crash file shows the rest of it."""
+    """The error to show for an uncaught exception; the crash file has the traceback."""
     if isinstance(error, OSError) and error.errno in DISK:
         where = f"{error.filename}: " if error.filename else ""
         return ToolError(f"{where}{(error.strerror or 'the disk failed').lower()}", hint=DISK[error.errno])
     first = next(iter(shortened(message_of(error), 200).splitlines()), "")
     what = f"{type(error).__name__}: {first}" if first else type(error).__name__
     path = write(described(error, command))
-    hint = f"report it with {path}" if path else "no crash file could be written: run it again with --debug"
-    return InternalError(f"this is a fault of mobpack's own ({what})", hint=hint)
+    hint = (
+        f"report it and attach {path}"
+        if path
+        else "the crash file could not be written; run the command again with --debug and report the traceback"
+    )
+    return InternalError(f"internal error in mobpack ({what})", hint=hint)
 
 
 def described(error: BaseException, command: Sequence[str]) -> str:
-    """Versions, command and traceback, of a bounded length; no values of variables."""
+    """Versions, command and traceback, of bounded length; no values of variables."""
     lines = [
         f"mobpack {__version__}",
         f"Python {platform.python_version()} on {platform.platform()}",
@@ -66,7 +70,7 @@ def versions() -> Iterator[str]:
 
 
 def trace_of(error: BaseException) -> str:
-    """As Python prints it, with what it came from; long messages and long tracebacks without their middle."""
+    """The traceback as Python prints it, causes included; long messages and long tracebacks are cut in the middle."""
     whole = traceback.TracebackException.from_exception(error)
     lines = [shortened(line, MESSAGE_CHARACTERS) for line in whole.format()]
     return shortened("".join(lines), TRACEBACK_CHARACTERS)
@@ -83,13 +87,13 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     half = limit // 2
-    return f"{text[:half]}\n... {len(text) - 2 * half:,} characters left out ...\n{text[-half:]}"
+    return f"{text[:half]}\n... {len(text) - 2 * half:,} characters omitted ...\n{text[-half:]}"
 
 
 def write(text: str) -> Path | None:
-    """The file with `text`, in the user's cache folder, else in the temporary one; None where neither can be written.
+    """Writes the crash file to the user's cache folder, else to the temporary folder; None if neither is writable.
 
-    It is named by its content: the same crash is kept once.
+    The name is derived from the content, so that the same crash is kept once.
     """
     from packager.files.atomic import atomic_file
     from packager.files.user_cache import cache_folder
@@ -108,7 +112,9 @@ def write(text: str) -> Path | None:
 
 def write_temporary(content: bytes) -> Path | None:
     try:
-        folder = Path(tempfile.mkdtemp(prefix="mobpack-"))  # others may write to the temporary folder, not to this
+        folder = Path(
+            tempfile.mkdtemp(prefix="mobpack-")
+        )  # private: other users can write to the temporary folder itself
         (folder / "crash.txt").write_bytes(content)
         return folder / "crash.txt"
     except OSError:
@@ -122,5 +128,5 @@ def remove_old(folder: Path) -> None:
 
 
 def show(error: BaseException) -> None:
-    """The traceback, for `--debug`."""
+    """Prints the traceback, for `--debug`."""
     sys.stderr.write(trace_of(error).rstrip() + "\n")

@@ -1,4 +1,4 @@
-"""`mobpack doctor`: which parts of the machine's set-up are there, and how to get the rest."""
+"""`mobpack doctor`: which parts of the setup this machine has, and how to get the others."""
 
 from dataclasses import asdict
 
@@ -7,11 +7,13 @@ import click
 from packager.cli.options import json_option, print_json
 
 
-@click.command(short_help="Show what this machine has and lacks.")
-@click.option("--install", "names", multiple=True, metavar="NAME", help="Make an environment, or `all`. Repeatable.")
+@click.command(short_help="Show what is installed and what is missing.")
+@click.option(
+    "--install", "names", multiple=True, metavar="NAME", help="Install an isolated environment, or `all`. Repeatable."
+)
 @json_option
 def doctor(names: tuple[str, ...], as_json: bool) -> None:
-    """Show what this machine can build and check, and how to get what is missing."""
+    """Show what this machine can build and check, and how to install what is missing."""
     from packager.core.console import Console
     from packager.workflows.doctor import environments_to_install, examine, examine_environments, install_environment
 
@@ -49,19 +51,20 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
     console = Console()
     console.table("", ["", "part", "needed for", "found / how to get it"], rows)
     console.table(
-        "Isolated environments, for checks with other ONNX Runtimes",
+        "Isolated environments, for checks with other builds of ONNX Runtime",
         ["", "name", "what it is", "how to get it"],
         [[each.state, each.name, each.about, each.reason] for each in environments],
     )
     console.table(
-        "Runners, which a model can be compared on",
+        "Runners, on which models are compared",
         ["", "name", "what it is", "what is missing"],
         [["no" if missing else "yes", name, about, missing] for name, about, missing in runners],
     )
 
 
 def examine_runners() -> list[tuple[str, str, str]]:
-    """Every runner: its name, what it is and what this machine lacks for it. `recorded` is files of a project's."""
+    """Every runner: name, description and what this machine lacks for it. `recorded` is omitted: it needs files of a
+    project."""
     from packager.runners import RECORDED, RUNNERS
 
     names = [name for name in RUNNERS if name != RECORDED]

@@ -1,4 +1,4 @@
-"""What `mobpack check` prints: the plan, partitions, kernels, and what every runner made of every file."""
+"""Output of `mobpack check`: the plan, partitions, kernels, and the comparison on every runner."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def show(plan: "Plan", found: "Examination", console: "Console") -> None:
-    """One model on one target, on one screen."""
+    """Prints the check of one model on one target."""
     from packager.core.console import size
 
     total = size(sum(each.size_bytes for each in plan.files))
@@ -25,19 +25,19 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     if mine:
         console.table(
             "",
-            ["provider", "nodes", "partitions", "multiply-adds", "stays on the CPU", "says"],
-            [_split(each) for each in mine],
+            ["provider", "nodes", "partitions", "multiply-adds", "CPU fallbacks", "source"],
+            [_partition_row(each) for each in mine],
         )
     console.table(
         "",
         ["file", "for", "kernels"],
-        [_proven(each, plan, found) for each in plan.files],
+        [_file_row(each, plan, found) for each in plan.files],
     )
     compare([each for each in found.report.parities if each.model == plan.model.name], plan, console)
 
 
 def compare(compared: "list[Parity]", plan: "Plan", console: "Console") -> None:
-    """Runners by what they ran."""
+    """Prints the comparisons as a table of runners by files."""
     if not compared:
         return
     columns = {(each.sha256, each.against): _subject(each, plan) for each in compared}
@@ -59,35 +59,35 @@ def _name(compiled: "Compiled") -> str:
     return f"{name} {compiled.processor} {compiled.sha256[:8]}".replace("  ", " ")
 
 
-LEFT_SHOWN = 3
-"""groups of nodes; `--json` has them all"""
+FALLBACKS_SHOWN = 3
+"""groups of nodes shown; `--json` prints all of them"""
 
 
-def _split(each: "Partition") -> list[str]:
+def _partition_row(each: "Partition") -> list[str]:
     if each.skipped:
         return [_provider(each), "", "", "", "", f"not examined: {each.skipped}"]
     if each.refusal:
         return [_provider(each), "does not start", "", "", "everything", f"{each.by}: {each.refusal}"]
-    left = [_left(one) for one in each.left]
-    more = [f"and {len(left) - LEFT_SHOWN} more kinds"] if len(left) > LEFT_SHOWN else []
+    fallbacks = [_fallback(one) for one in each.left]
+    more = [f"and {len(fallbacks) - FALLBACKS_SHOWN} more kinds"] if len(fallbacks) > FALLBACKS_SHOWN else []
     return [
         _provider(each),
         f"{each.taken_count} of {each.node_count}",
         str(each.partition_count),
         "none in it" if each.share is None else f"{each.share:.1%}",
-        "\n".join(left[:LEFT_SHOWN] + more) or "nothing",
+        "\n".join(fallbacks[:FALLBACKS_SHOWN] + more) or "nothing",
         f"{'measured' if each.is_measured else 'predicted'}: {each.by}",
     ]
 
 
-def _left(left: "Left") -> str:
-    """`2 Einsum: the provider does not know the operator`; some reasons begin with the operator's name themselves."""
+def _fallback(left: "Left") -> str:
+    """`2 Einsum: the provider does not know the operator`; some reasons already begin with the operator's name."""
     reason = left.reason.removeprefix(f"{left.operator}: ")
     return f"{left.count} {left.operator}{f': {reason}' if reason else ''}"
 
 
-def _proven(compiled: "Compiled", plan: "Plan", found: "Examination") -> list[str]:
-    """Whom the file is for, and that it has kernels."""
+def _file_row(compiled: "Compiled", plan: "Plan", found: "Examination") -> list[str]:
+    """The providers that open the file, and the proof that it has kernels."""
     key = plan.model.name, compiled.sha256
     users = [_provider(choice) for choice in plan.choices if choice.compiled.sha256 == compiled.sha256]
     kernels = [_kernels(each) for each in found.report.kernels if (each.model, each.sha256) == key]
@@ -99,13 +99,13 @@ def _kernels(proof: "KernelProof") -> str:
 
 
 def _subject(parity: "Parity", plan: "Plan") -> str:
-    """What was compared, with its variant: a file of the plan, or the graph that files are made of."""
+    """The compared graph and its variant: a file of the plan, or the ONNX graph that files are made from."""
     file = next((_name(each) for each in plan.files if each.sha256 == parity.sha256), "ONNX graph")
     return f"{parity.variant}: {file}"
 
 
 def _matrix(compared: "list[Parity]", columns: list[tuple[str, str]]) -> list[list[str]]:
-    """A row for each runner, a cell for each file; empty where a runner does not open the file."""
+    """One row per runner, one cell per file; empty where a runner does not open the file."""
     rows: dict[str, dict[tuple[str, str], str]] = {}
     for each in compared:
         rows.setdefault(each.label, {})[each.sha256, each.against] = _verdict(each)
@@ -123,13 +123,13 @@ def _verdict(parity: "Parity") -> str:
 
 
 def _notes(compared: "list[Parity]") -> "list[str]":
-    """What was allowed and on what, then why runners did not run, each once."""
+    """Samples and tolerances of the comparisons, then why runners were skipped, each line once."""
     notes = [
-        f"beside {each.against}, {each.samples}"
+        f"compared with {each.against}, {each.samples}"
         + (
             ""
             if each.from_original is None
-            else f"; that is {each.from_original:.2g} from the original on {each.distance_samples}"
+            else f"; {each.from_original:.2g} from the original on {each.distance_samples}"
         )
         for each in compared
         if each.outputs
@@ -143,7 +143,7 @@ def _notes(compared: "list[Parity]") -> "list[str]":
 
 
 def _allowed(compared: "list[Parity]") -> list[str]:
-    """Tolerances, each with the runners that it is for. An output may have one of its own: --json has them."""
+    """Tolerances, each with its runners. An output may have its own tolerance: --json lists them."""
     labels: dict[str, dict[str, None]] = {}
     for each in compared:
         allowed = "rtol 1e-3, atol 1e-5" if each.runner == "recorded" else f"{each.atol:g} + {each.tolerance:g} x scale"

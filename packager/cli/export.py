@@ -1,4 +1,4 @@
-"""`mobpack export`: an ONNX file from a PyTorch module, compared with PyTorch's own outputs."""
+"""`mobpack export`: exports a PyTorch module to ONNX and compares it with PyTorch's outputs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
     "--dynamic",
     multiple=True,
     metavar="AXIS",
-    help="A size that changes: INPUT.AXIS=NAME (image.2=height), or NAME for the first axis of every input (batch). "
+    help="A dynamic dimension: INPUT.AXIS=NAME (image.2=height), or NAME for axis 0 of every input (batch). "
     "Repeatable.",
 )
-@click.option("--opset", type=int, help="Operator set of the graph; default: 18.")
-@click.option("--samples", type=int, help="Inputs to compare on, the example included; default: 4.")
-@click.option("--rtol", type=float, help="Error that is allowed, relative to PyTorch's number; default: 1e-3.")
-@click.option("--atol", type=float, help="Error that is allowed beside it; default: 1e-5.")
-@click.option("--input-names", metavar="A,B", help="Other names than the parameters of forward.")
-@click.option("--output-names", metavar="A,B", help="Other names than the keys or fields of what forward returns.")
+@click.option("--opset", type=int, help="ONNX opset of the graph; default: 18.")
+@click.option("--samples", type=int, help="Number of inputs to compare on, including the example; default: 4.")
+@click.option("--rtol", type=float, help="Allowed error relative to PyTorch's output; default: 1e-3.")
+@click.option("--atol", type=float, help="Allowed absolute error, added to --rtol; default: 1e-5.")
+@click.option("--input-names", metavar="A,B", help="Names of the inputs; default: the parameters of forward.")
 @click.option(
-    "--keep-samples", type=MODEL, metavar="DIR", help="Keep inputs and PyTorch's outputs, for `mobpack check`."
+    "--output-names", metavar="A,B", help="Names of the outputs; default: the keys or fields that forward returns."
 )
-@click.option("--force", is_flag=True, help="Write the model even when it does not compute what PyTorch computes.")
+@click.option(
+    "--keep-samples", type=MODEL, metavar="DIR", help="Keep the inputs and PyTorch's outputs for `mobpack check`."
+)
+@click.option("--force", is_flag=True, help="Write the model even if its outputs differ from PyTorch's.")
 @json_option
 def export(
     factory: str,
@@ -47,8 +49,8 @@ def export(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write an ONNX model from a PyTorch module. MODULE:FACTORY is a function of yours, found from this folder, that
-    returns (module, example inputs).
+    """Write an ONNX model from a PyTorch module. MODULE:FACTORY is a function that returns (module, example inputs);
+    MODULE is imported from the current folder.
 
     For example: mobpack export nets:classifier -o classifier.onnx --dynamic batch
     """
@@ -97,8 +99,8 @@ def _show(result: "Result", console: "Console") -> None:
         ],
     )
     console.table(
-        f"beside PyTorch {result.torch}, on {len(result.sizes)} samples",
-        ["output", "largest error", "of what is allowed"],
+        f"compared with PyTorch {result.torch} on {len(result.sizes)} samples",
+        ["output", "largest error", "of the allowed error"],
         [[each.name, f"{each.max_abs_error:.2g}", f"{100 * each.max_share:.2g} %"] for each in result.errors],
     )
     for file in result.files:

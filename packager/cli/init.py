@@ -1,4 +1,4 @@
-"""`mobpack init`: a commented mobpack.toml for a model."""
+"""`mobpack init`: writes a commented mobpack.toml for a model."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Write a commented mobpack.toml.")
 @click.argument("model", type=MODEL)
 @click.option("--out", "-o", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="The file to write.")
-@click.option("--force", is_flag=True, help="Replace the file when it exists.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def init(model: Path, out: Path, force: bool) -> None:
     """Write a commented mobpack.toml for MODEL.onnx."""
     from packager import models
@@ -28,7 +28,7 @@ def init(model: Path, out: Path, force: bool) -> None:
     from packager.files.atomic import atomic_file
 
     if out.exists() and not force:
-        raise ConfigError(f"{out} exists", hint="use --force to replace it, or --out for another file")
+        raise ConfigError(f"{out} already exists", hint="replace it with --force, or choose another file with --out")
     loaded = models.load(model, names.model_name(model))
     console = Console()
     stops = models.blockers(loaded)
@@ -37,21 +37,21 @@ def init(model: Path, out: Path, force: bool) -> None:
         file.write(project_file(loaded, names.package_name(model), _relative(model, out), sizes).encode())
     console.say(f"wrote {out}")
     for stop in stops:
-        console.warn(f"will not ship: {stop}")
+        console.warn(f"cannot ship: {stop}")
     if sizes.refusal:
-        console.warn(f"samples are needed, [parity] samples: {sizes.refusal}")
+        console.warn(f"set [parity] samples, because random inputs do not run: {sizes.refusal}")
     console.say("next: mobpack build")
 
 
 def _relative(model: Path, out: Path) -> str:
-    """`model` as a path relative to the folder of `out`, which is what mobpack.toml means by a path."""
+    """`model` relative to the folder of `out`: paths in mobpack.toml are relative to the file."""
     import os
 
     return Path(os.path.relpath(model.absolute(), out.absolute().parent)).as_posix()
 
 
 def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str:
-    """The text of mobpack.toml: the keys people change, each with a comment, the rest commented out on its default."""
+    """The text of mobpack.toml: common keys, each with a comment; optional ones are commented out at their defaults."""
     lines = [
         "# Build with: mobpack build",
         "# Paths are relative to this file.",
@@ -104,7 +104,7 @@ def _line(text: str, comment: str) -> str:
 
 
 def _shapes(model: "Model", sizes: "Sizes") -> list[str]:
-    """A commented `[model.NAME.shapes]` with sizes that the model runs with, for its dynamic dimensions."""
+    """A commented `[model.NAME.shapes]` with sizes of the dynamic dimensions that the model runs with."""
     from packager.cli.sizes import lines
 
     found = list(lines(model, sizes))
@@ -116,8 +116,8 @@ def _shapes(model: "Model", sizes: "Sizes") -> list[str]:
 
 
 def _contract(model: "Model") -> list[str]:
-    """Commented tables of a contract: for the input that looks like a picture and the output that looks like classes,
-    else for none in particular."""
+    """Commented contract tables for the input that looks like an image and the output that looks like classes, or a
+    pointer to the documentation if no input does."""
     from packager.core.values import ElementType
 
     inputs, outputs = model.signature.inputs, model.signature.outputs
@@ -148,5 +148,5 @@ def _contract(model: "Model") -> list[str]:
 
 
 def _key(name: str) -> str:
-    """A tensor's name as TOML writes a key."""
+    """A tensor's name as a TOML key."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_string(name)

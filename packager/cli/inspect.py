@@ -1,4 +1,4 @@
-"""`mobpack inspect`: what a model is, and what will stop it from shipping."""
+"""`mobpack inspect`: shows a model and whatever prevents it from shipping."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from packager.core.values import Model, TensorSpec
 
 
-@click.command(short_help="Show a model and what stops it shipping.")
+@click.command(short_help="Show a model and what prevents it from shipping.")
 @click.argument("model", type=MODEL)
 @shape_option
 @json_option
 def inspect(model: Path, shapes: tuple[str, ...], as_json: bool) -> None:
-    """Show MODEL.onnx: signature, opsets, operators, sizes, and what will stop it from shipping."""
+    """Show MODEL.onnx: signature, opsets, operators, sizes, and problems that prevent it from shipping."""
     from packager import models
     from packager.core import names
     from packager.core.console import Console
@@ -75,15 +75,15 @@ def show(model: "Model") -> None:
     if dynamic:
         console.result(
             f"dynamic dimensions: {', '.join(dynamic)} "
-            "(parameters of the generated input; fix one with --shape NAME=SIZE)"
+            "(parameters of the generated input type; fix one with --shape NAME=SIZE)"
         )
     for note in model.notes:
         console.result(f"note: {note}")
     stops = models.blockers(model)
     for stop in stops:
-        console.result(f"will not ship: {stop}")
+        console.result(f"cannot ship: {stop}")
     if not stops:
-        console.result("nothing stops it from shipping")
+        console.result("the model can ship")
 
 
 def describe(spec: "TensorSpec") -> list[str]:

@@ -21,7 +21,7 @@ shape_option = click.option(
     "shapes",
     multiple=True,
     metavar="NAME=SIZE",
-    help="Fix a dynamic dimension (batch=1) or a whole input (x=1x3x224x224). Repeatable.",
+    help="Fix a dynamic dimension (batch=1) or an input's shape (x=1x3x224x224). Repeatable.",
 )
 
 target_option = click.option(
@@ -30,7 +30,7 @@ target_option = click.option(
     "targets",
     multiple=True,
     metavar="NAME",
-    help="android, ios or react_native, which takes in both. Repeatable; default: those of mobpack.toml.",
+    help="android, ios or react_native, which includes both. Repeatable; default: those of mobpack.toml.",
 )
 config_option = click.option(
     "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."
@@ -43,36 +43,36 @@ fail_on_option = click.option(
     "gates",
     multiple=True,
     metavar="GATE",
-    help="Fail when a provider takes too little: max-partitions=4, min-share=0.9. Repeatable.",
+    help="Fail when a provider runs too little of a model: max-partitions=4, min-share=0.9. Repeatable.",
 )
 
 runners_option = click.option(
     "--runners",
     metavar="NAMES",
     default="",
-    help="Compare on these, in place of [parity] runners: cpu,arm64,qnn. mobpack doctor lists them.",
+    help="Runners to compare on, instead of [parity] runners: cpu,arm64,qnn. `mobpack doctor` lists them.",
 )
 require_option = click.option(
-    "--require", metavar="NAMES", default="", help="Fail where one of these cannot run, in place of [parity] require."
+    "--require", metavar="NAMES", default="", help="Runners that must run, instead of [parity] require."
 )
 no_code_option = click.option(
     "--no-code",
     is_flag=True,
-    help="Refuse to run code of the project: functions (module:function) and interpreters that it names.",
+    help="Refuse projects that name code to run: functions (module:function) or interpreters.",
 )
 evidence_option = click.option(
     "--evidence",
     type=MODEL,
     default=Path("mobpack-evidence"),
     show_default=True,
-    help="Folder for what shows a failed comparison; made when there is one, and replaced as a whole.",
+    help="Folder for the evidence of failed comparisons; written only when one fails, and replaced as a whole.",
 )
 
 
 outside_option = click.option(
     "--allow-outside",
     is_flag=True,
-    help="Ship licences, labels and alphabets that lie outside the project and the model's folder, or are hidden.",
+    help="Allow shipping licences, labels and alphabets that are hidden or outside the project and the model's folder.",
 )
 
 
@@ -84,7 +84,7 @@ def with_runners(settings: tuple[str, ...], runners: str, require: str) -> tuple
 
 
 def parse_gates(texts: tuple[str, ...], table: "CheckTable") -> "Gates":
-    """`--fail-on` over the `[check]` table. Raises ConfigError for a gate that does not exist or says no number."""
+    """The `[check]` table with `--fail-on` applied. Raises ConfigError for an unknown gate or an invalid number."""
     from packager.verification.partition.report import Gates
 
     limits: dict[str, float | None] = {"max-partitions": table.max_partitions, "min-share": table.min_share}
@@ -95,7 +95,7 @@ def parse_gates(texts: tuple[str, ...], table: "CheckTable") -> "Gates":
         pattern, example = (r"[1-9]\d{0,5}", "4") if name == "max-partitions" else (r"0(\.\d+)?|1(\.0+)?|\.\d+", "0.9")
         if not re.fullmatch(pattern, number):
             raise ConfigError(
-                f"--fail-on {text}: '{number}' is no number for it", hint=f"for example: {name}={example}"
+                f"--fail-on {text}: '{number}' is not a valid number", hint=f"for example: {name}={example}"
             )
         limits[name] = float(number)
     pieces = limits["max-partitions"]
@@ -103,7 +103,8 @@ def parse_gates(texts: tuple[str, ...], table: "CheckTable") -> "Gates":
 
 
 def parse_shapes(texts: tuple[str, ...]) -> dict[str, int | tuple[int, ...]]:
-    """`batch=1` -> 1, `x=1x3x224x224` or `x=1,3,224,224` -> a tuple. Raises ConfigError for anything else."""
+    """Parses `batch=1` to 1, and `x=1x3x224x224` or `x=1,3,224,224` to a tuple. Raises ConfigError for anything
+    else."""
     shapes: dict[str, int | tuple[int, ...]] = {}
     for text in texts:
         name, separator, sizes = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""`mobpack predict`: what the models of a project say about pictures and recordings."""
+"""`mobpack predict`: runs a model of a project on pictures and recordings."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from packager.workflows.predict import Prediction
 
 SHOWN = 8
-"""Numbers of a tensor; with --json all of them are printed."""
+"""numbers of a tensor shown; `--json` prints all of them"""
 
 
-@click.command(short_help="Say what a model makes of pictures and sounds.")
+@click.command(short_help="Run a model on pictures, recordings or arrays.")
 @click.argument("files", type=MODEL, nargs=-1, required=True, metavar="FILE...")
-@click.option("--model", "name", default="", metavar="NAME", help="Which of the project's models; not needed for one.")
-@click.option("--top", type=click.IntRange(min=1), help="How many classes, in place of the contract's top-k.")
+@click.option("--model", "name", default="", metavar="NAME", help="Model to run; optional if the project has only one.")
+@click.option("--top", type=click.IntRange(min=1), help="Number of classes to show, instead of the contract's top-k.")
 @config_option
 @set_option
 @no_code_option
@@ -35,7 +35,7 @@ def predict(
 ) -> None:
     """Run a model of mobpack.toml on pictures (.png .jpg .webp .bmp), recordings (.wav) or arrays (.npz).
 
-    What the contract adds to the graph is run as it ships, so this is what an app will get.
+    The graph includes the pre- and postprocessing of the contract, exactly as it ships: apps get the same results.
     """
     from packager import config as configuration
     from packager.core.console import Console
@@ -63,7 +63,7 @@ def show(found: "Prediction", console: Any) -> None:
 
 
 def lines(value: Any) -> Iterator[str]:
-    """An answer in words, best first."""
+    """Lines that describe an answer, best result first."""
     from packager.contract.results import Classification, Detection, Mask, Reading
 
     match value:
@@ -81,7 +81,7 @@ def lines(value: Any) -> Iterator[str]:
 
 
 def _line(found: Any) -> str:
-    """Of a class or a box."""
+    """One line for a class or a box."""
     named = f"{found.score:.3f}  {found.label or found.index}"
     box = getattr(found, "box", None)
     return named if box is None else f"{named}  {box.left:.1f} {box.top:.1f} {box.right:.1f} {box.bottom:.1f}"

@@ -1,4 +1,4 @@
-"""`mobpack quantize`: one ONNX file from another, and what was lost and won by it."""
+"""`mobpack quantize`: quantizes one ONNX file and measures the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from packager.workflows.quantize import Result
 
 
-@click.command(short_help="Quantize a model and measure what it lost.")
+@click.command(short_help="Quantize a model and measure the loss.")
 @click.argument("model", type=MODEL)
 @click.option(
     "--quantizer",
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 @click.option(
     "--calibration",
     metavar="SAMPLES",
-    help="What auto and static-qdq measure ranges on: an .npz, a folder of .npz, .npy, images or .wav, or "
-    "module:function. All quantizers are measured on it; on random inputs without.",
+    help="Calibration samples: an .npz, a folder of .npz, .npy, images or .wav, or "
+    "module:function. auto and static-qdq need them; all quantizers are measured on them, or on random inputs.",
 )
-@click.option("--max-drop", type=float, help="For auto: how much lower the metric may be than in float.")
+@click.option("--max-drop", type=float, help="For auto: largest allowed drop of the metric from float.")
+@click.option("--metric", metavar="NAME", help="Quality metric: sqnr (default), cosine, top1, or module:function.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key of the quantizer. Repeatable.")
 @click.option(
-    "--metric", metavar="NAME", help="sqnr (default), cosine, top1, or module:function: what the model is good for."
+    "--output", "-o", type=MODEL, help="The .onnx file to write; default: MODEL-QUANTIZER.onnx in the current folder."
 )
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the quantizer. Repeatable.")
-@click.option("--output", "-o", type=MODEL, help="The .onnx file to write; default: MODEL-QUANTIZER.onnx here.")
-@click.option("--report/--no-report", default=True, help="Measure error and speed, and write a page. Default: yes.")
-@click.option("--integer-io", is_flag=True, help="Integers instead of floats for quantized inputs and outputs.")
-@click.option("--force", is_flag=True, help="Write it even when it is neither smaller nor faster.")
+@click.option(
+    "--report/--no-report", default=True, help="Measure error and speed, and write an HTML report. Default: yes."
+)
+@click.option("--integer-io", is_flag=True, help="Make quantized inputs and outputs integers instead of floats.")
+@click.option("--force", is_flag=True, help="Write the model even if it is neither smaller nor faster.")
 @shape_option
 @no_code_option
 @json_option
@@ -58,7 +60,7 @@ def quantize(
     no_code: bool,
     as_json: bool,
 ) -> None:
-    """Write MODEL.onnx with smaller numbers, and a page beside it that says what was lost and won.
+    """Quantize MODEL.onnx and write a report beside it with the change in size, speed and accuracy.
 
     For example: mobpack quantize model.onnx -q auto --calibration samples/ --max-drop 0.01 --metric top1
     """
@@ -113,9 +115,9 @@ def _show(result: "Result", console: "Console") -> None:
     report = result.report
     console.table("", ["", "float", report.quantizer, ""], list(_rows(report)))
     if report.left:
-        console.table("left in float", ["layer", "why"], list(_left(report)))
+        console.table("kept in float", ["layer", "reason"], list(_kept_in_float(report)))
     if report.search:
-        console.say(f"  {report.search.count} evaluations, {report.search.bound} at most")
+        console.say(f"  {report.search.count} evaluations of at most {report.search.bound}")
     for file in (*result.files, *([result.page] if result.page else [])):
         console.result(str(file))
 
@@ -137,7 +139,7 @@ def _rows(report: "QuantizationReport") -> "Iterator[list[str]]":
 
 
 def _score(score: "Score") -> list[str]:
-    """Of the float model, of the other, and how far apart they are."""
+    """Cells for the score: float model, quantized model, and the difference."""
     from packager.quantization.measurement.metrics import SQNR
 
     if score.metric == SQNR:
@@ -146,8 +148,8 @@ def _score(score: "Score") -> list[str]:
     return [f"{score.original:.4g}", f"{score.value:.4g}", change]
 
 
-def _left(report: "QuantizationReport") -> "Iterator[list[str]]":
-    """What stayed in float, one line for every reason."""
+def _kept_in_float(report: "QuantizationReport") -> "Iterator[list[str]]":
+    """Layers kept in float, one line per reason."""
     kinds: dict[tuple[str, str], list[str]] = {}
     for each in report.left:
         kinds.setdefault((each.operator, each.reason), []).append(each.name)

@@ -1,4 +1,4 @@
-"""`mobpack runtime`: an ONNX Runtime with what the models of a project need and nothing else, and checks of one."""
+"""`mobpack runtime`: reduced builds of ONNX Runtime for the models of a project, and checks of them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 @click.group(short_help="Make an ONNX Runtime of your own.")
 def runtime() -> None:
-    """Make an ONNX Runtime that holds what your models need and nothing else."""
+    """Make an ONNX Runtime that contains only what your models need."""
 
 
 runtime.add_command(lint)
 runtime.add_command(xcframework)
 
 
-@runtime.command(short_help="Write down how to build it.")
+@runtime.command(short_help="Write the recipe of a reduced ONNX Runtime.")
 @click.option("--target", "-t", required=True, metavar="NAME", help="android or ios.")
 @click.option(
     "--operators",
@@ -37,16 +37,16 @@ runtime.add_command(xcframework)
     "providers",
     multiple=True,
     metavar="NAME",
-    help="Repeatable; default: what packages for TARGET run on.",
+    help="Provider to include. Repeatable; default: those that packages for TARGET use.",
 )
-@click.option("--abi", "abis", multiple=True, metavar="NAME", help="Android: arm64-v8a ... Repeatable; default: all.")
 @click.option(
-    "--saved-optimizations", is_flag=True, help="A model brings optimizations for the runtime to choose from."
+    "--abi", "abis", multiple=True, metavar="NAME", help="Android ABI to build: arm64-v8a ... Repeatable; default: all."
 )
+@click.option("--saved-optimizations", is_flag=True, help="Support models with saved runtime optimizations.")
 @click.option(
     "--config", "-c", "config_path", type=MODEL, default=Path("mobpack.toml"), show_default=True, help="Project file."
 )
-@click.option("--out", "-o", type=MODEL, help="Folder to write to; default: runtime-TARGET in this folder.")
+@click.option("--out", "-o", type=MODEL, help="Folder to write to; default: runtime-TARGET in the current folder.")
 @json_option
 def recipe(
     target: str,
@@ -70,21 +70,21 @@ def recipe(
     if not found and target in recipes.PROVIDER_FLAGS:
         raise ConfigError(
             f"no operator configuration in dist/{target}",
-            hint=f"run mobpack build --target {target} first, or name one with --operators",
+            hint=f"run mobpack build --target {target} first, or pass a file with --operators",
         )
     made = recipes.recipe(
         target,
         [operators.read_config(path).required() for path in found],
         providers=providers or (table.providers if table else ()),
         abis=abis,
-        min_sdk=getattr(table, "min_sdk", 0),  # of Android alone
+        min_sdk=getattr(table, "min_sdk", 0),  # an Android setting
         has_saved_optimizations=saved_optimizations,
     )
     out = out or Path(f"runtime-{target}")
     try:
         write_sources(made.sources, out)
     except OSError as error:
-        raise ToolError(f"cannot write {out}: {error.strerror}", hint="name another folder with --out") from error
+        raise ToolError(f"cannot write {out}: {error.strerror}", hint="choose another folder with --out") from error
     if as_json:
         files = [str(out / path) for path in made.sources.texts]
         print_json({"path": str(out), "version": made.version, "key": made.key, "files": files})
@@ -93,7 +93,7 @@ def recipe(
 
 
 def _table(target: str, config_path: Path) -> "Target | None":
-    """What a build makes for `target`: as the project file says, or on defaults; None for one that is not known."""
+    """The target's table of the project file, or its defaults without a file; None for an unknown target."""
     from packager import config as configuration
     from packager.targets import TARGETS
 

@@ -1,4 +1,4 @@
-"""`mobpack runtime lint`: what Xcode or the App Store would refuse in an .xcframework."""
+"""`mobpack runtime lint`: finds what Xcode or the App Store would reject in an .xcframework."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from packager.xcframework.lint import Inspected
 
 
-@click.command(short_help="Check an .xcframework for what the App Store refuses.")
+@click.command(short_help="Check an .xcframework for what the App Store rejects.")
 @click.argument("path", type=MODEL)
 @json_option
 def lint(path: Path, as_json: bool) -> None:
-    """Check the .xcframework PATH, a folder or a .zip with one, before an app has it.
+    """Check the .xcframework PATH (a folder or a .zip) before an app uses it.
 
-    Exits with 6 where Xcode or the App Store would refuse it. Nothing has to be installed, no Mac is needed.
+    Exits with 6 if Xcode or the App Store would reject it. Needs neither a Mac nor other tools.
     """
     from packager.core.console import Console
     from packager.core.errors import GateError
@@ -33,7 +33,7 @@ def lint(path: Path, as_json: bool) -> None:
         show(found, console)
     if found.errors:
         error = GateError(
-            f"{found.root.name}: {counted(found)}; the first: {found.errors[0].slice or 'as a whole'}: "
+            f"{found.root.name}: {counted(found)}; first error: {found.errors[0].slice or 'as a whole'}: "
             f"{found.errors[0].what}",
             hint=found.errors[0].remedy,
         )
@@ -44,18 +44,20 @@ def lint(path: Path, as_json: bool) -> None:
 
 
 def show(found: "Inspected", console: "Console") -> None:
-    """Slices, then findings, the worst first."""
+    """Prints the slices, then the findings, most severe first."""
     console.table(
-        "", ["slice", "processors", "kind", "built for", "calls for"], [list(row.values()) for row in slice_rows(found)]
+        "",
+        ["slice", "architectures", "kind", "built for", "needs privacy reasons for"],
+        [list(row.values()) for row in slice_rows(found)],
     )
     rows = [[each.severity, each.slice, each.what, each.remedy] for each in found.findings]
     if rows:
-        console.table("", ["", "slice", "what is wrong", "what to do"], rows)
+        console.table("", ["", "slice", "problem", "remedy"], rows)
     console.result(f"{found.root.name}: {counted(found)}")
 
 
 def slice_rows(found: "Inspected") -> list[dict[str, str]]:
-    """What is in each slice, in words."""
+    """Contents of each slice, as text."""
     from packager.xcframework.manifest import accesses
 
     rows = []

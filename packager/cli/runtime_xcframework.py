@@ -1,4 +1,4 @@
-"""`mobpack runtime xcframework`: a static ONNX Runtime for iOS in a form that the App Store takes."""
+"""`mobpack runtime xcframework`: repackages a static ONNX Runtime for iOS so that the App Store accepts it."""
 
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from packager.xcframework.repackage import Library, Repackaged
 
 
-@click.command(short_help="Have one for iOS that the App Store takes.")
+@click.command(short_help="Repackage a static ONNX Runtime for the App Store.")
 @click.argument("archive", required=False, type=MODEL)
 @click.option(
     "--out", "-o", type=MODEL, default=Path("onnxruntime.xcframework"), show_default=True, help="Folder to write."
 )
-@click.option("--name", default="onnxruntime", show_default=True, help="Of the library: libNAME.a.")
+@click.option("--name", default="onnxruntime", show_default=True, help="Name of the library: libNAME.a.")
 @click.option(
     "--platform",
     "platforms",
     multiple=True,
     metavar="NAME",
-    help="Keep this one: ios, ios-simulator ... Repeatable; default: all.",
+    help="Platform to keep: ios, ios-simulator ... Repeatable; default: all.",
 )
 @json_option
 def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str, ...], as_json: bool) -> None:
-    """Turn the static frameworks of ARCHIVE, an .xcframework or a .zip with one, into plain libraries.
+    """Turn the static frameworks of ARCHIVE (an .xcframework, or a .zip of one) into plain static libraries.
 
-    Xcode copies frameworks into apps, static ones as well, and the App Store refuses those; libraries it only links.
-    Without ARCHIVE, ONNX Runtime's own is fetched. Name the result in mobpack.toml: [runtime] ios = "FOLDER".
+    Xcode embeds frameworks in apps, even static ones, and the App Store rejects those; libraries are only linked.
+    Without ARCHIVE, the published ONNX Runtime is downloaded. Use the result in mobpack.toml: [runtime] ios = "FOLDER".
     """
     from packager.core.console import Console
     from packager.core.errors import ConfigError
@@ -41,18 +41,18 @@ def xcframework(archive: Path | None, out: Path, name: str, platforms: tuple[str
     from packager.xcframework.repackage import library_format
 
     if out.suffix != folder.SUFFIX:
-        raise ConfigError(f"--out {out}: the name of an {folder.SUFFIX} ends so", hint=f"--out {out}{folder.SUFFIX}")
+        raise ConfigError(f"--out {out}: the name must end in {folder.SUFFIX}", hint=f"--out {out}{folder.SUFFIX}")
     console = Console(quiet=as_json)
     source = archive or _fetched(console)
     with console.step(f"{out} from {archive or 'the pinned archive'}"), folder.opened(source) as root:
         made = library_format(root, out, name=name, platforms=platforms)
-    left = lint(out).errors
+    remaining = lint(out).errors
     config = _write_config(out, console) if _is_published(source) else None
     if as_json:
-        print_json({**_document(made, left), "config": str(config) if config else None})
+        print_json({**_document(made, remaining), "config": str(config) if config else None})
         return
-    console.table("", ["slice", "library", "processors", "size", "changed"], _rows(made))
-    for each in left:
+    console.table("", ["slice", "library", "architectures", "size", "change"], _rows(made))
+    for each in remaining:
         console.warn(f"{each.slice}: {each.what}; {each.remedy}")
     console.say(f'next: [runtime] ios = "{out}" in mobpack.toml{_beside(out)}')
 
@@ -67,7 +67,7 @@ def _fetched(console: "Console") -> Path:
 
 
 def _is_published(source: Path) -> bool:
-    """Whether it is ONNX Runtime's own archive, fetched or downloaded by hand."""
+    """Whether it is ONNX Runtime's published archive, downloaded by mobpack or by hand."""
     from packager.files.hashes import sha256_of
     from packager.processes import downloads
 
@@ -75,7 +75,8 @@ def _is_published(source: Path) -> bool:
 
 
 def _write_config(out: Path, console: "Console") -> Path:
-    """The operator configuration that `[runtime]` looks for beside it: the published runtime has all operators."""
+    """Writes the operator configuration that `[runtime]` looks for beside the library: the published runtime has all
+    operators."""
     from packager.files.atomic import atomic_file
     from packager.runtimes.operators import EVERYTHING
 
@@ -84,14 +85,18 @@ def _write_config(out: Path, console: "Console") -> Path:
         with atomic_file(path) as file:
             file.write(text)
     elif path.read_bytes() != text:
-        console.warn(f"{path} was there and is of another runtime: this one has all operators ({EVERYTHING})")
+        console.warn(f"{path} belongs to another runtime and was kept; this runtime has all operators ({EVERYTHING})")
     return path
 
 
 def _beside(out: Path) -> str:
-    """What a build still needs: the operator configuration."""
+    """Mentions the operator configuration if a build would still miss it."""
     config = out.with_suffix(".config")
-    return "" if config.is_file() else f", and the operator configuration it was built with as {config}"
+    return (
+        ""
+        if config.is_file()
+        else f"; also save the operator configuration that the runtime was built with as {config}"
+    )
 
 
 def _rows(made: "Repackaged") -> list[list[str]]:
@@ -101,18 +106,18 @@ def _rows(made: "Repackaged") -> list[list[str]]:
         [each.identifier, str(each.path), ", ".join(each.architectures), size(each.size_bytes), _change(each)]
         for each in made.libraries
     ]
-    return rows + [[name, "-", "-", "-", "left out"] for name in made.left_out]
+    return rows + [[name, "-", "-", "-", "omitted"] for name in made.left_out]
 
 
 def _change(each: "Library") -> str:
     if each.linkage == "dynamic":
-        return "nothing: apps carry it"
+        return "none: dynamic, apps embed it"
     moved = f"was {each.was}" if each.path != each.was else ""
-    thinned = "fat file of one processor made plain" if each.is_thinned else ""
-    return ", ".join(filter(None, [moved, thinned, "no headers"]))
+    thinned = "single-architecture fat file thinned" if each.is_thinned else ""
+    return ", ".join(filter(None, [moved, thinned, "headers removed"]))
 
 
-def _document(made: "Repackaged", left: "tuple[Finding, ...]") -> dict[str, Any]:
+def _document(made: "Repackaged", remaining: "tuple[Finding, ...]") -> dict[str, Any]:
     return {
         "path": str(made.root),
         "slices": [
@@ -128,5 +133,5 @@ def _document(made: "Repackaged", left: "tuple[Finding, ...]") -> dict[str, Any]
             for each in made.libraries
         ],
         "left-out": list(made.left_out),
-        "errors": [{"code": each.code, "slice": each.slice, "what": each.what} for each in left],
+        "errors": [{"code": each.code, "slice": each.slice, "what": each.what} for each in remaining],
     }

@@ -1,4 +1,4 @@
-"""Sizes of open dimensions that a model runs with, as `mobpack init` writes them."""
+"""Sizes of dynamic dimensions that a model runs with, as written by `mobpack init`."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes:
-    """What a search for random inputs found."""
+    """Result of a search for random inputs that the model runs with."""
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """by input; empty where nothing was found"""
+    """by input; empty if nothing was found"""
     refusal: str = ""
-    """why random inputs do not run, in words"""
+    """why random inputs do not run"""
 
     def symbols(self, model: "Model") -> dict[str, set[int]]:
-        """Name of an open dimension -> the sizes that inputs have there: several where they only share the name."""
+        """Name of a dynamic dimension -> its sizes in the inputs: several if unrelated dimensions share the name."""
         found: dict[str, set[int]] = {}
         for spec in model.signature.inputs:
             sizes = self.shapes.get(spec.name, (1,) * len(spec.shape))
@@ -32,7 +32,7 @@ class Sizes:
 
 
 def found_sizes(model: "Model", console: "Console") -> Sizes:
-    """Runs the model on random inputs, where it leaves dimensions open."""
+    """Runs a model with dynamic dimensions on random inputs to find sizes."""
     from packager.core.errors import ModelError
     from packager.core.values import baseline
     from packager.verification import parity
@@ -49,14 +49,14 @@ def found_sizes(model: "Model", console: "Console") -> Sizes:
 
 
 def lines(model: "Model", sizes: Sizes) -> Iterator[str]:
-    """`"batch" = 1`, and whole inputs where names do not tell: without one, or with one name for several sizes."""
+    """`"batch" = 1`, and shapes of whole inputs where a name is missing or stands for several sizes."""
     from packager.core.characters import toml_string
 
     symbols = sizes.symbols(model)
-    told = {name: next(iter(found)) for name, found in symbols.items() if len(found) == 1}
-    yield from (f"{toml_string(name)} = {size}" for name, size in told.items())
+    unambiguous = {name: next(iter(found)) for name, found in symbols.items() if len(found) == 1}
+    yield from (f"{toml_string(name)} = {size}" for name, size in unambiguous.items())
     for spec in model.signature.inputs:
-        if all(isinstance(each, int) or each in told for each in spec.shape):
+        if all(isinstance(each, int) or each in unambiguous for each in spec.shape):
             continue
         shape = sizes.shapes.get(spec.name, tuple(each if isinstance(each, int) else 1 for each in spec.shape))
         yield f"{toml_string(spec.name)} = {list(shape)}"

@@ -1,4 +1,4 @@
-"""`mobpack xcode`: what lets Xcode build the Swift package when its models change."""
+"""`mobpack xcode`: lets Xcode rebuild the Swift package when its models change."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from packager.workflows.xcode import Layout, SwiftPackage
 
 
-@click.command(short_help="Let Xcode build the Swift package.")
+@click.command(short_help="Let Xcode rebuild the Swift package.")
 @config_option
+@click.option("--dist", type=MODEL, help="Output folder of `mobpack build`; default: dist beside mobpack.toml.")
 @click.option(
-    "--dist", type=MODEL, help="Folder of the release that `mobpack build` has made; default: dist beside mobpack.toml."
+    "--out", "-o", type=MODEL, help="Folder for the script and its file lists; default: that of mobpack.toml."
 )
-@click.option("--out", "-o", type=MODEL, help="Folder for the script and its lists; default: that of mobpack.toml.")
-@click.option("--project", type=MODEL, metavar="APP.xcodeproj", help="Also add script and package to this project.")
-@click.option("--app-target", default="", metavar="NAME", help="The app in it; default: its only one.")
-@click.option("--plugin", type=MODEL, metavar="FOLDER", help="Write a plugin for SwiftPM instead, as a package.")
-@click.option("--source-root", type=MODEL, help="What Xcode calls SRCROOT; default: the project's folder, or --out.")
+@click.option(
+    "--project", type=MODEL, metavar="APP.xcodeproj", help="Also add the script and the package to this project."
+)
+@click.option("--app-target", default="", metavar="NAME", help="App target in the project; default: the only one.")
+@click.option("--plugin", type=MODEL, metavar="FOLDER", help="Write a SwiftPM build plugin instead, as a package.")
+@click.option("--source-root", type=MODEL, help="Xcode's SRCROOT; default: the project's folder, or --out.")
 @json_option
 def xcode(
     config_path: Path,
@@ -36,7 +38,7 @@ def xcode(
 ) -> None:
     """Write mobpack-build.sh and the lists of its inputs and outputs, for a Run Script phase of Xcode.
 
-    The Swift package must be there: mobpack build --target ios
+    The Swift package must exist: mobpack build --target ios
     """
     from packager import config as configuration
     from packager.core.console import Console
@@ -51,7 +53,7 @@ def xcode(
     )
 
     if plugin and project:
-        raise click.UsageError("--plugin and --project are two ways to do the same: choose one")
+        raise click.UsageError("--plugin and --project cannot be used together")
     config = configuration.load(config_path, targets=("ios",))
     beside = config_path.parent
     out = out or beside
@@ -63,7 +65,7 @@ def xcode(
     )
     package = find_package(layout.dist, config.package.name, config_path)
     inputs = inputs_of(config, ("ios",), config_path).files
-    edited = wired(project, app_target, layout, package) if project else None  # refused before anything is written
+    edited = wired(project, app_target, layout, package) if project else None  # may raise: before anything is written
     if plugin:
         write_plugin(plugin, package, config_path, inputs)
         written: tuple[Path, ...] = (plugin,)
@@ -74,12 +76,12 @@ def xcode(
     if as_json:
         print_json({"written": [str(path) for path in written], "product": package.product})
     else:
-        for line in [f"wrote {path}" for path in written] or ["nothing to write: all of it is there as it should be"]:
+        for line in [f"wrote {path}" for path in written] or ["everything is up to date"]:
             Console().say(line)
 
 
 def wired(path: Path, target: str, layout: "Layout", package: "SwiftPackage") -> "XcodeProject":
-    """The Xcode project with the script and the package added, not written yet."""
+    """The Xcode project with the script and the package added, not yet saved."""
     from packager.workflows.xcode import app_target, read_project, wire, wiring
 
     project = read_project(path)

@@ -1,4 +1,4 @@
-"""What a release looks like on disk: layouts, manifest, and the step that puts it in place."""
+"""The files of a release: layouts, manifest, and the step that puts the finished folder in place."""
 
 from packager.release.layouts import described, layout
 from packager.release.manifest import Shipped, manifest

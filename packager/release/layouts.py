@@ -1,4 +1,4 @@
-"""Where the artifacts of each target lie in a release."""
+"""Paths of each target's artifacts in a release."""
 
 import shutil
 import zipfile
@@ -22,7 +22,7 @@ PIECE_BYTES = 1 << 20
 
 
 def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """Copies the artifacts of `target` into the release folder `dist` and says where each lies."""
+    """Copies the artifacts of `target` into the release folder `dist` and returns their paths there."""
     if isinstance(view, ReactNativeView):
         return _npm(artifacts, dist)
     home = dist / target.NAME
@@ -36,14 +36,14 @@ def layout(target: Printed, view: Any, artifacts: Sequence[Artifact], dist: Path
 
 
 def _npm(artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """The packages as `npm install` takes them."""
+    """The packages as tarballs for `npm install`."""
     home = dist / "npm"
     home.mkdir(exist_ok=True)
     return [_copied(artifact, home, dist) for artifact in artifacts]
 
 
 def described(path: Path, dist: Path, *, target: str, kind: str) -> Shipped:
-    """A file that is in `dist` already."""
+    """Describes a file that is already in `dist`."""
     found = artifact(path, target=target, kind=kind)
     return Shipped(artifact=found, path=path.relative_to(dist).as_posix())
 
@@ -55,10 +55,10 @@ def _copied(artifact: Artifact, home: Path, dist: Path) -> Shipped:
 
 
 def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """A Maven repository with the library, and with its runtime where that is an artifact of its own.
+    """A Maven repository with the library, and with its runtime if that is a separate artifact.
 
-    ONNX Runtime is a runtime dependency, unless it is in the library: no type of it is in the library's public
-    signatures. Kotlin's standard library is a compile dependency: its types are.
+    ONNX Runtime is a runtime dependency, unless it is inside the library, whose public signatures use none of its
+    types. Kotlin's standard library is a compile dependency, because they do use its types.
     """
     by_kind = {artifact.kind: artifact.path for artifact in artifacts}
     runtime = [maven.dependency(view.onnxruntime, scope=maven.Scope.RUNTIME, is_aar=True)] if view.onnxruntime else []
@@ -78,7 +78,7 @@ def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list
 
 
 def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path, ...]:
-    """The runtime beside the library that depends on it."""
+    """Publishes the runtime beside the library that depends on it."""
     package = Package(name=named.artifact, version=named.version, license="MIT", description="ONNX Runtime.")
     return maven.write_repository(
         dist / "maven",
@@ -91,7 +91,7 @@ def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path
 
 
 def _swift(view: IosView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """The archive of a Swift package, what a registry says of it, and its files in a folder, to be added by path."""
+    """The archive of a Swift package, its registry metadata, and its files in a folder that apps add by path."""
     home = dist / "swift"
     home.mkdir(exist_ok=True)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
@@ -103,7 +103,7 @@ def _swift(view: IosView, artifacts: Sequence[Artifact], dist: Path) -> list[Shi
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Writes the files of an archive of ours, which are all in one folder of its own, to `folder`."""
+    """Extracts an archive with a single top-level folder to `folder`."""
     with zipfile.ZipFile(archive) as content:
         for entry in content.infolist():
             _, _, inside = entry.filename.partition("/")
@@ -117,8 +117,8 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _registry_entry(package: Package, archive: Artifact) -> str:
-    """A release as a registry describes it, but for its identifier, which the registry gives (SE-0292, "Fetch
-    information about a package release"). The checksum is the one of `swift package compute-checksum`."""
+    """Registry metadata of a release, except for the identifier, which the registry assigns (SE-0292, "Fetch
+    information about a package release"). The checksum is that of `swift package compute-checksum`."""
     document = {
         "version": package.version,
         "resources": [{"name": "source-archive", "type": "application/zip", "checksum": archive.sha256}],

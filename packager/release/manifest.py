@@ -1,4 +1,4 @@
-"""`manifest.json`: what a release holds, what it was made from and what was checked. No clock and no path in it."""
+"""`manifest.json`: contents of a release, their origin and the checks. Contains no timestamps and no local paths."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ NOTHING: Mapping[str, Sequence[str]] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class Shipped:
-    """An artifact and where it lies in the release."""
+    """An artifact and its path in the release."""
 
     artifact: Artifact
     path: str
-    """relative to the release's folder, POSIX"""
+    """relative to the release's folder, in POSIX form"""
 
 
 def manifest(
@@ -41,7 +41,7 @@ def manifest(
 ) -> str:
     """The manifest as JSON text; the same release gives the same text.
 
-    `takes_in` says which targets hold what was made for others, and for which.
+    `takes_in` maps wrappers to the targets whose packages they include.
     """
     models = {plan.model.name: plan.model for plan in plans}
     document = {
@@ -90,7 +90,7 @@ def _model(model: Model) -> dict[str, object]:
 
 
 def runtime_entry(runtime: OwnRuntime) -> dict[str, object]:
-    """A runtime of the user's own; what nobody knows of a dependency is empty."""
+    """The user's own runtime; unknown facts about a dependency are empty."""
     if not isinstance(runtime, PackagedRuntime):
         return _framework_entry(runtime)
     return {
@@ -131,7 +131,7 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
         "model": compiled.variant.model.name,
         "variant": compiled.variant.name,
         "quantizer": compiled.variant.quantizer,
-        **({"left-in-float": _left(compiled.variant)} if compiled.variant.left else {}),
+        **({"left-in-float": _kept_in_float(compiled.variant)} if compiled.variant.left else {}),
         "style": compiled.style,
         "format": compiled.format,
         "processor": compiled.processor,
@@ -144,7 +144,7 @@ def _compiled(compiled: Compiled) -> dict[str, object]:
 
 
 def golden_entries(golden: Golden) -> list[dict[str, object]]:
-    """The files of golden vectors, and which files of a model they are for."""
+    """The files of golden vectors, and the model files that each applies to."""
     found: dict[tuple[str, str], dict[str, object]] = {}
     files: dict[tuple[str, str], list[str]] = {}
     for (model, sha256), vectors in sorted(golden.items()):
@@ -160,8 +160,8 @@ def golden_entries(golden: Golden) -> list[dict[str, object]]:
     return [{**entry, "for": files[key]} for key, entry in found.items()]
 
 
-def _left(variant: Variant) -> list[dict[str, str]]:
-    """What a quantizer left in float, and why."""
+def _kept_in_float(variant: Variant) -> list[dict[str, str]]:
+    """Layers that a quantizer kept in float, with reasons."""
     return [{"node": each.name, "operator": each.operator, "reason": each.reason} for each in variant.left]
 
 
@@ -264,5 +264,5 @@ def parity_entry(parity: Parity) -> dict[str, object]:
 
 
 def rounded(error: float) -> float:
-    """Three significant digits: the rest is the noise of one processor."""
+    """Three significant digits: more would vary between processors."""
     return float(f"{error:.3g}")

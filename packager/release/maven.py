@@ -1,4 +1,4 @@
-"""Lays out a Maven repository, on a disk or a server, from which an app's build takes an Android library."""
+"""Lays out a Maven repository, on disk or on a server, from which apps get an Android library."""
 
 import hashlib
 import shutil
@@ -16,17 +16,17 @@ PIECE_BYTES = 1 << 20
 
 
 class Scope(StrEnum):
-    """Where an app sees a dependency, in the words of a POM."""
+    """Visibility of a dependency to apps, as named in a POM."""
 
     COMPILE = "compile"
-    """types of it are in the library's public signatures: the app compiles against it"""
+    """the library's public signatures use its types: apps compile against it"""
     RUNTIME = "runtime"
-    """only the library's own code uses it: it is in the app, not on its compile classpath"""
+    """only the library's own code uses it: it is in the app, but not on its compile classpath"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinates:
-    """What names an artifact in a Maven repository."""
+    """Coordinates of an artifact in a Maven repository."""
 
     group: str
     artifact: str
@@ -35,7 +35,7 @@ class Coordinates:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependency:
-    """One library that an app gets along with the package."""
+    """A library that apps get along with the package."""
 
     group: str
     artifact: str
@@ -46,7 +46,7 @@ class Dependency:
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One file of the repository as module metadata lists it."""
+    """A file of the repository, as module metadata lists it."""
 
     name: str
     size_bytes: int
@@ -64,7 +64,7 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True)
 class VariantView:
-    """One way to use the library: compile against it, run it, read it."""
+    """One use of the library: compile against it, run it, or read its sources."""
 
     name: str
     attributes: tuple[Attribute, ...]
@@ -100,7 +100,7 @@ class MavenMetadataView:
 
 
 def dependency(notation: str, *, scope: Scope, is_aar: bool = False) -> Dependency:
-    """`group:artifact:version`, as pins.toml writes it, as a dependency."""
+    """Parses `group:artifact:version`, the form of pins.toml, to a dependency."""
     group, artifact, version = notation.split(":")
     return Dependency(group=group, artifact=artifact, version=version, scope=scope, is_aar=is_aar)
 
@@ -116,8 +116,8 @@ def write_repository(
 ) -> tuple[Path, ...]:
     """Writes the library below `folder`, a repository's root, and returns every file written, sorted.
 
-    Files of other libraries and versions stay as they are; maven-metadata.xml names this version alone. A library
-    that was not made from sources of ours has no `sources_jar`.
+    Files of other libraries and versions stay unchanged; maven-metadata.xml lists this version only. A library without
+    generated sources has no `sources_jar`.
     """
     home = folder.joinpath(*coordinates.group.split("."), coordinates.artifact)
     stem = home / coordinates.version / f"{coordinates.artifact}-{coordinates.version}"
@@ -153,10 +153,10 @@ def _pom_view(coordinates: Coordinates, package: Package, dependencies: tuple[De
 def _module_view(
     coordinates: Coordinates, dependencies: tuple[Dependency, ...], *, aar: File, sources_jar: File | None
 ) -> ModuleView:
-    """What Android's Gradle plugin publishes for `singleVariant("release") { withSourcesJar() }`.
+    """The metadata that Android's Gradle plugin publishes for `singleVariant("release") { withSourcesJar() }`.
 
-    Names and attributes are those of libraries it has published. None says "release build" or "Android": the
-    plugin leaves them out when there is one variant, so that debug builds of an app match as well.
+    Names and attributes match those of libraries published by the plugin. None says "release build" or "Android": the
+    plugin omits those attributes for a single variant, so that debug builds of an app match as well.
     """
     needed_to_compile = tuple(needed for needed in dependencies if needed.scope is Scope.COMPILE)
     sources = () if sources_jar is None else (_sources_variant(sources_jar),)
@@ -205,10 +205,10 @@ def _sources() -> tuple[Attribute, ...]:
 
 
 def _metadata_view(coordinates: Coordinates) -> MavenMetadataView:
-    """The list of versions, for tools that ask for `1.+` or the latest.
+    """The list of versions, for tools that resolve `1.+` or the latest version.
 
-    It has no <lastUpdated>: the element is optional, nothing that resolves a version reads it, and a clock
-    would give every build other bytes. A repository server writes its own list with its own date.
+    It has no <lastUpdated>: the element is optional, no version resolution reads it, and a timestamp would make the
+    build irreproducible. A repository server writes its own list with its own date.
     """
     return MavenMetadataView(
         group=coordinates.group,
@@ -236,7 +236,7 @@ def _file(path: Path) -> File:
 
 
 def _write_checksums(described: Mapping[Path, File]) -> list[Path]:
-    """One file for each file and algorithm that holds the bare hex digest, as Gradle writes them."""
+    """Writes one file per file and algorithm, containing the bare hex digest, as Gradle does."""
     return [
         _write(Path(f"{path}.{algorithm}"), getattr(file, algorithm))
         for path, file in described.items()
@@ -246,7 +246,7 @@ def _write_checksums(described: Mapping[Path, File]) -> list[Path]:
 
 def _digests(path: Path) -> list[str]:
     """Hex digests in the order of ALGORITHMS, from one reading of the file."""
-    # md5 and sha1 name files here, they protect nothing; the flag keeps them available in FIPS mode.
+    # md5 and sha1 are checksums here, not security; the flag keeps them available in FIPS mode
     running = [hashlib.new(algorithm, usedforsecurity=False) for algorithm in ALGORITHMS]
     with path.open("rb") as file:
         while piece := file.read(PIECE_BYTES):

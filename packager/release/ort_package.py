@@ -1,7 +1,7 @@
-"""Writes an ORT Model Package: one folder from which ONNX Runtime picks the variant that fits a device.
+"""Writes an ORT Model Package: a folder from which ONNX Runtime selects the variant for a device.
 
 Layout, schema 1.0: model_package/README.md and onnxruntime/core/session/model_package/README.md of ONNX Runtime.
-What was measured beyond them is in docs/ort-package.md.
+Measured behaviour beyond them is described in docs/ort-package.md.
 """
 
 import hashlib
@@ -25,52 +25,52 @@ from packager.providers import CPU, PROVIDERS
 SCHEMA_VERSION = "1.0"
 ASSETS = "shared_assets"
 DATA_FOLDER_OPTION = "session.model_external_initializers_file_folder_path"
-"""Where ONNX Runtime looks for external data that does not lie beside the model file."""
+"""Session option for the folder of external data that is not beside the model file."""
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 CHECK = Path(__file__).with_name("ort_package_check.py")
 CHECK_ENVIRONMENT = {"ORT_DISABLE_TELEMETRY": "1"}
-"""Otherwise ONNX Runtime keeps a database of events in the user's cache folder."""
+"""Prevents ONNX Runtime from keeping a database of events in the user's cache folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackageVariant:
-    """One form of a component, for one execution provider."""
+    """A form of a component, for one execution provider."""
 
     name: str
     provider: str
-    """ONNX Runtime's name of it: `XnnpackExecutionProvider`"""
+    """ONNX Runtime's name for the provider: `XnnpackExecutionProvider`"""
     device: str = ""
     """`gpu` or `npu`, for a provider that reports its devices; the providers built into ONNX Runtime's mobile libraries
-    do not, and a variant with a device is never selected for them. `cpu` is not written, for the same reason"""
+    do not, so that a variant with a device is never selected for them. `cpu` is omitted for the same reason"""
     files: tuple[Path, ...]
-    """the model file, then its external data files under the names that the model gives them"""
+    """the model file, then its external data files under the names that the model uses"""
     session_options: Mapping[str, str]
     provider_options: Mapping[str, str]
     compatibility: str = ""
-    """what a compiled model says of the devices it was compiled for; only its provider reads it"""
+    """compatibility string of a compiled model, read by its provider only"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """One model; its variants in the order of preference: the first wins where several fit alike."""
+    """One model, with its variants in order of preference: among equally suitable ones the first is selected."""
 
     name: str
     variants: tuple[PackageVariant, ...]
 
 
 def component(plan: Plan) -> Component:
-    """What ships of a model for one target, in the order in which its providers are tried.
+    """Files of a model for one target, in the order in which its providers are tried.
 
     Raises ConfigError for a model that only some processors can run.
     """
     variants = []
     for choice in plan.choices:
-        if choice.compiled.processor:  # a package cannot say so: it would be selected on every phone
+        if choice.compiled.processor:  # a package cannot express this: the file would be selected on every phone
             if any(_is_for_all(other) for other in plan.choices if other.provider == choice.provider):
                 continue
             raise ConfigError(
-                f"model '{plan.model.name}': an ORT package cannot say that a file is for processors with FP16 alone",
-                hint='float16 = "onnx" makes one for all; or leave out --emit ort-package',
+                f"model '{plan.model.name}': an ORT package cannot restrict a file to processors with FP16",
+                hint='set float16 = "onnx" for a file that runs everywhere, or omit --emit ort-package',
             )
         provider = CPU if choice.provider == CPU.NAME else PROVIDERS[choice.provider]()
         compiled = choice.compiled
@@ -95,21 +95,21 @@ def _is_for_all(choice: Choice) -> bool:
 class ValidatedComponent:
     name: str
     providers: Mapping[str, str]
-    """variant -> ONNX Runtime's name of its provider"""
+    """variant -> ONNX Runtime's name for its provider"""
     selected: str
-    """the variant that opens where no provider is asked for; empty when none is for the CPU"""
+    """the variant that opens by default; empty if none is for the CPU"""
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Validation:
-    """What ONNX Runtime found in a package."""
+    """ONNX Runtime's view of a package."""
 
     runtime: str
-    """the version that opened it"""
+    """version of ONNX Runtime"""
     schema: int
-    """major version"""
+    """major version of the schema"""
     components: tuple[ValidatedComponent, ...]
 
 
@@ -119,7 +119,7 @@ class Bundle:
 
     files: Mapping[str, Path]
     digest: str
-    """of the folder that holds them, as ONNX Runtime computes it for the name of a shared asset"""
+    """digest of the folder that holds them, which ONNX Runtime uses as the name of a shared asset"""
 
     @property
     def reference(self) -> str:
@@ -128,7 +128,7 @@ class Bundle:
 
 @dataclass(frozen=True, kw_only=True)
 class Bundles:
-    """The files of one variant."""
+    """Files of one variant."""
 
     model: Bundle
     data: Bundle | None
@@ -138,10 +138,10 @@ class Bundles:
 
 
 def write_ort_package(folder: Path, components: Sequence[Component]) -> list[Path]:
-    """Writes the package into `folder`, has ONNX Runtime open it and returns every file written, sorted.
+    """Writes the package into `folder`, opens it with ONNX Runtime and returns every file written, sorted.
 
-    A model file, and the external data of a model, that several variants use is stored once. Raises ConfigError for a
-    name that cannot be a folder's, ToolError when ONNX Runtime does not take the package or `folder` is in use.
+    A model file, or external data, that several variants use is stored once. Raises ConfigError for a name that cannot
+    be a folder's, ToolError when ONNX Runtime rejects the package or `folder` is in use.
     """
     _check(folder, components)
     digests: dict[Path, str] = {}
@@ -170,7 +170,7 @@ def write_ort_package(folder: Path, components: Sequence[Component]) -> list[Pat
 
 def _check(folder: Path, components: Iterable[Component]) -> None:
     if folder.exists() and any(folder.iterdir()):
-        raise ToolError(f"{folder} is not empty", hint="an ORT package is written into a folder of its own")
+        raise ToolError(f"{folder} is not empty", hint="choose an empty or new folder for the ORT package")
     _check_names([component.name for component in components])
     for component in components:
         _check_names([variant.name for variant in component.variants])
@@ -181,8 +181,8 @@ def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if not NAME.fullmatch(name) or name.lower() in taken:
             raise ConfigError(
-                f"'{name}' cannot name a folder of an ORT package",
-                hint="use letters, digits, '-' and '_', and each name once, upper and lower case taken as one",
+                f"'{name}' cannot be the name of a folder in an ORT package",
+                hint="use letters, digits, '-' and '_', and names that differ in more than case",
             )
         taken.add(name.lower())
 
@@ -192,7 +192,9 @@ def _bundles(variant: PackageVariant, digests: dict[Path, str]) -> Bundles:
     stored = f"model{model.suffix}"
     names = [stored, *(path.name for path in data)]
     if len(set(names)) < len(names):
-        raise ConfigError(f"variant '{variant.name}' has two files of one name", hint=f"its files are: {names}")
+        raise ConfigError(
+            f"variant '{variant.name}' has two files with the same name", hint=f"rename one of them: {names}"
+        )
     return Bundles(
         model=_bundle({stored: model}, digests),
         data=_bundle({path.name: path for path in data}, digests) if data else None,
@@ -200,7 +202,7 @@ def _bundles(variant: PackageVariant, digests: dict[Path, str]) -> Bundles:
 
 
 def _bundle(files: Mapping[str, Path], digests: dict[Path, str]) -> Bundle:
-    """Source of the digest: model_package/README.md of ONNX Runtime, "Canonical asset URI"."""
+    """Computes the digest as defined in model_package/README.md of ONNX Runtime, "Canonical asset URI"."""
     for path in files.values():
         digests[path] = digests.get(path) or sha256_of(path)
     text = "".join(f"{digests[files[name]]}  {name}\n" for name in sorted(files))
@@ -233,7 +235,7 @@ def _variant(variant: PackageVariant, bundles: Bundles, shared: frozenset[str]) 
 
 
 def _data_folder(bundles: Bundles, shared: frozenset[str]) -> dict[str, str]:
-    """The session option that names the folder of the external data, where that is not the model file's."""
+    """The session option for the folder of the external data, unless that is the model file's folder."""
     if bundles.data is None or not {bundle.digest for bundle in bundles.all()} & shared:
         return {}
     return {DATA_FOLDER_OPTION: bundles.data.reference if bundles.data.digest in shared else "."}
@@ -244,7 +246,7 @@ def _sorted(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _placed(home: PurePosixPath, bundles: Bundles, shared: frozenset[str]) -> dict[PurePosixPath, Path]:
-    """Where the files of a variant lie in the package."""
+    """Paths of a variant's files in the package."""
     return {
         (PurePosixPath(ASSETS, f"sha256-{bundle.digest}") if bundle.digest in shared else home) / name: path
         for bundle in bundles.all()
@@ -253,7 +255,7 @@ def _placed(home: PurePosixPath, bundles: Bundles, shared: frozenset[str]) -> di
 
 
 def _json(document: Mapping[str, Any]) -> str:
-    # Keys come sorted, but for the variants: ONNX Runtime breaks ties by their order in the file.
+    # keys are sorted, except for variants: ONNX Runtime breaks ties by their order in the file
     return to_json(document, indent=2) + "\n"
 
 
@@ -268,9 +270,9 @@ def _written(folder: Path, texts: Mapping[PurePosixPath, str], files: Mapping[Pu
 
 
 def validate(folder: Path) -> Validation:
-    """Opens the package with ONNX Runtime's C API: lists it, selects a variant and creates a session for the CPU.
+    """Opens the package with ONNX Runtime's C API: lists it, selects a variant and creates a CPU session.
 
-    Raises ToolError with ONNX Runtime's words when it does not take the package, ModelError when it crashes.
+    Raises ToolError with ONNX Runtime's message when it rejects the package, ModelError when it crashes.
     """
     with tempfile.TemporaryDirectory() as scratch:
         answer = commands.run_job(
@@ -283,8 +285,8 @@ def validate(folder: Path) -> Validation:
         )
     if "error" in answer:
         raise ToolError(
-            f"{folder}: ONNX Runtime does not take the package: {answer['error']}",
-            hint="if mobpack wrote the package, this is a bug: please report it with the message",
+            f"{folder}: ONNX Runtime rejects the package: {answer['error']}",
+            hint="if mobpack wrote the package, report this message as a bug",
         )
     found = answer["ok"]
     return Validation(

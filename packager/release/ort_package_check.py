@@ -1,10 +1,10 @@
 """Opens an ORT Model Package with ONNX Runtime's own C API: `python ort_package_check.py JOB.json`.
 
-Needs Python's standard library and the onnxruntime package, nothing of mobpack. The job is `{"package": folder}`; it
-prints one JSON line: `{"ok": {...}}` with what ONNX Runtime found, or `{"error": text}` with its words.
+Needs only Python's standard library and the onnxruntime package. The job is `{"package": folder}`; the program prints
+one JSON line: `{"ok": {...}}` with ONNX Runtime's results, or `{"error": text}` with its message.
 
-ONNX Runtime does not look at everything: it takes a package although a model file of another provider's variant is
-missing, or a shared asset holds other bytes than its name says. Both are looked at here as well.
+ONNX Runtime accepts a package in which the model file of another provider's variant is missing, or a shared asset does
+not match its digest. This program checks both.
 """
 
 import ctypes
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 RUNTIME = "1.31.1"
-"""The version whose tables were read. OrtApi only grows, but GetModelPackageApi is new and its table still changes."""
+"""The version whose function tables are known. OrtApi only grows, but GetModelPackageApi is new and its table still
+changes."""
 API_VERSION = 31
 
 ORT_API = {
@@ -35,7 +36,7 @@ ORT_API = {
     "ReleaseSession": 95,
     "GetModelPackageApi": 427,
 }
-"""Function -> its place in OrtApi (onnxruntime_c_api.h; the last one found by calling it)."""
+"""Function -> its index in OrtApi (onnxruntime_c_api.h; the last one found by calling it)."""
 
 PACKAGE_API = {
     "CreateModelPackageOptionsFromSessionOptions": 0,
@@ -49,18 +50,18 @@ PACKAGE_API = {
     "GetSelectedVariantName": 13,
     "CreateSession": 15,
 }
-"""Function -> its place in OrtModelPackageApi, which has 16: the releases of its handles are 1, 3 and 12."""
+"""Function -> its index in OrtModelPackageApi, which has 16; indices 1, 3 and 12 release its handles."""
 
 LOG_ERRORS = 3
 CPU = "CPUExecutionProvider"
 MUST_EXIST = 1
 
 SOURCE_LOCATION = re.compile(r"\S*\.cc:\d+ (?:onnxruntime::\S+\(.*?\)(?:::<lambda\(.*?\)>)?|[\w()]+) ")
-"""`file.cc:12 function ` in what ONNX Runtime says."""
+"""`file.cc:12 function ` in messages of ONNX Runtime."""
 
 
 class RefusedError(Exception):
-    """The package, or this machine's ONNX Runtime, will not do."""
+    """The package, or this machine's ONNX Runtime, is unusable."""
 
 
 class OrtApiBase(ctypes.Structure):
@@ -71,7 +72,7 @@ class OrtApiBase(ctypes.Structure):
 
 
 class Runtime:
-    """ONNX Runtime's tables of functions. What is created here lives until the process ends, but for sessions."""
+    """ONNX Runtime's function tables. Objects created here live until the process ends, except for sessions."""
 
     def __init__(self, library: Path) -> None:
         get_base = ctypes.CDLL(str(library)).OrtGetApiBase
@@ -90,7 +91,7 @@ class Runtime:
         return ctypes.CFUNCTYPE(result, *arguments)(pointer or 0)
 
     def call(self, table: str, name: str, *arguments: tuple[Any, Any]) -> None:
-        """Calls a function that returns a status, with (type, value) pairs. Raises RefusedError with its words."""
+        """Calls a function that returns a status, with (type, value) pairs. Raises RefusedError with its message."""
         status = self.function(table, name, c_void_p, *(kind for kind, _ in arguments))(
             *(each for _, each in arguments)
         )
@@ -98,7 +99,7 @@ class Runtime:
             raise RefusedError(words(self.function("OrtApi", "GetErrorMessage", c_char_p, c_void_p)(status).decode()))
 
     def create(self, table: str, name: str, *arguments: tuple[Any, Any]) -> c_void_p:
-        """What a function writes to the pointer that is its last argument."""
+        """The object that a function writes to the pointer in its last argument."""
         made = c_void_p()
         self.call(table, name, *arguments, (POINTER(c_void_p), byref(made)))
         return made
@@ -131,7 +132,7 @@ class Runtime:
 
 def require_known_version(found: str) -> None:
     if found != RUNTIME:
-        raise RefusedError(f"this is ONNX Runtime {found}; the package API is known of {RUNTIME} alone")
+        raise RefusedError(f"this is ONNX Runtime {found}, but the package API is known for {RUNTIME} only")
 
 
 def words(message: str) -> str:
@@ -140,12 +141,12 @@ def words(message: str) -> str:
 
 
 def find_library() -> Path:
-    """The shared library in the onnxruntime package, which is not imported for it."""
+    """The shared library in the onnxruntime package, found without importing it."""
     found = importlib.util.find_spec("onnxruntime")
     home = Path((found.origin if found else None) or "").parent / "capi"
     libraries = sorted(path for path in home.glob("libonnxruntime*") if RUNTIME in path.name)
     if not libraries:
-        raise RefusedError(f"no library of ONNX Runtime {RUNTIME} in the onnxruntime package of this Python")
+        raise RefusedError(f"the onnxruntime package of this Python has no library of ONNX Runtime {RUNTIME}")
     return libraries[0]
 
 
@@ -166,11 +167,11 @@ def check_assets(folder: Path) -> None:
     for asset in sorted((folder / "shared_assets").glob("*")):
         found = f"sha256-{directory_digest(asset)}"
         if found != asset.name:
-            raise RefusedError(f"shared asset {asset.name} holds other bytes than its name says: {found}")
+            raise RefusedError(f"shared asset {asset.name} does not match its digest: {found}")
 
 
 def directory_digest(folder: Path) -> str:
-    """The digest that names a shared asset: over one line, `<sha256>  <path>`, for each file.
+    """The digest that names a shared asset, computed over one line, `<sha256>  <path>`, per file.
 
     Source: model_package/README.md of ONNX Runtime, "Canonical asset URI".
     """
@@ -197,7 +198,7 @@ def examine_component(runtime: Runtime, package: c_void_p, folder: Path, name: s
 
 
 def check_model_files(runtime: Runtime, package: c_void_p, component: Path) -> None:
-    """Has ONNX Runtime resolve each variant's model file: by itself it looks for the selected variant's alone."""
+    """Makes ONNX Runtime resolve the model file of each variant: by default it checks only the selected variant's."""
     variants = json.loads((component / "component.json").read_text(encoding="utf-8"))["variants"]
     for variant, body in variants.items():
         runtime.text(
@@ -211,7 +212,7 @@ def check_model_files(runtime: Runtime, package: c_void_p, component: Path) -> N
 
 
 def open_for_cpu(runtime: Runtime, component: tuple[tuple[Any, Any], ...]) -> dict[str, Any]:
-    """The variant that an app gets which asks for no provider, and what its session takes and gives."""
+    """The variant for an app that requests no provider, with the inputs and outputs of its session."""
     environment = (c_void_p, runtime.environment)
     session_options = runtime.create("OrtApi", "CreateSessionOptions")
     options = runtime.create(
@@ -222,7 +223,7 @@ def open_for_cpu(runtime: Runtime, component: tuple[tuple[Any, Any], ...]) -> di
     )
     selected = runtime.create("OrtModelPackageApi", "SelectComponent", *component, (c_void_p, options))
     variant = runtime.text("OrtModelPackageApi", "GetSelectedVariantName", (c_void_p, selected))
-    # No options of its own: the package's apply.
+    # without session options, so that the package's apply
     arguments = (environment, (c_void_p, selected), (c_void_p, None))
     session = runtime.create("OrtModelPackageApi", "CreateSession", *arguments)
     inputs, outputs = runtime.session_names(session, "Input"), runtime.session_names(session, "Output")

@@ -1,4 +1,4 @@
-"""Puts a finished release where the user wants it: all of it, or nothing."""
+"""Moves a finished release into place: all of it, or nothing."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,8 +10,8 @@ RELEASE = Kind(words="a mobpack release", mark=MANIFEST, option="--out")
 
 
 def staged(out: Path) -> AbstractContextManager[Path]:
-    """A folder beside `out` to fill; when the block ends well it takes `out`'s place, otherwise it is removed.
+    """A folder beside `out` to fill; it replaces `out` when the block succeeds, otherwise it is removed.
 
-    Raises ConfigError when `out` holds something that is not a release of ours, ToolError when it cannot be written.
+    Raises ConfigError if `out` holds something other than a release by mobpack, ToolError if it cannot be written.
     """
     return replaced(out, RELEASE)

@@ -1,4 +1,4 @@
-"""The report of a check or a build: what was found of every file, for programs and for people."""
+"""The report of a check or build: results for every file, as JSON and as an HTML page."""
 
 from packager.core.to_json import plain
 from packager.reporting.describing import Extras, MeasuredLatency, document

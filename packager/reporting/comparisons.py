@@ -1,4 +1,4 @@
-"""Every runner beside every file: the table of verdicts, and what is behind each of them."""
+"""Views of the comparisons: the table of runners by files, and the details of each comparison."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ NOT_ASKED = "not asked"
 
 
 def model_views(found: ReportDocument) -> Iterator[ModelView]:
-    """The models in the order of the report."""
+    """Views of the models, in the order of the report."""
     for name in dict.fromkeys(each.model for each in found.parity):
         mine = [each for each in found.parity if each.model == name]
         keys = list(dict.fromkeys((each.variant, each.style, each.sha256) for each in mine))
@@ -39,7 +39,7 @@ def _key(parity: ParityEntry) -> Key:
 
 
 def label(parity: ParityEntry, files: Sequence[FileEntry]) -> str:
-    """What was run, in words: `int8, fixed .ort`."""
+    """Name of the compared file or graph: `int8, fixed .ort`."""
     file = next((each for each in files if each.model == parity.model and each.sha256 == parity.sha256), None)
     return f"{parity.variant}, {file_name(file) if file else 'ONNX graph'}"
 
@@ -74,13 +74,13 @@ def _cell(parity: ParityEntry | None, file: str, found: ReportDocument) -> CellV
 
 
 def _failure(parity: ParityEntry) -> str:
-    """What the worst output is reproached with; empty where all are within their tolerance."""
+    """Why the worst output failed; empty if all are within their tolerance."""
     found = worst(parity)
     return f"'{found.name}': {found.failure}" if found and found.failure else ""
 
 
 def _joined(cells: Sequence[CellView]) -> Iterator[CellView]:
-    """Neighbours that say the same become one: a runner that is missing is missing for every file."""
+    """Merges neighbouring cells with equal contents, such as those of a missing runner."""
     for _, group in groupby(cells, key=lambda each: (each.word, each.reason, each.anchor)):
         same = list(group)
         first = same[0]
@@ -100,7 +100,7 @@ def _joined(cells: Sequence[CellView]) -> Iterator[CellView]:
 
 
 def worst(parity: ParityEntry) -> OutputEntry | None:
-    """The output that is furthest off; one that is over its tolerance before all that are within."""
+    """The output furthest from its reference; one over its tolerance comes before all others."""
     return max(
         parity.outputs,
         key=lambda each: (bool(each.failure), number_in(each.max_rel_error, odd=math.inf), each.mismatches),
@@ -109,7 +109,7 @@ def worst(parity: ParityEntry) -> OutputEntry | None:
 
 
 def numbers(parity: ParityEntry) -> str:
-    """The worst error beside what is allowed, in a few words; empty where nothing was compared."""
+    """The worst error and its limit, as text; empty if nothing was compared."""
     found = worst(parity)
     if found is None:
         return ""
@@ -122,7 +122,7 @@ def numbers(parity: ParityEntry) -> str:
 
 
 def allowed_share(output: OutputEntry) -> float | None:
-    """The largest error that it may have, as a share of its scale; None where something else is asked of it."""
+    """The largest allowed error as a share of the scale; None if the output has another kind of limit."""
     scale = number_in(output.scale, odd=math.inf)
     if output.rtol is None or output.atol is None or not scale:
         return None
@@ -207,7 +207,7 @@ def _measures(output: OutputEntry) -> Iterator[FactView]:
 
 
 def _allowed(rtol: float, atol: float, scale: Number) -> str:
-    """Both parts and what they come to."""
+    """Both parts of the tolerance and their sum."""
     total = atol + rtol * number_in(scale, odd=math.inf)
     return f"{amount(atol)} + {amount(rtol)} x {amount(scale)} = {total:.3g}"
 

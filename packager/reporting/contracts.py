@@ -1,4 +1,4 @@
-"""Contracts in words: what an app passes and what it gets."""
+"""Contracts as text: what apps pass and what they get."""
 
 from collections.abc import Iterator
 

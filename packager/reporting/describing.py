@@ -1,4 +1,4 @@
-"""From plans and what was found of them to the report as JSON has it."""
+"""Builds the report document from plans and findings."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,12 +33,12 @@ from packager.reporting.document import (
 from packager.reporting.places import placeless
 
 DIGITS = 6
-"""Significant ones of a measured number: the rest is noise, and makes documents hard to compare."""
+"""significant digits of a measured number: more would be noise, and make documents hard to compare"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredLatency:
-    """How long a variant takes beside its model."""
+    """Latency of a variant compared with its model."""
 
     model: str
     variant: str
@@ -47,21 +47,21 @@ class MeasuredLatency:
 
 @dataclass(frozen=True, kw_only=True)
 class Extras:
-    """What is known beside the evidence; all of it may be missing."""
+    """Optional content of the report beyond the evidence."""
 
     layers: Mapping[tuple[str, str], tuple[LayerError, ...]] = field(default_factory=dict)
     """model and variant -> error of every layer"""
     latencies: tuple[MeasuredLatency, ...] = ()
     warnings: tuple[str, ...] = ()
     stopped_by: tuple[str, ...] = ()
-    """what else than a failed comparison stops the release, in words: gates, --strict"""
+    """reasons other than failed comparisons that block the release, as text: gates, --strict"""
 
 
 NOTHING_MORE = Extras()
 
 
 def document(plans: Sequence[Plan], report: Report, extras: Extras = NOTHING_MORE) -> ReportDocument:
-    """All that is known, without a clock and without the folders of this machine."""
+    """The report document; contains no timestamps and no paths of this machine."""
     models = {plan.model.name: plan.model for plan in plans}
     return ReportDocument(
         schema_version=1,
@@ -274,7 +274,7 @@ def rounded(value: float) -> float:
 
 
 def number(value: float) -> Number:
-    """`value`, or the word for what JSON cannot say."""
+    """`value`, or its name if JSON cannot represent it."""
     if math.isnan(value):
         return "not a number"
     if math.isinf(value):

@@ -1,4 +1,4 @@
-"""A distribution of errors as a drawing: a bar for each decade, as high as the logarithm of how many fall into it."""
+"""Draws a distribution of errors: one bar per decade, as high as the logarithm of its count."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,22 +9,22 @@ from packager.reporting.views import BinView, DistributionView, TickView
 from packager.reporting.words import amount, percent
 
 BINS = DECADES + 2
-"""None at all; below the smallest decade; every decade up to 1; the rest."""
+"""no error; below the smallest decade; one bin per decade up to 1; above"""
 WIDTH, HEIGHT = 600, 100
 ROOM = WIDTH / BINS
 GAP = 0.12
-"""Of the room of a bar that stays free."""
+"""share of a bar's width that stays empty"""
 LEAST = 3.0
-"""Height of a bar for a single number."""
+"""height of a bar for a single value"""
 MARKED = (-9, -6, -3, 0)
-"""Powers of ten with a tick."""
+"""powers of ten with a tick"""
 SHARES = (0.5, 0.99, 1.0)
-"""Of the numbers, for which the page says within what they are."""
+"""shares of the values whose error bounds the page lists"""
 
 
 def distribution(counts: Sequence[int], tolerance: float | None, *, has_failed: bool) -> DistributionView | None:
-    """None where nothing was counted. `tolerance` is a share of the scale; None where something else is
-    asked."""
+    """The view of `counts`; None if nothing was counted. `tolerance` is a share of the scale, or None for another kind
+    of limit."""
     if len(counts) != BINS or not any(counts):
         return None
     return DistributionView(
@@ -56,7 +56,7 @@ def _bins(counts: Sequence[int], tolerance: float | None) -> Iterator[BinView]:
 
 
 def bound(index: int) -> float:
-    """What errors in that bin are below."""
+    """Upper bound of the errors in a bin."""
     return 0.0 if index == 0 else math.inf if index == BINS - 1 else 10.0 ** (index - DECADES)
 
 
@@ -70,7 +70,7 @@ def _range(index: int) -> str:
 
 
 def _place(power: float) -> float:
-    """x of 10 to that power: the left border of its decade."""
+    """x coordinate of 10 to that power, the left border of its decade."""
     return (power + DECADES + 1) * ROOM
 
 

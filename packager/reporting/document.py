@@ -1,4 +1,4 @@
-"""The report as JSON has it; docs/report.schema.json is made from these types."""
+"""Types of the JSON report; docs/report.schema.json is generated from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from packager.core.names import kebab_case
 from packager.core.values import Format, Style
 
 Number = float | Literal["infinity", "-infinity", "not a number"]
-"""JSON has no infinity."""
+"""a number, or its name if JSON cannot represent it"""
 Verdict = Literal["passed", "failed", "not checked"]
 State = Literal["passed", "failed", "refused", "skipped"]
 
@@ -17,21 +17,21 @@ State = Literal["passed", "failed", "refused", "skipped"]
 class ModelEntry:
     name: str
     file: str
-    """its name, without folders"""
+    """file name, without folders"""
     sha256: str
     size_bytes: int
-    """external data included"""
+    """including external data"""
     parameters: int
     opsets: Mapping[str, int]
     takes: tuple[str, ...] = ()
-    """what an app passes by the model's contract, in words; empty without one"""
+    """inputs that apps pass according to the model's contract, as text; empty without a contract"""
     gives: tuple[str, ...] = ()
-    """what it gets"""
+    """outputs that apps get according to the contract, as text"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileEntry:
-    """A file that ships."""
+    """A file of the release."""
 
     model: str
     variant: str
@@ -39,20 +39,20 @@ class FileEntry:
     style: Style
     format: Format
     processor: str
-    """what only its phones have: `FP16`; empty for every phone"""
+    """feature that the phone's processor must have: `FP16`; empty for every phone"""
     sha256: str
     size_bytes: int
-    """`data-files` included"""
+    """including `data-files`"""
     data_files: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceEntry:
-    """Which file a provider opens, and why."""
+    """File that a provider opens, with the reason."""
 
     provider: str
     chips: tuple[str, ...]
-    """that the file was compiled for; empty for any"""
+    """chips that the file was compiled for; empty for any"""
     style: Style
     format: Format
     sha256: str
@@ -69,87 +69,86 @@ class PlanEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputEntry:
-    """How far one output is from the expected one, over all samples; errors are absolute, or shares of the scale: the
-    largest finite magnitude that is expected on any sample, and at least that of a range that the output is known to
-    have."""
+    """Difference of one output from its reference, over all samples; errors are absolute, or shares of the scale: the
+    largest finite magnitude of the reference on any sample, and at least that of the output's known range."""
 
     name: str
     max_abs_error: Number
     max_rel_error: Number
-    """the largest absolute error over the scale"""
+    """the largest absolute error divided by the scale"""
     scale: Number
     scale_from: str
-    """where the scale is from, in words"""
+    """origin of the scale, as text"""
     rtol: float | None
-    """the largest absolute error may be atol + rtol * scale; null where something else is asked of the output"""
+    """the largest absolute error may be atol + rtol * scale; null for another kind of limit"""
     atol: float | None
     mean_abs_error: Number
     cosine: Number
     sqnr_db: Number
-    """infinity where nothing differs"""
+    """infinity if nothing differs"""
     mismatches: int
-    """NaN or infinity in one alone; integers, booleans and strings that differ"""
+    """number of values that are NaN or infinity on one side only, or differ as integers, booleans or strings"""
     numbers: int
-    """values that were compared"""
+    """number of compared values"""
     is_exact: bool
-    """whether nothing but equality counts"""
+    """whether values must be equal"""
     top1_agreement: float | None
-    """share of rows whose largest number is at the same place; null where there are no rows"""
+    """share of rows whose largest value is at the same index; null without rows"""
     top5_agreement: float | None
     worst_sample: int
     histogram: tuple[int, ...]
-    """of errors as shares of the scale: how many are 0, below 1e-9, 1e-8 ... 1, and the rest"""
+    """counts of errors as shares of the scale: 0, below 1e-9, 1e-8 ... 1, and above"""
     failure: str
-    """why it is over its tolerance, in words; empty when it is within"""
+    """why it is over its tolerance, as text; empty if it is within"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParityEntry:
-    """What a runner makes of a file or a graph, beside what it should compute."""
+    """Comparison of a file or graph on one runner with its reference."""
 
     model: str
     variant: str
     runner: str
     label: str
-    """the runner, and its processor where it has several"""
+    """the runner, with its processor if it has several"""
     style: Style
     sha256: str
-    """of the file"""
+    """sha256 of the file"""
     state: State
     runs_on: str
-    """what ran it, in words"""
+    """description of the runtime"""
     placed: int | None
-    """nodes that the runner's provider took; null where nobody says so"""
+    """number of nodes that the runner's provider took; null if unknown"""
     nodes: int | None
     against: str
-    """what it was compared with, in words"""
+    """description of the reference"""
     from_original: Number | None
-    """largest error beside the user's model, where that is not what it was compared with"""
+    """largest error compared with the user's model, if that is not the reference"""
     from_original_samples: str
-    """where the samples of that came from, in words"""
+    """source of the samples for `from-original`, as text"""
     samples: str
-    """where they came from, in words"""
+    """source of the samples, as text"""
     sample_count: int
     tolerance: float
-    """rtol, for outputs without a tolerance of their own: the largest allowed error is atol + rtol * scale"""
+    """rtol, for outputs without their own tolerance: the largest allowed error is atol + rtol * scale"""
     atol: float
     outputs: tuple[OutputEntry, ...]
     conditioning: str
-    """what it means that the original itself moves by more than is allowed when inputs change in their last bits, in
-    words; empty where no sample showed it"""
+    """consequence of an ill-conditioned original, whose outputs change by more than the tolerance when inputs change in
+    their last bits, as text; empty if no sample shows this"""
     not_compared: tuple[str, ...]
     """outputs that differ between two runs of the original"""
     reshaped: tuple[str, ...]
-    """outputs whose real shape contradicts the declared one"""
+    """outputs whose actual shape contradicts the declared one"""
     skipped: str
-    """why the runner did not run, in words; empty when it did"""
+    """why the runner did not run, as text; empty if it did"""
     refusal: str
-    """what the runtime said when it did not run the file; empty when it did"""
+    """the runtime's error if it did not run the file; empty if it did"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FailureEntry:
-    """A comparison that stops a release."""
+    """A comparison that blocks the release."""
 
     model: str
     variant: str
@@ -159,14 +158,14 @@ class FailureEntry:
     message: str
     hint: str
     node: str
-    """what is known of the first node that computes something else, in words"""
+    """the first node that computes a different result, as text"""
     evidence: str
-    """name of the folder with what shows it; empty where there is none"""
+    """name of the folder with the evidence; empty if there is none"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeftEntry:
-    """Nodes that a provider leaves to the CPU, for one reason."""
+    """CPU fallbacks of a provider for one reason."""
 
     operator: str
     count: int
@@ -176,7 +175,7 @@ class LeftEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionEntry:
-    """What a provider takes of the file that it opens."""
+    """The nodes that a provider takes of the file that it opens."""
 
     model: str
     target: str
@@ -184,24 +183,24 @@ class PartitionEntry:
     chips: tuple[str, ...]
     sha256: str
     by: str
-    """who says so"""
+    """source of the information"""
     is_measured: bool
-    """whether the provider itself was asked"""
+    """whether the provider itself reported it"""
     nodes: int
     taken: int
     partitions: int
     share: float | None
-    """of the multiply-adds, 0 to 1; null where there are none, or nobody knows"""
+    """share of the multiply-adds, 0 to 1; null if there are none, or if unknown"""
     left: tuple[LeftEntry, ...]
     refusal: str
-    """why the provider cannot open the file, in words; empty when it can"""
+    """why the provider cannot open the file, as text; empty if it can"""
     skipped: str
-    """why nothing can be said, in words; empty when something is"""
+    """why nothing is known, as text; empty otherwise"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KernelsEntry:
-    """That every node of a file has a kernel in the runtime that ships."""
+    """Proof that every node of a file has a kernel in the runtime that ships."""
 
     model: str
     variant: str
@@ -210,20 +209,20 @@ class KernelsEntry:
     nodes: int
     by: str
     skipped: str
-    """why it was not proven, in words; empty when it was"""
+    """why it was not proven, as text; empty if it was"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerEntry:
-    """What quantization did to a layer."""
+    """Error of a layer after quantization."""
 
     name: str
     operator: str
     gives: Literal["integers", "float"]
     output_sqnr_db: Number
-    """infinity where nothing differs"""
+    """infinity if nothing differs"""
     weight_sqnr_db: Number | None
-    """null where its weight is in float, or there is none"""
+    """null if its weight is in float, or if it has none"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,34 +230,34 @@ class LayersEntry:
     model: str
     variant: str
     samples: int
-    """on how many the layers were compared, from the first to the last of those that ranges were measured on"""
+    """number of samples for this comparison, spread evenly over the calibration samples"""
     layers: tuple[LayerEntry, ...]
     """in the order of the graph"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LatencyEntry:
-    """How long one run takes, the user's model and a variant of it: medians, and the quartiles around them."""
+    """Latency of one run of the user's model and of a variant: medians, with quartiles."""
 
     model: str
     variant: str
     machine: str
     is_emulated: bool
-    """whether only the ratio says something"""
+    """whether it ran in an emulator, so that only the ratio is meaningful"""
     original_ms: float
     original_spread_ms: tuple[float, float]
     variant_ms: float
     variant_spread_ms: tuple[float, float]
     ratio: float
-    """variant for original: 0.5 is twice as fast"""
+    """variant divided by original: 0.5 is twice as fast"""
     runs: int
     skipped: str
-    """why nothing was measured, in words; empty when something was"""
+    """why nothing was measured, as text; empty otherwise"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportDocument:
-    """What a check or a build found out about the files that ship."""
+    """Report of a check or a build about the files that ship."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {
         "alias_generator": kebab_case,
@@ -268,14 +267,14 @@ class ReportDocument:
 
     schema_version: Literal[1]
     mobpack: str
-    """the version that wrote this"""
+    """version of mobpack that wrote the report"""
     converter: Mapping[str, str]
     """versions of the libraries that made the files"""
     verdict: Verdict
-    """`not checked` where no runner ran"""
+    """`not checked` if no runner ran"""
     failures: tuple[FailureEntry, ...]
     stopped_by: tuple[str, ...]
-    """what else stops the release, in words"""
+    """reasons other than failed comparisons that block the release, as text"""
     warnings: tuple[str, ...]
     models: tuple[ModelEntry, ...]
     files: tuple[FileEntry, ...]
@@ -284,6 +283,6 @@ class ReportDocument:
     partitions: tuple[PartitionEntry, ...]
     kernels: tuple[KernelsEntry, ...]
     layers: tuple[LayersEntry, ...]
-    """empty where nothing was quantized, or where nobody measured it"""
+    """empty if nothing was quantized or measured"""
     latencies: tuple[LatencyEntry, ...]
-    """empty where nobody measured any: builds do not"""
+    """empty if none was measured; builds measure none"""

@@ -1,4 +1,4 @@
-"""What quantization did to variants, for the report: measured once, kept by content."""
+"""Layer errors and latencies of variants for the report: measured once, cached by content."""
 
 import json
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ LAYERS = Step(
 
 
 def measured(variants: Sequence[BuiltVariant], store: Store, console: Console, *, has_latency: bool = True) -> Extras:
-    """The error of every layer of quantized `variants`, and their latency beside their models: a release leaves that
-    out, because its bytes may not depend on the weather of a machine.
+    """The error of every layer of the quantized `variants`, and with `has_latency` their latency compared with their
+    models. Releases omit latency, because their manifest must be reproducible.
 
     Raises ModelError when ONNX Runtime cannot run one of the graphs, ConfigError for samples that fail.
     """
@@ -37,7 +37,7 @@ def measured(variants: Sequence[BuiltVariant], store: Store, console: Console, *
 
 
 def _layers(made: BuiltVariant, store: Store, console: Console) -> tuple[LayerError, ...]:
-    """Of the variant, from the store when the same graphs were compared before."""
+    """Layer errors of the variant, from the store if the same graphs were compared before."""
     variant = made.variant
 
     def make(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The report as a page that needs nothing but itself: the same report gives the same bytes."""
+"""The report as a self-contained HTML page; the same report gives the same bytes."""
 
 import math
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ TEMPLATE = "report/report.html.j2"
 
 
 def write_page(path: Path, found: ReportDocument) -> None:
-    """Raises ToolError where the folder cannot be written to."""
+    """Writes the page. Raises ToolError if the folder cannot be written."""
     with atomic_file(path) as file:
         file.write(page(found).encode())
 

@@ -1,4 +1,4 @@
-"""Texts without the folders of the machine that they were said on."""
+"""Removes folders of this machine from texts."""
 
 import re
 import tempfile
@@ -9,15 +9,15 @@ from packager.files.user_cache import cache_folder
 
 
 def placeless(text: str) -> str:
-    """`text` without the folders of this machine: of paths below them, names are left. Other paths stay: nodes are
-    called /encoder/layer.0/MatMul."""
-    for folder in _places():
+    """Removes the folders of this machine from `text`; names below them stay. Other paths stay too: node names look
+    like /encoder/layer.0/MatMul."""
+    for folder in _machine_folders():
         text = re.sub(rf"{re.escape(folder)}(?:[/\\][^\s/\\'\":,;]+)*[/\\](?=[^\s/\\'\":,;])", "", text)
     return text
 
 
-def _places() -> Iterator[str]:
-    """Where this machine keeps files: of the user, for the moment, of results, of the work at hand."""
+def _machine_folders() -> Iterator[str]:
+    """Folders of this machine that may occur in messages: home, temporary, cache and current folder."""
     for path in (cache_folder(), Path.cwd(), Path(tempfile.gettempdir()), Path.home()):
         if len(path.parts) > 1:
             yield str(path)

@@ -1,4 +1,4 @@
-"""What ships and how fast it is: files, plans, partitions, layers, latency."""
+"""Views of the files that ship: files, plans, partitions, layers, latency."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from packager.reporting.views import ChoiceView, FileView, LatencyView, LayersVi
 from packager.reporting.words import decibels, file_name, number_in, percent, plural, provider_name
 
 SHA_SHOWN = 16
-"""Digits; report.json has them all."""
+"""digits shown; report.json has all of them"""
 
 
 def file_views(found: ReportDocument) -> Iterator[FileView]:
@@ -40,7 +40,7 @@ def file_views(found: ReportDocument) -> Iterator[FileView]:
 
 
 def _users(file: FileEntry, found: ReportDocument) -> Iterator[str]:
-    """Who opens the file; with the target where there are several."""
+    """Providers that open the file, with the target if there are several."""
     has_targets = len({each.target for each in found.plans}) > 1
     seen = dict.fromkeys(
         f"{provider_name(choice)}{f' on {plan.target}' if has_targets else ''}"
@@ -89,13 +89,13 @@ def partition_view(entry: PartitionEntry) -> PartitionView:
         taken=f"{entry.taken:,} of {entry.nodes:,}",
         share="none in it" if entry.share is None else percent(entry.share),
         pieces=f"{entry.partitions:,}",
-        left=tuple(map(_left, entry.left)),
+        left=tuple(map(_fallback, entry.left)),
         by=f"{'measured' if entry.is_measured else 'predicted'}: {entry.by}",
     )
 
 
-def _left(left: LeftEntry) -> str:
-    """Some reasons begin with the operator's name themselves."""
+def _fallback(left: LeftEntry) -> str:
+    """Text of a CPU fallback; some reasons already begin with the operator's name."""
     reason = left.reason.removeprefix(f"{left.operator}: ")
     return f"{left.count:,} {left.operator}{f': {reason}' if reason else ''}"
 
@@ -113,7 +113,7 @@ def layers_views(found: ReportDocument) -> Iterator[LayersView]:
 
 
 def no_layers(found: ReportDocument) -> str:
-    """Why no layer is shown; empty where some are."""
+    """Why no layers are shown; empty if some are."""
     if found.layers:
         return ""
     if all(file.quantizer == "none" for file in found.files):
@@ -122,7 +122,7 @@ def no_layers(found: ReportDocument) -> str:
 
 
 def _error(entry: LayerEntry) -> LayerError:
-    """The layer as the drawing takes it."""
+    """The layer in the form that the drawing needs."""
     return LayerError(
         name=entry.name,
         operator=entry.operator,

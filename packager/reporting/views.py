@@ -1,4 +1,4 @@
-"""What the page prints, ready to print."""
+"""Views of the page: values in the form in which the templates print them."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from packager.quantization.measurement.plot import PlotView
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictView:
-    """What the page says first."""
+    """Headline of the page."""
 
     tone: str
     """CSS class: `good`, `fair`, `poor`, `plain`"""
     mark: str
-    """a sign beside the word, so that colour does not say it alone"""
+    """a symbol beside the word, so that colour is not the only sign"""
     word: str
     sentence: str
 
@@ -26,15 +26,15 @@ class FailureView:
     hint: str
     evidence: str
     anchor: str
-    """id of its comparison on the page; empty where it has none"""
+    """id of its comparison on the page; empty if it has none"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellView:
-    """One runner on one file, or on several of which it says the same."""
+    """One runner on one file, or on several with the same result."""
 
     label: str
-    """the files, where the head of the column is out of sight"""
+    """the files, for narrow screens without column heads"""
     span: int
     tone: str
     mark: str
@@ -66,22 +66,22 @@ class BinView:
 @dataclass(frozen=True, kw_only=True)
 class TickView:
     percent: str
-    """from the left"""
+    """distance from the left"""
     label: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistributionView:
-    """How many numbers are how far off."""
+    """Distribution of the errors of an output."""
 
     width: int
     height: int
     bins: tuple[BinView, ...]
     ticks: tuple[TickView, ...]
     limit: str
-    """x of the tolerance; empty where that is not a share of the scale"""
+    """x coordinate of the tolerance; empty if that is not a share of the scale"""
     said: str
-    """all of it in words, for those who do not see it"""
+    """the drawing as text, for screen readers"""
     summary: str
 
 
@@ -111,11 +111,11 @@ class ComparisonView:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelView:
-    """A model on all runners."""
+    """Results of a model on all runners."""
 
     name: str
     columns: tuple[str, ...]
-    """its files"""
+    """the model's files"""
     rows: tuple[RowView, ...]
     comparisons: tuple[ComparisonView, ...]
 
@@ -126,7 +126,7 @@ class FileView:
     model: str
     size: str
     share: str
-    """of the model's size"""
+    """share of the model's size"""
     users: str
     kernels: str
     sha256: str
@@ -147,7 +147,7 @@ class PartitionView:
     target: str
     provider: str
     taken: str
-    """nodes, or in words why there are none"""
+    """number of nodes taken, or why there are none"""
     share: str
     pieces: str
     left: tuple[str, ...]
@@ -186,7 +186,7 @@ class PageView:
     partitions: tuple[PartitionView, ...]
     layers: tuple[LayersView, ...]
     no_layers: str
-    """why there are none, in words; empty where there are"""
+    """why there are no layers; empty if there are"""
     latencies: tuple[LatencyView, ...]
     facts: tuple[FactView, ...]
-    """what it was made of and with"""
+    """origin of the model and versions of the tools"""

@@ -1,4 +1,4 @@
-"""Numbers and names as people read them."""
+"""Formats numbers and names for people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,33 +11,33 @@ NO_NUMBER: Mapping[Number, str] = {
     "not a number": "not a number",
 }
 LARGE = 10_000
-"""From here on in powers of ten."""
+"""from this value on, numbers are printed as powers of ten"""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """A state as the page says it: with a colour, a sign and a word."""
+class StateView:
+    """A state as shown on the page: colour, symbol and word."""
 
     tone: str
     mark: str
     word: str
 
 
-STATES: Mapping[State, Said] = {
-    "passed": Said(tone="pass", mark="✓", word="passed"),
-    "failed": Said(tone="poor", mark="✕", word="failed"),
-    "refused": Said(tone="fair", mark="!", word="does not run it"),
-    "skipped": Said(tone="plain", mark="○", word="skipped"),
+STATES: Mapping[State, StateView] = {
+    "passed": StateView(tone="pass", mark="✓", word="passed"),
+    "failed": StateView(tone="poor", mark="✕", word="failed"),
+    "refused": StateView(tone="fair", mark="!", word="does not run it"),
+    "skipped": StateView(tone="plain", mark="○", word="skipped"),
 }
 
 
 def number_in(value: Number, *, odd: float) -> float:
-    """`value` for comparing; `odd` where it is not a number."""
+    """`value` for comparisons; `odd` if it is not a number."""
     return odd if value == "not a number" else float(value)
 
 
 def amount(value: Number) -> str:
-    """`0.0012`, `6.3e-6`: two digits, which is as much as an error says."""
+    """`0.0012`, `6.3e-6`: two digits, the precision of an error."""
     if isinstance(value, str):
         return NO_NUMBER[value]
     if 1000 <= abs(value) < LARGE:
@@ -54,7 +54,7 @@ def decibels(value: Number) -> str:
 
 
 def percent(share: float) -> str:
-    """`99.2%`; never 100% for less, nor 0% for more."""
+    """`99.2%`; 100% and 0% only for exactly these values."""
     if 0 < share < 0.001:
         return "under 0.1%"
     if 0.999 < share < 1:
@@ -67,7 +67,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def file_name(entry: FileEntry | ChoiceEntry) -> str:
-    """`unfused .onnx`: the file by what it is."""
+    """`unfused .onnx`: the file's style and format."""
     processor = entry.processor if isinstance(entry, FileEntry) else ""
     return f"{entry.style} .{entry.format} {processor}".strip()
 

@@ -1,4 +1,4 @@
-"""Writes the report: JSON for programs, a page for people."""
+"""Writes the report as JSON and as an HTML page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ def write(
 ) -> None:
     """Writes `name`.json and `name`.html to `folder`; the same report gives the same bytes.
 
-    Raises ToolError where the folder cannot be written to.
+    Raises ToolError if the folder cannot be written.
     """
     found = document(plans, report, extras)
     write_page(folder / f"{name}.html", found)

@@ -1,1 +1,1 @@
-"""Commands from top to bottom, one file or folder each: `build.py` is the pipeline."""
+"""The commands from top to bottom, one file or folder each; `build.py` is the pipeline."""

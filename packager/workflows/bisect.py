@@ -1,4 +1,4 @@
-"""`mobpack check --bisect A B`: the first node where two sides part, for every model of a project."""
+"""`mobpack check --bisect A B`: finds the first node where two sides diverge, for every model of a project."""
 
 import shutil
 from collections.abc import Iterator
@@ -23,24 +23,25 @@ from packager.verification.parity import Subject
 from packager.workflows.build import Request, plan_all
 
 SOURCE = "source"
-"""what [variant] calls the model's own numbers"""
+"""name of the model's own numbers among the variants"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What one side is, as the user names it."""
+    """One side of a bisection, as named on the command line."""
 
     text: str
     runner: Runner
     variant: str = ""
-    """empty for what the target ships for the runner, `original` for the user's model as it is written"""
+    """variant name; empty for the variant that the target ships for the runner, `original` for the model as it was
+    given"""
     path: Path | None = None
-    """an ONNX file of the user's, in the place of both"""
+    """an ONNX file to use instead of a variant of the model"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What came of one model."""
+    """Result of bisecting one model."""
 
     model: str
     samples: str
@@ -50,7 +51,8 @@ class Found:
 
 
 def run(config: Config, request: Request, first: str, second: str, console: Console) -> tuple[Found, ...]:
-    """Bisects every model between the sides `first` and `second`; the node goes to the evidence folder of `request`.
+    """Bisects every model between the sides `first` and `second`; writes the diverging node to the evidence folder of
+    `request`.
 
     Raises ConfigError for sides that do not exist, ToolError for a runner that is missing here.
     """
@@ -65,7 +67,7 @@ def run(config: Config, request: Request, first: str, second: str, console: Cons
 
 @contextmanager
 def _evidence(made: Path, folder: Path) -> Iterator[Path]:
-    """`made`, to fill; what is in it at the end is put into `folder`."""
+    """Collects evidence in the folder `made` and moves its contents to `folder` at the end."""
     made.mkdir()
     yield made
     if any(made.iterdir()):
@@ -74,7 +76,7 @@ def _evidence(made: Path, folder: Path) -> Iterator[Path]:
 
 
 def choice(text: str, config: Config) -> Choice:
-    """`original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`, `other.onnx`, `other.onnx@arm64`. Raises
+    """Parses `original`, `arm64`, `arm64:cortex-a53`, `int8`, `int8@arm64`, `other.onnx`, `other.onnx@arm64`. Raises
     ConfigError for anything else."""
     variant, at, name = text.rpartition("@")
     if text.endswith(".onnx"):
@@ -98,7 +100,9 @@ def choice(text: str, config: Config) -> Choice:
         raise ConfigError(f"--bisect {text}: {name} has no '{processor}'", hint=nearest(processor, labels))
     runner = labels[processor] if processor else runners[0]
     if reason := runner.missing():
-        raise ToolError(f"runner '{runner.label()}' cannot run: {reason}", hint="do what it says, or name another")
+        raise ToolError(
+            f"runner '{runner.label()}' cannot run: {reason}", hint="install what is missing, or name another runner"
+        )
     return Choice(text=text, runner=runner, variant="" if path else variant, path=path)
 
 
@@ -133,8 +137,8 @@ def _model(
 
 
 def _subject(side: Choice, plan: Plan, config: Config, store: Store, console: Console) -> Subject:
-    """What the side opens: the original, a variant's graph, or what the target ships for the runner. For a file of the
-    user's, what says how outputs are called and judged."""
+    """The graph that a side opens: the original, a variant's graph, or the file that the target ships for the runner.
+    For an ONNX file of the user's, the model's output names and tolerances apply."""
     if side.variant in (ORIGINAL, SOURCE) or side.path:
         return Subject(variant=baseline(plan.model))
     if side.variant:

@@ -1,4 +1,4 @@
-"""One build, top to bottom: this file is the list of steps."""
+"""One build, top to bottom, as a list of steps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -38,7 +38,7 @@ NO_RULES = Rules()
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """What a build left in its output folder."""
+    """Files that a build wrote to its output folder."""
 
     out: Path
     shipped: tuple[release.Shipped, ...]
@@ -48,10 +48,10 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks of a build beyond the Config."""
+    """Options of the command line for a build, in addition to the Config."""
 
     targets: tuple[str, ...]
-    """what packages are made for, those that others take in among them"""
+    """targets to build packages for, including those that wrappers need"""
     out: Path
     emit_project: bool = False
     emit_ort_package: bool = False
@@ -59,7 +59,8 @@ class Request:
 
 
 def build(config: Config, request: Request, console: Console) -> Release:
-    """Builds every target of `request` into `request.out`, or changes nothing there and raises a MobpackError."""
+    """Builds every target of `request` into `request.out`. On failure, raises a MobpackError and leaves that folder
+    unchanged."""
     package = package_of(config)
     store = Store(cache_folder() / "store")
     targets, wrappers = targets_of(config, request.targets), wrappers_of(config, request.targets)
@@ -117,7 +118,7 @@ def package_of(config: Config) -> Package:
 
 @dataclass(frozen=True, kw_only=True)
 class Examination:
-    """What `mobpack check` found."""
+    """Result of `mobpack check`."""
 
     plans: tuple[Plan, ...]
     report: Report
@@ -125,8 +126,8 @@ class Examination:
 
 
 def check(config: Config, request: Request, console: Console, page: Path | None = None) -> Examination:
-    """Plans every target of `request` and proves what a build would ship, without packaging anything; writes what was
-    found to `page`, and as JSON beside it.
+    """Plans every target of `request` and proves the files that a build would ship, without packaging; writes the
+    report to `page`, and as JSON beside it.
 
     Nothing is judged yet: `judge` does that, once the user has seen what was found.
     """
@@ -143,7 +144,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
 
 
 def choose_runtimes(config: Config, targets: Sequence[str], store: Store, console: Console) -> Mapping[str, Chosen]:
-    """The runtimes of `[runtime]` by target, each read once; targets that are not in it have the published one.
+    """The runtimes of `[runtime]` by target, each read once; targets without one use the published runtime.
 
     Raises ConfigError for what does not go together with them.
     """
@@ -155,7 +156,7 @@ def choose_runtimes(config: Config, targets: Sequence[str], store: Store, consol
         with console.step(f"read the runtime {Path(named[name]).name}"):
             chosen[name] = choose_runtime(config, name, store)
         if chosen[name].is_reduced:
-            console.say('  reduced: it reads ORT format alone, so everything is planned as with format = "ort"')
+            console.say('  reduced: it reads ORT format only, so all files are planned as with format = "ort"')
         for note in chosen[name].notes:
             console.warn(note)
     return chosen
@@ -164,15 +165,16 @@ def choose_runtimes(config: Config, targets: Sequence[str], store: Store, consol
 def refuse_unwrappable(
     config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen], console: Console
 ) -> None:
-    """Says what each wrapper takes in; raises ConfigError for a package, or a runtime, that it cannot take in."""
+    """Prints the targets that each wrapper needs. Raises ConfigError for a package or a runtime that a wrapper cannot
+    include."""
     own = {target: chosen.packaged for target, chosen in runtimes.items()}
     for name, wrapper in wrappers_of(config, targets).items():
-        console.say(f"  {name} takes in what is made for {' and '.join(wrapper.NEEDS)}")
+        console.say(f"  {name} includes the packages for {' and '.join(wrapper.NEEDS)}")
         wrapper.refuse(package_of(config), own)
 
 
 def choose_runtime(config: Config, target: str, store: Store) -> Chosen:
-    """The runtime that `[runtime]` names for `target`, which goes together with the target's table."""
+    """The runtime that `[runtime]` names for `target`, checked against the target's table."""
     android = config.target.android
     if android and target == android.NAME:
         runtime = shipping.choose(config.runtime, target, group=android.group, store=store)
@@ -185,11 +187,11 @@ def choose_runtime(config: Config, target: str, store: Store) -> Chosen:
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """What a project ships, all of it made and nothing of it checked."""
+    """All files that a project ships, made but not yet checked."""
 
     plans: tuple[Plan, ...]
     made: tuple[BuiltVariant, ...]
-    """the variants in them"""
+    """the variants in the plans"""
 
 
 def plan_all(
@@ -199,7 +201,8 @@ def plan_all(
     console: Console,
     runtimes: Mapping[str, Chosen] = PUBLISHED,
 ) -> Planned:
-    """A plan for every model on every target, its files made; raises an error for one that its runtime cannot run."""
+    """A plan for every model on every target, its files made. Raises an error for a file that the target's runtime
+    cannot run."""
     plans: list[Plan] = []
     made: list[BuiltVariant] = []
     for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
@@ -221,7 +224,7 @@ def plan_all(
 
 
 def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> BuiltVariant:
-    """The variant `name`; raises GateError for one that is neither smaller nor faster than the model."""
+    """Makes the variant `name`. Raises GateError for one that is neither smaller nor faster than the model."""
     made = build_variant(model, name, config.quantizer_of(name), store, console)
     if config.check.gain != "skip":
         require_gain(made, store, console)
@@ -229,7 +232,7 @@ def make_variant(model: Model, name: str, config: Config, store: Store, console:
 
 
 def adapted(target: Target, runtime: Chosen | None) -> Target:
-    """`target` as its files are made: a reduced runtime reads ORT format only."""
+    """`target` as its files are planned: a reduced runtime reads ORT format only."""
     return replace(target, format="ort") if runtime and runtime.is_reduced else target
 
 
@@ -241,7 +244,7 @@ def examine(
     console: Console,
     runtimes: Mapping[str, Chosen] = PUBLISHED,
 ) -> Report:
-    """The evidence for `plans`, and against them. What shows a failed comparison is kept where `request` says."""
+    """Gathers the evidence for `plans`. Evidence of failed comparisons is kept in the folder that `request` names."""
     refuse_other(request.rules.evidence)
     refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
@@ -249,12 +252,12 @@ def examine(
         if report.failures:
             report = keep_evidence(plans, report, request.rules, console)
         elif request.rules.evidence.is_dir():
-            console.say(f"  {request.rules.evidence} is of an earlier run: everything agrees now")
+            console.say(f"  {request.rules.evidence} is from an earlier run; all comparisons now pass")
     return report
 
 
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
-    """The model as it is checked, planned and shipped: with its contract, where it has one."""
+    """The model as it is checked, planned and shipped, including its contract."""
     with console.step(f"load {table.path.name}"):
         model = models.load(table.path, name, fixed=table.shapes, license_file=table.license, announce=console.say)
         models.refuse_blocked(model)
@@ -268,17 +271,18 @@ def load_model(name: str, table: ModelTable, store: Store, console: Console) -> 
 
 
 def _note_size(compiled: Compiled, console: Console) -> None:
-    """Says when the ORT file is larger than its source although folding was left out."""
+    """Warns if the ORT file is larger than its source although constant folding was left out."""
     source = compiled.variant.model.size_bytes
     if has_grown(source, compiled.size_bytes):
         console.warn(
-            f"model '{compiled.variant.model.name}': its ORT file has {size(compiled.size_bytes)}, "
-            f"the source {size(source)}"
+            f"model '{compiled.variant.model.name}': the ORT file is {size(compiled.size_bytes)},  "
+            f"the source is {size(source)}"
         )
 
 
 def vectors_for(plans: Sequence[Plan], config: Config, request: Request, store: Store, console: Console) -> Golden:
-    """What models test themselves on in an app; raises ModelError for a model without, with --strict."""
+    """The golden vectors that packages test themselves with. With --strict, raises ModelError for a model without
+    any."""
     (cpu,) = RUNNERS["cpu"]("")
     found = golden_vectors(plans, config.parity, lambda subject: settings_for(config, subject, cpu), store, console)
     refuse_warnings(request.rules, console)
@@ -298,21 +302,21 @@ def package_target(
 
 
 def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
-    """What the files of one target ask of a runtime, for a build of ONNX Runtime."""
+    """Operator configuration of one target's files, for a reduced build of ONNX Runtime."""
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
     config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
     return [release.described(config, staging, target=target.NAME, kind="operator-config")]
 
 
 def ort_package(target: Target, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
-    """The same files as an ORT Model Package, opened by ONNX Runtime's own reader before it counts as written."""
+    """The target's files as an ORT Model Package, verified with ONNX Runtime's own reader."""
     folder = staging / target.NAME / "ort-package"
     files = release.write_ort_package(folder, [release.component(plan) for plan in plans])
     return [release.described(file, staging, target=target.NAME, kind="ort-package") for file in files]
 
 
 def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
-    """The configuration a release was built with, without the paths of the machine it was built on."""
+    """The configuration of the build, without paths of the build machine."""
     return {
         "shapes": {
             name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
@@ -341,7 +345,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
 
 
 def contracts_of(config: Config) -> dict[str, object]:
-    """What the tables of inputs and outputs say, by model; files by their names. Nothing where there are none."""
+    """Tables of inputs and outputs by model, files by name; empty without contracts."""
     found = {
         name: {
             "inputs": {key: _settings_of_kind(kind) for key, kind in table.inputs.items()},
@@ -359,12 +363,12 @@ def _settings_of_kind(kind: Any) -> dict[str, object]:
 
 
 def target_settings(target: Printed) -> dict[str, object]:
-    """Its keys and values, under the names they have in Python."""
+    """Settings of a target by Python name."""
     return asdict(target)
 
 
 def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, Chosen]) -> dict[str, str]:
-    """What each target's packages depend on, or bring along."""
+    """The runtime that each target's packages depend on or contain."""
     found = {name: target.runtime() for name, target in targets_of(config, targets).items()}
     for name, runtime in runtimes.items():
         own = runtime.packaged
@@ -374,19 +378,19 @@ def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, C
 
 
 def targets_of(config: Config, names: Sequence[str]) -> dict[str, Target]:
-    """Those of `names` that models are planned for."""
+    """The targets among `names` that models are planned for."""
     found = config.targets()
     return {name: found[name] for name in names if name in found}
 
 
 def wrappers_of(config: Config, names: Sequence[str]) -> dict[str, Wrapper]:
-    """Those of `names` that take in what was made for others."""
+    """The wrappers among `names`."""
     found = config.wrappers()
     return {name: found[name] for name in names if name in found}
 
 
 def requested_targets(config: Config, asked: Sequence[str]) -> tuple[str, ...]:
-    """The targets of the command line, else those of the file, and what they take in before them.
+    """The targets of the command line, else those of mobpack.toml, preceded by the targets that wrappers need.
 
     Raises ConfigError when there are none.
     """

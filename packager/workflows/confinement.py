@@ -1,6 +1,6 @@
-"""Files that go into packages as they are must be meant to: below the project or the model, and not hidden.
+"""Files shipped as they are must lie below the project or the model, and must not be hidden.
 
-A project that somebody else wrote could otherwise ship any file of the machine that builds it.
+Otherwise, an untrusted project could ship any file of the build machine.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ MAX_LICENSE_BYTES = 4 << 20
 
 
 def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = False) -> None:
-    """Raises ConfigError for a licence, labels or an alphabet that is no regular file, is too large, is hidden, or
-    lies, once links are followed, neither below the folder `project` nor below that of the model."""
+    """Raises ConfigError for a licence, labels file or alphabet that is not a regular file, is too large, is hidden,
+    or, with links resolved, lies neither below the folder `project` nor below that of the model."""
     for name, table in config.model.items():
         for key, path in _shipped(config, name):
             try:
@@ -31,24 +31,25 @@ def refuse_outside(config: Config, project: Path, *, is_outside_allowed: bool = 
             folders = [folder.resolve() for folder in (project, table.path.parent, data_folder(table.path))]
             if not is_outside_allowed and not any(_is_below(path.resolve(), folder) for folder in folders):
                 raise ConfigError(
-                    f"model.{name}.{key}: {path} is hidden, or lies outside the project and the model's folder",
-                    hint="copy it beside mobpack.toml, or pass --allow-outside if it is meant to be shipped",
+                    f"model.{name}.{key}: {path} is hidden or outside the project and the model's folder",
+                    hint="copy it beside mobpack.toml, or pass --allow-outside to ship it",
                 )
 
 
 def _refuse_unseen(key: str, path: Path) -> None:
-    """Raises ConfigError for a licence that shows something else than it says; licences of old have page breaks."""
+    """Raises ConfigError for a licence with invisible or misleading characters; page breaks, common in old licences,
+    are allowed."""
     text = user_files.read(path, limit_bytes=MAX_LICENSE_BYTES).decode("utf-8-sig", "replace").replace("\f", "")
     for number, line in enumerate(text.split("\n"), 1):
         if character := characters.unseen(line):
             raise ConfigError(
-                f"{key}: {path}:{number}: {characters.in_words(character)} cannot stand in a licence",
-                hint="characters that show nothing, or turn others around, reach no package: take it out",
+                f"{key}: {path}:{number}: {characters.in_words(character)} is not allowed in a licence",
+                hint="remove it: packages contain no invisible or text-reversing characters",
             )
 
 
 def _shipped(config: Config, name: str) -> Iterator[tuple[str, Path]]:
-    """Keys of the table [model.NAME] that name such files, with the files."""
+    """Keys of the table [model.NAME] that name such files, and the files."""
     table = config.model[name]
     if table.license:
         yield "license", table.license
@@ -59,5 +60,5 @@ def _shipped(config: Config, name: str) -> Iterator[tuple[str, Path]]:
 
 
 def _is_below(path: Path, folder: Path) -> bool:
-    """Whether `path` lies in `folder`, no part of the way being hidden."""
+    """Whether `path` lies in `folder` with no hidden folder in between."""
     return path.is_relative_to(folder) and not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -1,4 +1,4 @@
-"""The parts of a machine's set-up: which are there, and how to get the rest."""
+"""Parts of a machine's setup: which are present, and how to get the others."""
 
 import os
 import platform
@@ -19,7 +19,7 @@ class Part:
     name: str
     needed_for: str
     found: str
-    """what is there, or empty"""
+    """the part that was found; empty if missing"""
     how_to_get: str
 
     @property
@@ -28,7 +28,7 @@ class Part:
 
 
 def examine() -> list[Part]:
-    """Every part, present or not. Runs nothing and fetches nothing."""
+    """Every part, present or missing. Runs and downloads nothing."""
     return [
         Part(name="Python", needed_for="everything", found=platform.python_version(), how_to_get=""),
         _distribution("onnxruntime", "conversion and parity on CPU", "pip install mobpack"),
@@ -56,18 +56,18 @@ def examine() -> list[Part]:
 
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentState:
-    """Whether this machine has one of the isolated environments."""
+    """State of one isolated environment on this machine."""
 
     name: str
     about: str
     state: str
     """`present`, `missing` or `unsupported`"""
     reason: str
-    """why it is not there, in words; empty when it is"""
+    """why it is missing; empty if present"""
 
 
 def examine_environments() -> list[EnvironmentState]:
-    """Every isolated environment. Runs nothing and fetches nothing."""
+    """Every isolated environment. Runs and downloads nothing."""
     return [_environment(name) for name in ENVIRONMENTS]
 
 
@@ -83,7 +83,7 @@ def _environment(name: str) -> EnvironmentState:
 
 
 def environments_to_install(names: tuple[str, ...]) -> list[str]:
-    """`names` as the user gave them, each once; `all` stands for every one this machine can have.
+    """The environments to install, each once; `all` stands for every one this machine supports.
 
     Raises ConfigError for a name that no environment has.
     """
@@ -95,7 +95,7 @@ def environments_to_install(names: tuple[str, ...]) -> list[str]:
 
 
 def install_environment(name: str) -> None:
-    """Makes the environment `name` unless it is there. Raises ToolError where it cannot be had."""
+    """Makes the environment `name` unless it exists. Raises ToolError if it cannot be made."""
     ensure(ENVIRONMENTS[name]())
 
 

@@ -1,4 +1,4 @@
-"""Whether what was found lets a release go out, and what is left of it where it does not."""
+"""Gates of a release: decide from the evidence whether it may be written, and keep the evidence of failures."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -20,25 +20,25 @@ EVIDENCE = Path("mobpack-evidence")
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What a release has to keep to, beside its own configuration."""
+    """Rules that a release must meet, in addition to its configuration."""
 
     gates: Gates = NO_GATES
     strict: bool = False
-    """whether warnings stop it"""
+    """whether warnings are errors"""
     evidence: Path = EVIDENCE
-    """folder for what shows a failed comparison; it is made when there is one, and replaced as a whole"""
+    """folder for the evidence of failed comparisons; written only when one fails, and replaced as a whole"""
 
 
 def judge(report: Report, rules: Rules, console: Console) -> None:
-    """Raises ParityError for what does not compute the same, GateError for what is beyond the gates of `rules`,
-    ModelError for warnings with --strict."""
+    """Raises ParityError for a failed comparison, GateError for a model beyond the gates of `rules`, ModelError for
+    warnings with --strict."""
     refuse_failed(report)
     enforce_partition_gates(report.partitions, rules.gates)
     refuse_warnings(rules, console)
 
 
 def refuse_failed(report: Report) -> None:
-    """Raises ParityError for the first comparison that failed, and says how many more did."""
+    """Raises ParityError for the first failed comparison, with the number of others."""
     if not report.failures:
         return
     first, *others = report.failures
@@ -51,14 +51,14 @@ def refuse_failed(report: Report) -> None:
 def refuse_warnings(rules: Rules, console: Console) -> None:
     if rules.strict and console.warnings:
         raise ModelError(
-            f"--strict: {len(console.warnings)} warning(s), the first: {console.warnings[0]}",
-            hint="mend what the warnings say, or build without --strict",
+            f"--strict: {len(console.warnings)} warning(s); first warning: {console.warnings[0]}",
+            hint="fix the warnings, or run without --strict",
         )
 
 
 def keep_evidence(plans: Sequence[Plan], report: Report, rules: Rules, console: Console) -> Report:
-    """Puts the evidence of failures where the user finds it; the report then says where. Where that cannot be written,
-    the failures still count, and are without evidence."""
+    """Moves the evidence of failures to the user's folder and returns the report with the new paths. If the folder
+    cannot be written, the failures still count, without evidence."""
     try:
         with kept(rules.evidence) as folder:
             for failure in report.failures:
@@ -67,7 +67,7 @@ def keep_evidence(plans: Sequence[Plan], report: Report, rules: Rules, console: 
             reporting.write(plans, report, folder, Extras(warnings=tuple(console.warnings)))
     except (ToolError, shutil.Error) as error:
         why = error.message if isinstance(error, ToolError) else "no space left, or a file that cannot be written"
-        console.warn(f"the evidence is lost: {why}")
+        console.warn(f"the evidence could not be kept: {why}")
         return replace(report, failures=tuple(replace(each, evidence=None) for each in report.failures))
     failures = [
         replace(each, evidence=rules.evidence / each.evidence.name if each.evidence else None)
@@ -79,13 +79,13 @@ def keep_evidence(plans: Sequence[Plan], report: Report, rules: Rules, console: 
 def write_report(
     plans: Sequence[Plan], report: Report, extras: Extras, path: Path, rules: Rules, console: Console
 ) -> None:
-    """What was found as a page at `path`, and as JSON beside it. Raises ToolError where that cannot be written."""
+    """Writes the report as a page at `path`, and as JSON beside it. Raises ToolError if they cannot be written."""
     whole = replace(extras, warnings=tuple(console.warnings), stopped_by=tuple(_stopping(report, rules, console)))
     reporting.write(plans, report, path.parent, whole, name=path.stem)
 
 
 def _stopping(report: Report, rules: Rules, console: Console) -> Iterator[str]:
-    """What stops a release beside comparisons that failed, in words."""
+    """Reasons other than failed comparisons that block a release."""
     try:
         enforce_partition_gates(report.partitions, rules.gates)
     except MobpackError as error:

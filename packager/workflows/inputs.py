@@ -20,11 +20,11 @@ class Inputs:
     folders: tuple[Path, ...]
     """whose files are read, whichever there are"""
     unlisted: str = ""
-    """what else the build depends on, in words; empty where this is all"""
+    """what else the build depends on, in words; empty if nothing"""
 
 
 def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> Inputs:
-    """What a build of `config` for `targets` reads; `project` is the file that says so, where there is one.
+    """Inputs of a build of `config` for `targets`; `project` is the project file, if there is one.
 
     Raises ModelError for a model that cannot be read.
     """
@@ -39,7 +39,7 @@ def inputs_of(config: Config, targets: Sequence[str], project: Path | None) -> I
 
 
 def unlisted(config: Config, targets: Sequence[str]) -> str:
-    """What a build depends on and nobody can list."""
+    """The first thing that a build depends on beyond files that can be listed, in words; empty if there is none."""
     try:
         refuse_code(config)
     except ConfigError:
@@ -51,7 +51,7 @@ def unlisted(config: Config, targets: Sequence[str]) -> str:
 
 
 def model_files(config: Config) -> Iterator[Path]:
-    """Models with the files that their weights lie in, licences, and the labels that contracts name."""
+    """Models, their external weights, licences, and the files that contracts name."""
     for name, table in config.model.items():
         yield table.path
         yield from models.load(table.path, name).data_files
@@ -62,7 +62,7 @@ def model_files(config: Config) -> Iterator[Path]:
 
 
 def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterator[Path]:
-    """What models are compared, calibrated and judged on: files, folders, and modules with functions for that."""
+    """Samples for comparison, calibration and metrics: files, folders, and modules with functions."""
     yield from (path for path in (config.parity.samples, config.parity.recorded) if path)
     known = config.targets()
     for variant in dict.fromkeys(known[name].variant for name in targets if name in known):
@@ -75,12 +75,12 @@ def sample_files(config: Config, targets: Sequence[str], folder: Path) -> Iterat
 
 
 def module_file(function: str, folder: Path) -> Path:
-    """Where the module of `package.module:function` lies, if it is one of the project's."""
+    """Path of the module of `package.module:function`, assuming that it belongs to the project."""
     return folder.joinpath(*function.partition(":")[0].split(".")).with_suffix(".py")
 
 
 def runtime_files(config: Config) -> Iterator[Path]:
-    """An ONNX Runtime of the user's own, where it is on this disk, and the operator configuration beside it."""
+    """The local ONNX Runtime of `[runtime]`, and the operator configuration beside it."""
     runtime = config.runtime
     if runtime.ios:  # an address is no file and adds none
         path = Path(runtime.ios)
@@ -89,7 +89,7 @@ def runtime_files(config: Config) -> Iterator[Path]:
 
 
 def files_in(path: Path) -> Iterator[Path]:
-    """`path` where it is a file, and every file below it where it is a folder; nothing where it is missing."""
+    """`path` if it is a file, every file below it if it is a folder; nothing if it is missing."""
     if path.is_dir():
         yield from (each for each in path.rglob("*") if each.is_file())
     elif path.is_file():

@@ -1,4 +1,4 @@
-"""What the models of a project say about pictures and recordings, before anything is built."""
+"""Runs models of a project on pictures and recordings, before anything is built."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
 from packager.workflows import build
 
-HINT = "give pictures or .wav files, as the contract says, or .npz files of what the graph takes"
+HINT = "pass pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What a model says about one file."""
+    """Answers of a model for one file."""
 
     file: Path
     answers: Mapping[str, Answer]
@@ -31,9 +31,9 @@ class Prediction:
 def predict(
     config: Config, name: str, files: Sequence[Path], console: Console, *, top: int | None = None
 ) -> Iterator[Prediction]:
-    """What the model `name` of `config`, the only one when empty, says about each of `files`: pictures, .wav or .npz.
+    """Runs the model `name` of `config` (its only model if empty) on each of `files`: pictures, .wav or .npz.
 
-    The graph is the one that ships, its numbers the model's own. Raises ConfigError for a file that does not fit the
+    The graph is the one that ships, with the model's own numbers. Raises ConfigError for a file that does not fit the
     model or a model without a contract, ModelError when the model does not run.
     """
     table = config.model[_chosen(config, name)]
@@ -41,8 +41,8 @@ def predict(
     model = build.load_model(_chosen(config, name), table, store, console)
     if model.contract is None:
         raise ConfigError(
-            f"model.{model.name} has no contract: nobody knows what its numbers mean",
-            hint=f"say it in [model.{model.name}.inputs.INPUT] and [model.{model.name}.outputs.OUTPUT]",
+            f"model.{model.name} has no contract that defines its inputs and outputs",
+            hint=f"describe them in [model.{model.name}.inputs.INPUT] and [model.{model.name}.outputs.OUTPUT]",
         )
     for file in files:
         with console.step(f"run {model.name} on {file.name}"):
@@ -55,7 +55,9 @@ def _chosen(config: Config, name: str) -> str:
     if name:
         raise ConfigError(f"mobpack.toml has no model '{name}'", hint=nearest(name, list(config.model)))
     if len(config.model) > 1:
-        raise ConfigError(f"there are {len(config.model)} models", hint=f"--model {' or '.join(config.model)}")
+        raise ConfigError(
+            f"mobpack.toml has {len(config.model)} models", hint=f"choose one: --model {' or '.join(config.model)}"
+        )
     return next(iter(config.model))
 
 
@@ -67,7 +69,7 @@ def _answers(model: Model, file: Path, store: Store, top: int | None) -> dict[st
         samples = given(model, file, scratch)
         (outcome,) = parity.run_original(baseline(model), samples, scratch / "outputs")
         if outcome.error:
-            raise ModelError(f"{file}: model '{model.name}' does not run on it: {outcome.error}", hint=HINT)
+            raise ModelError(f"{file}: model '{model.name}' does not run on this file: {outcome.error}", hint=HINT)
         specs = model.signature.outputs
         outputs = {spec.name: array_of(outcome, index) for index, spec in enumerate(specs)}
         return {each.identifier: answer(each, outputs, top) for each in model.contract.outputs}

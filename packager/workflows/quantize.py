@@ -1,4 +1,4 @@
-"""One ONNX file from another, and what was lost and won by it: the steps of `mobpack quantize`, top to bottom."""
+"""The steps of `mobpack quantize`, top to bottom: quantize one ONNX file, measure the result, write both."""
 
 import os
 from collections.abc import Iterator
@@ -40,24 +40,24 @@ from packager.samples import Samples
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     model: Model
-    """hashed"""
+    """with its sha256"""
     recipe: Recipe
     output: Path
     metric: str
     samples: Calibration | None = None
-    """what a quantizer that needs no calibration is measured on; random inputs when absent"""
+    """samples to measure on, for a quantizer without calibration; random inputs when absent"""
     wants_report: bool = True
     wants_integers: bool = False
-    """inputs and outputs as integers, where they are quantized"""
+    """whether quantized inputs and outputs become integers"""
     is_forced: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What was written."""
+    """Files that were written, and the measurements."""
 
     files: tuple[Path, ...]
     """the model: one, or two for 2 GiB and more"""
@@ -66,7 +66,7 @@ class Result:
 
 
 def run(request: Request, store: Store, console: Console) -> Result:
-    """Quantizes, measures, and writes: all of it, or nothing and a MobpackError."""
+    """Quantizes, measures and writes the model. On failure, writes nothing and raises a MobpackError."""
     refuse_output(request)
     made, measured = made_and_measured(request, store, console)
     sizes = Sizes(float_bytes=request.model.size_bytes, quantized_bytes=made.variant.size_bytes)
@@ -83,7 +83,8 @@ def run(request: Request, store: Store, console: Console) -> Result:
 
 
 def made_and_measured(request: Request, store: Store, console: Console) -> "tuple[BuiltVariant, Measured]":
-    """The variant, and what it is worth where a report is wanted; what calibration runs is not run again for that."""
+    """The variant and, if a report is wanted, its measurements; outputs recorded by calibration are not computed
+    again."""
     recipe = request.recipe
     if not request.wants_report:
         return build_variant(request.model, recipe.NAME, recipe, store, console), Measured()
@@ -95,32 +96,33 @@ def made_and_measured(request: Request, store: Store, console: Console) -> "tupl
 
 
 def refuse_output(request: Request) -> None:
-    """Raises for a place that cannot be written to, before hours are spent."""
+    """Raises an error for an output that cannot be written, before hours of computation."""
     output, model = request.output, request.model
     if output.suffix != ".onnx":
-        raise ConfigError(f"{output}: the result is ONNX", hint=f"name it {output.stem}.onnx")
+        raise ConfigError(f"{output}: the output must be an .onnx file", hint=f"name it {output.stem}.onnx")
     if output.resolve() in (model.path.resolve(), *model.data_files):
-        raise ConfigError(f"{output} is the model itself", hint="give another --output")
+        raise ConfigError(f"{output} is the input model", hint="choose another --output")
     if output.is_dir():
-        raise ConfigError(f"{output} is a folder", hint="give the name of a file")
+        raise ConfigError(f"{output} is a folder", hint="give a file name")
     folder = next(parent for parent in output.absolute().parents if parent.exists())
     if not os.access(folder, os.W_OK):
-        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or give another --output")
+        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or choose another --output")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What a variant is worth beside the float model."""
+    """Measurements of a variant compared with the float model."""
 
     latencies: tuple[Latency, ...] = ()
     score: Score | None = None
     layers: tuple[LayerError, ...] = ()
     samples: str = ""
-    """what it was measured on, in words"""
+    """description of the samples"""
 
 
 def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, console: Console) -> Measured:
-    """Speed, the metric, and the error of every layer; `outputs` holds what calibration recorded, if anything."""
+    """Measures latency, the metric and the error of every layer; `outputs` are those that calibration recorded, if
+    any."""
     original, quantized = subjects(made)
     given = made.samples or (read_samples(request.model, request.samples, console) if request.samples else None)
     with store.scratch() as scratch:
@@ -152,20 +154,20 @@ def _score(
 
 
 def _with_integers(variant: Variant, console: Console) -> Variant:
-    """The variant with integers for inputs and outputs. Raises ConfigError where there is none that can be one."""
+    """The variant with integer inputs and outputs. Raises ConfigError if none of them is quantized."""
     draft = draft_of(variant.graph, variant.data_folder)
     names = make_integer(draft)
     if not names:
         raise ConfigError(
-            f"quantizer '{variant.quantizer}' leaves no input or output that could be an integer",
-            hint="use static-qdq or auto, or leave --integer-io out",
+            f"quantizer '{variant.quantizer}' quantizes no input or output, so none can be an integer",
+            hint="use static-qdq or auto, or omit --integer-io",
         )
-    console.say(f"  integers: {', '.join(names)}; their scales are in the model's metadata")
+    console.say(f"  integer inputs and outputs: {', '.join(names)}; the scales are in the model's metadata")
     return replace(variant, graph=draft.finish())
 
 
 def write(variant: Variant, output: Path) -> tuple[Path, ...]:
-    """Writes the model as one file with its weights inside; of 2 GiB and more, with them in `<output>.data`."""
+    """Writes the model as one file with its weights inside; from 2 GiB on, the weights go into `<output>.data`."""
     import onnx
 
     proto = onnx.ModelProto.FromString(variant.graph)
@@ -173,7 +175,7 @@ def write(variant: Variant, output: Path) -> tuple[Path, ...]:
         with atomic_file(output) as file:
             write_whole(proto, variant.data_folder, file)
         return (output,)
-    with atomic_files(output.parent) as folder:  # the weights take their place before the graph
+    with atomic_files(output.parent) as folder:  # the weights are moved into place before the graph
         files = write_beside(proto, variant.data_folder, folder / output.name)
     return tuple(output.with_name(file.name) for file in files)
 
@@ -181,7 +183,7 @@ def write(variant: Variant, output: Path) -> tuple[Path, ...]:
 def describe(
     request: Request, made: BuiltVariant, measured: Measured, files: tuple[Path, ...], console: Console
 ) -> QuantizationReport:
-    """All that is known, for the page and for programs."""
+    """The measurements as a report, for the page and for programs."""
     model, recipe = request.model, request.recipe
     calibration: Calibration | None = getattr(recipe, "calibration", None)
     return QuantizationReport(

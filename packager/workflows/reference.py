@@ -1,7 +1,7 @@
 """Writes docs/configuration.md, docs/mobpack.schema.json and docs/report.schema.json from the types and docstrings of
-the configuration and of the report.
+the configuration and the report.
 
-Run `python -m packager.workflows.reference` after a key was added; a test compares the files with what this gives.
+Run `python -m packager.workflows.reference` after adding a key; a test compares the files with its output.
 """
 
 import json
@@ -34,7 +34,7 @@ TABLES = {
     "Ios": "target.ios",
     "ReactNative": "target.react_native",
 }
-"""definition in the schema -> table in mobpack.toml, in the order people meet them"""
+"""definition in the schema -> table in mobpack.toml, in the order of the documentation"""
 
 
 def schema() -> dict[str, Any]:

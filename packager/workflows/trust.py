@@ -1,4 +1,4 @@
-"""What of a project runs as code where mobpack is told to trust it; `--no-code` refuses it."""
+"""Keys of a project that name code to run; `--no-code` refuses them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -11,7 +11,7 @@ from packager.quantizers import Recipe
 
 
 def refuse_code(config: Config) -> None:
-    """Raises ConfigError that names the key and the first function or program that the project would have run."""
+    """Raises ConfigError that names the key of the first function or program that the project would run."""
     for name, recipe in config.variant.items():
         refuse_functions(recipe, f"variant.{name}")
     for name, program in config.parity.interpreters.items():
@@ -19,12 +19,12 @@ def refuse_code(config: Config) -> None:
 
 
 def refuse_functions(recipe: Recipe, where: str) -> None:
-    """The same for the quantizer of the table `where`."""
+    """Raises ConfigError for a function in the quantizer of the table `where`."""
     refuse_texts(dict(_texts(recipe, where)))
 
 
 def refuse_texts(named: Mapping[str, str | None]) -> None:
-    """The same for texts by what they are called."""
+    """Raises ConfigError for a function among the values of `named`, which maps keys to values."""
     for key, text in named.items():
         if text and is_function(text):
             raise refusal(key, f"the function '{text}'")
@@ -33,12 +33,12 @@ def refuse_texts(named: Mapping[str, str | None]) -> None:
 def refusal(key: str, what: str) -> ConfigError:
     return ConfigError(
         f"{key}: {what} is code of the project, which --no-code refuses to run",
-        hint="read the code and leave --no-code out, or name files of samples and a built-in metric instead",
+        hint="review the code and omit --no-code, or use sample files and a built-in metric",
     )
 
 
 def _texts(table: object, where: str) -> Iterator[tuple[str, str]]:
-    """Every text in a table and the tables in it, with its key."""
+    """Every text in a table and its nested tables, with its key."""
     if not is_dataclass(table):
         return
     for field in fields(table):

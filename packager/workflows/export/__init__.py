@@ -1,4 +1,4 @@
-"""From a PyTorch module to an ONNX file that computes the same: exported, and compared with PyTorch's own outputs."""
+"""Exports a PyTorch module to ONNX and compares the result with PyTorch's own outputs."""
 
 from packager.workflows.export.request import Axis, Request
 from packager.workflows.export.steps import Result, run

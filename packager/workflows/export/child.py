@@ -1,9 +1,9 @@
 """Exports a PyTorch module: `python -m packager.workflows.export.child JOB.json`.
 
-A process of its own, because PyTorch and users' modules keep much memory, print what they like and may crash. It prints
-JSON lines: `{"warn": text}` for what the user should know, then what `export` returns; or `{"failed": class in
-packager.core.errors, "message", "hint"}`. The graph is `graph.onnx` in the job's folder, with its weights beside it;
-`samples` and `recorded` there have a file for each sample.
+A process of its own, because PyTorch and users' modules use much memory, print freely and may crash. It prints JSON
+lines: `{"warn": text}` for each warning, then the result of `export`, or `{"failed": class in packager.core.errors,
+"message", "hint"}`. The job's folder receives `graph.onnx`, with its weights beside it, and `samples` and `recorded`,
+with one file per sample.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ GRAPH = "graph.onnx"
 
 
 def export(job: Job, warn: Warn) -> dict[str, Any]:
-    """Everything that needs PyTorch; `steps.Exported` says what the keys are. Raises MobpackError."""
+    """Runs every step that needs PyTorch; `steps.Exported` documents the keys. Raises MobpackError."""
     import_torch()
     made = given(job.factory, Path(job.code_folder))
     made = made.renamed(job.input_names) if job.input_names else made
@@ -48,7 +48,7 @@ def export(job: Job, warn: Warn) -> dict[str, Any]:
 
 
 def import_torch() -> str:
-    """PyTorch's version. Raises ToolError for one that does not start."""
+    """Imports PyTorch and returns its version. Raises ToolError if the import fails."""
     try:
         import torch
     except (ImportError, OSError) as error:
@@ -59,13 +59,13 @@ def import_torch() -> str:
 
 
 def weight_bytes(module: Any) -> int:
-    """Of parameters and buffers, those that layers share counted once."""
+    """Size of parameters and buffers; shared ones count once."""
     tensors = {each.data_ptr(): each for each in (*module.parameters(), *module.buffers())}
     return sum(each.numel() * each.element_size() for each in tensors.values())
 
 
 def shared_weights(module: Any) -> list[str]:
-    """Parameters that several layers have in common, by their first name."""
+    """Parameters shared by several layers, by their first name."""
     first: dict[int, str] = {}
     found: dict[str, None] = {}
     for name, each in module.named_parameters(remove_duplicate=False):
@@ -78,10 +78,10 @@ def shared_weights(module: Any) -> list[str]:
 def main() -> int:
     job = Job.read(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     channel = Channel.taken_over()
-    warnings.simplefilter("ignore")  # PyTorch's own speak of its insides
+    warnings.simplefilter("ignore")  # PyTorch's warnings concern its internals
     logging.disable(logging.WARNING)
     try:
-        with contextlib.chdir(job.folder):  # what PyTorch leaves in the current folder is not left in the user's
+        with contextlib.chdir(job.folder):  # files that PyTorch writes into the current folder stay out of the user's
             answer = export(job, lambda text: channel.say({"warn": text}))
     except MobpackError as error:
         channel.say_failure(error)

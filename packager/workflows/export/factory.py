@@ -1,4 +1,4 @@
-"""What the user's factory gives: a module, and example inputs under the names of the parameters that take them."""
+"""Calls the user's factory: a module, and example inputs named after the parameters that take them."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -20,18 +20,18 @@ HINT = (
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 Tensors = Mapping[str, "Tensor"]
-"""Inputs or outputs by name, in order."""
+"""inputs or outputs by name, in order"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """A module and what it is called with."""
+    """A module and its example inputs."""
 
     module: "nn.Module"
     inputs: Tensors
-    """by the names that the ONNX model gets"""
+    """by input name of the ONNX model"""
     keywords: tuple[str | None, ...]
-    """for each input the keyword that passes it; None for one that is passed by its place"""
+    """for each input the keyword that passes it; None for a positional input"""
 
     def call(self, inputs: Tensors) -> tuple[tuple["Tensor", ...], dict[str, "Tensor"]]:
         """Arguments that pass `inputs` to `forward`."""
@@ -40,7 +40,7 @@ class Given:
         return places, {keyword: value for keyword, value in pairs if keyword is not None}
 
     def renamed(self, names: tuple[str, ...]) -> "Given":
-        """With other names for the inputs, in order. Raises ConfigError when they are not as many."""
+        """The same with other input names, in order. Raises ConfigError if their number differs."""
         if len(names) != len(self.inputs):
             raise ConfigError(
                 f"--input-names gives {len(names)} names, the module takes {len(self.inputs)}: "
@@ -51,7 +51,7 @@ class Given:
 
 
 def given(text: str, folder: Path) -> Given:
-    """Calls the factory `text`. Raises ConfigError when it is not there, fails, or gives something else."""
+    """Calls the factory `text`. Raises ConfigError if it is missing, fails, or returns something else."""
     factory = found(text, folder, f"factory {text}", HINT)
     with users_module(f"factory {text} fails", folder, HINT):
         made = factory()
@@ -62,7 +62,7 @@ def given(text: str, folder: Path) -> Given:
 
 
 def unwrapped(module: "nn.Module") -> "nn.Module":
-    """What torch.compile or DataParallel run: it has the parameters of the user's own forward."""
+    """The module inside torch.compile or DataParallel, which has the parameters of the user's forward."""
     import torch
 
     parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
@@ -75,16 +75,16 @@ def _pair(made: Any, text: str) -> tuple["nn.Module", Any]:
     import torch
 
     if isinstance(made, torch.nn.Module):
-        raise ConfigError(f"factory {text} gives a module without example inputs", hint=HINT)
+        raise ConfigError(f"factory {text} returns a module without example inputs", hint=HINT)
     if not isinstance(made, tuple) or len(made) != 2:
-        raise ConfigError(f"factory {text} gives {_kind(made)}, not (module, inputs)", hint=HINT)
+        raise ConfigError(f"factory {text} returns {_kind(made)}, not (module, inputs)", hint=HINT)
     module, inputs = made
     if isinstance(module, torch.jit.ScriptModule):
         raise ConfigError(
-            f"factory {text} gives a TorchScript module", hint="give the torch.nn.Module that it was made of"
+            f"factory {text} returns a TorchScript module", hint="return the torch.nn.Module that it was made from"
         )
     if not isinstance(module, torch.nn.Module):
-        raise ConfigError(f"factory {text} gives {_kind(module)} where the torch.nn.Module should be", hint=HINT)
+        raise ConfigError(f"factory {text} returns {_kind(module)} instead of a torch.nn.Module", hint=HINT)
     return module, inputs
 
 
@@ -99,9 +99,9 @@ def _split(inputs: Any, text: str) -> tuple[list["Tensor"], tuple[str | None, ..
     elif isinstance(inputs, tuple | list):
         pairs = [(None, value) for value in inputs]
     else:
-        raise ConfigError(f"factory {text} gives {_kind(inputs)} as example inputs", hint=HINT)
+        raise ConfigError(f"factory {text} returns {_kind(inputs)} as example inputs", hint=HINT)
     if not pairs:
-        raise ConfigError(f"factory {text} gives no example inputs", hint=HINT)
+        raise ConfigError(f"factory {text} returns no example inputs", hint=HINT)
     for number, (keyword, value) in enumerate(pairs):
         if not isinstance(value, torch.Tensor):
             raise ConfigError(
@@ -118,7 +118,7 @@ def _tensor_hint(value: Any) -> str:
 
 
 def _named(forward: Callable[..., Any], values: list["Tensor"], keywords: tuple[str | None, ...], text: str) -> Tensors:
-    """The tensors by the parameters of `forward` that take them; `*images` gives images_0, images_1."""
+    """The tensors by parameter of `forward`; those of `*images` become images_0, images_1."""
     signature = inspect.signature(forward)
     positional = [value for value, keyword in zip(values, keywords, strict=True) if keyword is None]
     named = {keyword: value for value, keyword in zip(values, keywords, strict=True) if keyword is not None}

@@ -1,4 +1,4 @@
-"""Where a user's factory or module fails, in words: their own lines, without PyTorch's."""
+"""Describes a failure of the user's factory or module by the user's own lines, without PyTorch's."""
 
 import traceback
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from packager.core.errors import ConfigError
 from packager.core.user_functions import users_code
 
 SHOWN = 5
-"""Lines of the user's at most, the innermost ones."""
+"""largest number of the user's lines shown; the innermost ones"""
 PACKAGE = Path(__file__).parents[2]
 
 
 @contextmanager
 def users_module(what: str, folder: Path, hint: str) -> Iterator[None]:
-    """As `users_code`, with all of the user's lines that led there instead of the last."""
+    """Like `users_code`, but shows all of the user's lines of the traceback instead of the last."""
     try:
         with users_code(what, folder, hint):
             yield
@@ -26,20 +26,20 @@ def users_module(what: str, folder: Path, hint: str) -> Iterator[None]:
 
 
 def described(error: BaseException, folder: Path) -> str:
-    """The last line of a traceback, and the user's own lines under it."""
+    """The last line of a traceback, followed by the user's own lines."""
     last = traceback.format_exception_only(error)[-1].strip()
     return "\n".join([last, *own_lines(error, folder)])
 
 
 def own_lines(error: BaseException, folder: Path) -> list[str]:
-    """`  nets.py, line 12, in forward: code` for each of the user's own files that `error` came through."""
+    """`  nets.py, line 12, in forward: code` for each of the user's files in the traceback."""
     if isinstance(error, SyntaxError) and error.filename:
         return [f"  {_short(error.filename, folder)}, line {error.lineno}: {(error.text or '').strip()}"]
     return frames(traceback.extract_tb(error.__traceback__), folder)
 
 
 def frames(stack: traceback.StackSummary, folder: Path) -> list[str]:
-    """The lines of `stack` that are the user's own, the innermost last."""
+    """The lines of `stack` in the user's files, the innermost last."""
     own = [each for each in stack if is_own(each.filename, folder)]
     return [f"  {_short(each.filename, folder)}, line {each.lineno}, in {each.name}: {each.line}" for each in own][
         -SHOWN:
@@ -47,7 +47,7 @@ def frames(stack: traceback.StackSummary, folder: Path) -> list[str]:
 
 
 def is_own(filename: str, folder: Path) -> bool:
-    """Whether a file is the user's: below `folder`, not a package that is installed there, and not one of these."""
+    """Whether a file is the user's: below `folder`, neither an installed package nor part of mobpack."""
     path = Path(filename)
     if not path.is_relative_to(folder) or path.is_relative_to(PACKAGE):
         return False

@@ -1,4 +1,4 @@
-"""The exported model against PyTorch's own outputs."""
+"""Compares the exported model with PyTorch's outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,23 +17,23 @@ HOW = {False: "node by node", True: "optimized"}
 
 @dataclass(frozen=True, kw_only=True)
 class OutputResult:
-    """How far one output is from PyTorch's over all samples, node by node and optimized."""
+    """Differences of one output from PyTorch's over all samples, unoptimized and optimized."""
 
     name: str
     max_abs_error: float = 0.0
     max_share: float = 0.0
-    """of the error that is allowed: over 1 is over"""
+    """largest share of the allowed error; above 1 fails"""
     failure: str = ""
-    """the first that is over, in words"""
+    """the first value over tolerance, in words"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """Samples in a folder, and what PyTorch gave for them."""
+    """Samples in a folder, and PyTorch's outputs for them."""
 
     folder: Path
     sizes: tuple[dict[str, int], ...]
-    """of the dynamic dimensions, for each sample"""
+    """sizes of the dynamic dimensions, for each sample"""
 
     def sample(self, number: int) -> Path:
         return self.folder / "samples" / f"sample-{number}.npz"
@@ -50,9 +50,9 @@ class Recorded:
 def compare(
     graph: Path, outputs: Sequence[str], recorded: Recorded, folder: Path, *, rtol: float, atol: float
 ) -> tuple[OutputResult, ...]:
-    """What ONNX Runtime gives beside what PyTorch gave, for each of `outputs`.
+    """Compares ONNX Runtime's outputs with PyTorch's, for each of `outputs`.
 
-    Raises ParityError when ONNX Runtime refuses a sample that PyTorch takes, ModelError when it refuses the model.
+    Raises ParityError when ONNX Runtime rejects a sample that PyTorch accepts, ModelError when it rejects the model.
     """
     found = {name: OutputResult(name=name) for name in outputs}
     for is_optimized, how in HOW.items():
@@ -67,15 +67,15 @@ def compare(
 
 
 def refusal(results: Sequence[OutputResult], output: Path) -> ParityError | None:
-    """What is raised for outputs over tolerance; None when all are within."""
+    """The error for outputs over tolerance; None if all are within."""
     failed = [each for each in results if each.failure]
     if not failed:
         return None
-    lines = [f"{output.name} does not compute what PyTorch computes; it was not written"]
+    lines = [f"{output.name} differs from PyTorch; it was not written"]
     lines += [f"  output '{each.name}' on {each.failure}" for each in failed]
     return ParityError(
         "\n".join(lines),
-        hint="a branch or a loop over sizes is fixed by the example; else raise --rtol and --atol, or use --force",
+        hint="the example fixes branches and loops over sizes; otherwise raise --rtol and --atol, or use --force",
     )
 
 
@@ -94,8 +94,8 @@ def _sample(
     outcome = session.run(recorded.sample(number), folder)
     if outcome.error:
         raise ParityError(
-            f"ONNX Runtime refuses {recorded.words(number)}, which PyTorch takes: {outcome.error.strip()}",
-            hint="a size is fixed inside the graph: int(x.shape[0]), view(4, -1) and Python loops do that",
+            f"ONNX Runtime rejects {recorded.words(number)}, which PyTorch accepts: {outcome.error.strip()}",
+            hint="look for code that fixes a size in the graph: int(x.shape[0]), view(4, -1), Python loops",
         )
     found: dict[str, Excess] = {}
     with numpy.load(recorded.outputs(number)) as expected:

@@ -1,4 +1,4 @@
-"""The graph that PyTorch wrote: cleaned of what it says about the machine, and written with its weights."""
+"""The graph that PyTorch wrote: without machine-specific metadata, written with its weights."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ class Port:
     name: str
     element: str
     dimensions: tuple[int | str, ...]
-    """a name where the size is dynamic"""
+    """a name for a dynamic size"""
 
 
 def read(path: Path) -> "ModelProto":
@@ -37,15 +37,15 @@ def read(path: Path) -> "ModelProto":
 
 
 def forget_source(proto: "ModelProto") -> None:
-    """Takes out the stack traces that PyTorch leaves in every node: they hold the paths of the machine it ran on, and
-    would make the same module another file on another machine."""
+    """Removes the stack traces that PyTorch stores in every node: they hold paths of the machine, so that the output
+    would not be reproducible."""
     for part in (proto, *traversal.all_graphs(proto), *traversal.all_nodes(proto), *proto.functions, *_values(proto)):
         part.ClearField("metadata_props")
         part.ClearField("doc_string")
 
 
 def write(proto: "ModelProto", data_folder: Path, path: Path) -> tuple[Path, ...]:
-    """One file with the weights inside; of 2 GiB and more, with them in `<path>.data`."""
+    """Writes one file with the weights inside; from 2 GiB on, the weights go into `<path>.data`."""
     if weight_bytes(proto) + proto.ByteSize() < LARGEST_BYTES:
         with path.open("wb") as file:
             write_whole(proto, data_folder, file)
@@ -54,7 +54,7 @@ def write(proto: "ModelProto", data_folder: Path, path: Path) -> tuple[Path, ...
 
 
 def weight_bytes(proto: "ModelProto") -> int:
-    """Of all initializers, wherever their data are."""
+    """Size of all initializers, wherever their data is stored."""
     from onnx.helper import tensor_dtype_to_np_dtype
 
     tensors = [tensor for graph in traversal.all_graphs(proto) for tensor in graph.initializer]
@@ -62,20 +62,20 @@ def weight_bytes(proto: "ModelProto") -> int:
 
 
 def refuse_other_opset(proto: "ModelProto", opset: int) -> None:
-    """Raises ModelError when PyTorch could not convert the graph to the opset that it was told."""
+    """Raises ModelError if PyTorch could not convert the graph to the requested opset."""
     made = next(each.version for each in proto.opset_import if each.domain in ("", "ai.onnx"))
     if made != opset:
         raise ModelError(
-            f"the graph cannot be converted to opset {opset}: PyTorch left it in {made}",
-            hint=f"leave --opset out, or give one from {made} on",
+            f"PyTorch cannot convert the graph to opset {opset}; it stayed at opset {made}",
+            hint=f"omit --opset, or use {made} or later",
         )
 
 
 def mend_shapes(
     proto: "ModelProto", sizes: Sequence[Mapping[str, int]], shapes: Sequence[Sequence[Sequence[int]]]
 ) -> None:
-    """Takes back the constants that PyTorch declares for what has other sizes on some sample: an output of a GRU, for
-    one, whose steps are dynamic. `shapes` are those of the outputs for each sample, `sizes` those that were dynamic."""
+    """Removes constants that PyTorch declares for dimensions that vary between samples: for example the steps of a
+    GRU's output. `shapes` are those of the outputs and `sizes` the dynamic dimensions, for each sample."""
     is_wrong = False
     for place, output in enumerate(proto.graph.output):
         for axis, size in enumerate(output.type.tensor_type.shape.dim):
@@ -84,7 +84,7 @@ def mend_shapes(
                 names = [name for name in sizes[0] if [each[name] for each in sizes] == found]
                 size.dim_param = names[0] if names else f"{output.name}_{axis}"
                 is_wrong = True
-    if is_wrong:  # what it says of values inside is no better
+    if is_wrong:  # the shapes inferred for inner values are just as wrong
         del proto.graph.value_info[:]
 
 

@@ -1,4 +1,4 @@
-"""What a module gives, as tensors with names."""
+"""Outputs of a module as named tensors."""
 
 import dataclasses
 import math
@@ -14,28 +14,29 @@ HINT = "return tensors: one, or a tuple, list, dict or dataclass of them"
 
 
 def named_outputs(value: Any, taken: Iterable[str], given: tuple[str, ...] = ()) -> dict[str, "Tensor"]:
-    """The tensors in what a module gave, in PyTorch's order; nothing has one of the names `taken` by inputs.
+    """The tensors in the module's return value, in PyTorch's order, with names that differ from the input names
+    `taken`.
 
-    Keys and fields are names, places in a tuple are numbers after `output`; `given` replaces them all. Raises
-    ModelError for what is no tensor, ConfigError when `given` has another number of names.
+    Names come from keys and fields; tuple items are `output` and a number; `given` replaces all names. Raises
+    ModelError for a value that is not a tensor, ConfigError if the number of names in `given` differs.
     """
     found = list(_tensors(value, ""))
     if not found:
-        raise ModelError("the module gives no tensor", hint=HINT)
+        raise ModelError("the module returns no tensor", hint=HINT)
     if given and len(given) != len(found):
         raise ConfigError(
-            f"--output-names gives {len(given)} names, the module gives {len(found)}: "
+            f"--output-names gives {len(given)} names, the module returns {len(found)}: "
             f"{', '.join(name or 'output' for name, _ in found)}",
             hint="name all of them, in this order",
         )
     names = given or _unique([name or "output" for name, _ in found], set(taken))
     if clash := sorted({*taken} & {*names}):
-        raise ConfigError(f"--output-names: '{clash[0]}' is an input", hint="give the output another name")
+        raise ConfigError(f"--output-names: '{clash[0]}' is an input", hint="choose another name for the output")
     return dict(zip(names, (tensor for _, tensor in found), strict=True))
 
 
 def register(value: Any) -> None:
-    """Teaches PyTorch's exporter the user's dataclasses in `value`: without it, it refuses them as outputs."""
+    """Registers the user's dataclasses in `value` with PyTorch's exporter, which otherwise rejects them as outputs."""
     import torch
     from torch.utils import _pytree
 
@@ -50,7 +51,7 @@ def register(value: Any) -> None:
 
 
 def distance(one: "Tensor", other: "Tensor") -> float:
-    """The largest difference of two tensors; infinity for other shapes, and for NaN where the other has a number."""
+    """The largest absolute difference of two tensors; infinity for different shapes, or NaN against a number."""
     if one.shape != other.shape:
         return math.inf
     is_other = (one != other) & ~((one != one) & (other != other))
@@ -65,7 +66,7 @@ def _tensors(value: Any, prefix: str) -> Iterator[tuple[str, "Tensor"]]:
 
     if isinstance(value, torch.Tensor):
         yield prefix, value
-    elif value is not None:  # the exporter leaves it out, too
+    elif value is not None:  # the exporter omits None as well
         for key, inner in _parts(value, prefix):
             name = f"{prefix}_{key}" if prefix else f"output_{key}" if isinstance(key, int) else str(key)
             yield from _tensors(inner, name)
@@ -85,7 +86,7 @@ def _parts(value: Any, prefix: str) -> Iterable[tuple[str | int, Any]]:
 
 
 def _unique(names: list[str], taken: set[str]) -> tuple[str, ...]:
-    """`names`, with `_out` behind those that are `taken`, and numbers behind those that come twice."""
+    """`names` made unique: `_out` is added to those in `taken`, a number to repeated ones."""
     found: list[str] = []
     for name in names:
         free = f"{name}_out" if name in taken else name

@@ -1,4 +1,4 @@
-"""Brings a module into the state that apps run it in: on the CPU, in eval mode; refuses what would not be one model."""
+"""Prepares a module for export: on the CPU and in eval mode; rejects modules whose outputs vary between runs."""
 
 import traceback
 from collections import Counter
@@ -22,22 +22,22 @@ Warn = Callable[[str], None]
 TYPES = frozenset("float64 float32 float16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool".split())
 CAST_HINT = "cast it in forward: .float(), or torch.view_as_real for complex numbers"
 HALVES = ("float16", "bfloat16")
-ACTS_OTHERWISE = ("Dropout", "BatchNorm", "InstanceNorm", "RReLU")
-"""Beginnings of the names of layers that training mode changes."""
+TRAINING_SENSITIVE = ("Dropout", "BatchNorm", "InstanceNorm", "RReLU")
+"""prefixes of the names of layers that behave differently in training mode"""
 DRAWS = ("rand", "bernoulli", "dropout", "normal", "uniform", "multinomial", "poisson", "exponential_", "random_")
-"""What the names of operators begin with that draw random numbers."""
+"""prefixes of the names of operators that draw random numbers"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     given: Given
     outputs: dict[str, "Tensor"]
-    """of the example inputs"""
+    """outputs for the example inputs"""
 
 
 def prepared(given: Given, job: Job, warn: Warn) -> Prepared:
-    """The module ready for export, and what it gives for the example. Raises ModelError when it is no function of its
-    inputs: random, or changed by every run."""
+    """The module ready for export, and its outputs for the example. Raises ModelError if the outputs are random or
+    change with every run."""
     refuse_halves(given)
     given = on_cpu(given, warn)
     to_eval(given.module, warn)
@@ -50,55 +50,58 @@ def prepared(given: Given, job: Job, warn: Warn) -> Prepared:
 
 
 def on_cpu(given: Given, warn: Warn) -> Given:
-    """Moves everything to the CPU, where it is exported and compared."""
+    """Moves everything to the CPU, where models are exported and compared."""
     tensors = {**dict(given.module.named_parameters()), **dict(given.module.named_buffers()), **given.inputs}
     if empty := next((name for name, each in tensors.items() if each.device.type == "meta"), ""):
-        raise ModelError(f"'{empty}' is on device meta: it has no numbers", hint="load the weights in the factory")
+        raise ModelError(f"'{empty}' is on device meta and has no values", hint="load the weights in the factory")
     if elsewhere := sorted({str(each.device) for each in tensors.values() if each.device.type != "cpu"}):
-        warn(f"moved from {', '.join(elsewhere)} to the CPU, where models are exported and compared")
+        warn(f"the module was moved from {', '.join(elsewhere)} to the CPU, where models are exported and compared")
         given.module.to("cpu")
     return replace(given, inputs={name: each.detach().cpu().contiguous() for name, each in given.inputs.items()})
 
 
 def to_eval(module: "nn.Module", warn: Warn) -> None:
-    """Ends training mode, and says so."""
+    """Switches the module to eval mode and warns if it was in training mode."""
     training = [type(each).__name__ for each in module.modules() if each.training]
     module.eval()
     if not training:
         return
-    affected = Counter(name for name in training if name.startswith(ACTS_OTHERWISE))
+    affected = Counter(name for name in training if name.startswith(TRAINING_SENSITIVE))
     layers = ", ".join(f"{count} {name}" for name, count in sorted(affected.items()))
     warn(
-        "the module is in training mode: exported in eval mode, as apps run it"
-        + (f" ({layers} act otherwise in training)" if layers else "")
+        "the module is in training mode and was exported in eval mode, as apps run it"
+        + (f" ({layers} behave differently in training)" if layers else "")
         + "; call .eval() in the factory"
     )
 
 
 def refuse_halves(given: Given) -> None:
-    """16-bit weights: PyTorch's CPU computes with them otherwise than phones do, and there is a better place."""
+    """Raises ModelError for 16-bit weights: PyTorch's CPU kernels compute them differently from phones, and mobpack
+    quantize converts them better."""
     if halves := sorted({short(each) for each in weight_types(given)} & {*HALVES}):
         raise ModelError(
-            f"the module's weights are {halves[0]}: on a CPU, PyTorch is no reference for those",
-            hint="export module.float(), then: mobpack quantize model.onnx --quantizer float16",
+            f"the module's weights are {halves[0]}: PyTorch on a CPU is not a valid reference for them",
+            hint="export module.float(), then run mobpack quantize model.onnx --quantizer float16",
         )
 
 
 def refuse_types(what: str, tensors: Tensors) -> None:
-    """Raises ModelError for element types that no app can hand over."""
+    """Raises ModelError for element types that apps cannot pass."""
     for name, each in tensors.items():
         if short(each.dtype) not in TYPES:
-            raise ModelError(f"{what} '{name}' is {short(each.dtype)}, which mobile APIs do not carry", hint=CAST_HINT)
+            raise ModelError(
+                f"{what} '{name}' is {short(each.dtype)}, which mobile APIs do not support", hint=CAST_HINT
+            )
 
 
 def warn_of_doubles(given: Given, warn: Warn) -> None:
     doubles = [name for name, each in given.inputs.items() if short(each.dtype) == "float64"]
     if doubles:
-        warn(f"input {', '.join(doubles)} is float64: few mobile kernels take it; float32 is usual")
+        warn(f"input {', '.join(doubles)} is float64: few mobile kernels support it; use float32")
 
 
 def refuse_unstable(given: Given, outputs: "dict[str, Tensor]", job: Job) -> None:
-    """Raises ModelError when a second run on the example gives something else."""
+    """Raises ModelError if a second run on the example gives different outputs."""
     before = {name: each.clone() for name, each in given.module.named_buffers()}
     again = named_outputs(run(given, given.inputs, Path(job.code_folder)), given.inputs, job.output_names)
     differences = {name: distance(outputs[name], again[name]) for name in outputs if name in again}
@@ -112,7 +115,7 @@ def refuse_unstable(given: Given, outputs: "dict[str, Tensor]", job: Job) -> Non
     elif changed:
         why, hint = f"it changes its buffer '{changed[0]}'", "make the state an input and an output of forward"
     else:
-        why, hint = "it keeps a state between runs", "make the state an input and an output of forward"
+        why, hint = "it keeps state between runs", "make the state an input and an output of forward"
     raise ModelError(
         "\n".join(
             [f"output '{name}' differs by {differences[name]:.3g} between two runs on the same inputs: {why}", *lines]
@@ -122,7 +125,8 @@ def refuse_unstable(given: Given, outputs: "dict[str, Tensor]", job: Job) -> Non
 
 
 def drawing_lines(given: Given, job: Job) -> list[str]:
-    """The user's own lines that draw random numbers; a line that says so when others do."""
+    """The user's lines that draw random numbers, or a line that names the operator if they are not in the user's
+    files."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     found: dict[str, None] = {}
@@ -142,12 +146,12 @@ def drawing_lines(given: Given, job: Job) -> list[str]:
 
 
 def _outputs(given: Given, job: Job, warn: Warn) -> "dict[str, Tensor]":
-    """Of the example inputs; warns of inputs that the module has changed."""
+    """Outputs for the example inputs; warns about inputs that the module modifies."""
     folder = Path(job.code_folder)
     copies = {name: each.clone() for name, each in given.inputs.items()}
     value = call(given, *given.call(copies), folder, "the example inputs")
     for name, each in given.inputs.items():
         if distance(copies[name], each):
-            warn(f"the module changes input '{name}' in place; the ONNX model leaves its inputs as they are")
+            warn(f"the module modifies input '{name}' in place; the ONNX model does not")
     register(value)
     return {name: each.clone() for name, each in named_outputs(value, given.inputs, job.output_names).items()}

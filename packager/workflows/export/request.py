@@ -1,4 +1,4 @@
-"""What is exported, and how: what the command line says, as both processes read it."""
+"""Options of an export, as both processes read them."""
 
 import re
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ from packager.core.errors import ConfigError
 from packager.verification.parity.allclose import ATOL, RTOL
 
 OPSET = 18
-"""The one that PyTorch's translations are written in: others are converted from it."""
+"""opset of PyTorch's ONNX translations; others are converted from it"""
 SAMPLES = 4
 DYNAMIC_HINT = "for example: --dynamic batch (axis 0 of every input), --dynamic image.2=height"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis of an input whose size is known only when the model runs."""
+    """A dynamic axis of an input."""
 
     input: str
-    """empty for every input"""
+    """input name; empty for every input"""
     axis: int
     name: str
 
@@ -28,33 +28,33 @@ class Axis:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     factory: str
-    """`module:function`, which gives the module and example inputs"""
+    """`module:function`, which returns the module and example inputs"""
     code_folder: Path
-    """where its module is looked for first"""
+    """folder that its module is imported from first"""
     output: Path
     dynamic: tuple[Axis, ...] = ()
     opset: int = OPSET
     sample_count: int = SAMPLES
-    """inputs that both are compared on, the example included"""
+    """number of inputs to compare on, including the example"""
     rtol: float = RTOL
     atol: float = ATOL
     input_names: tuple[str, ...] = ()
-    """the parameters of `forward` when empty"""
+    """default: the parameters of `forward`"""
     output_names: tuple[str, ...] = ()
     keep: Path | None = None
-    """a folder for the samples and PyTorch's outputs"""
+    """folder to keep the samples and PyTorch's outputs in"""
     is_forced: bool = False
-    """True writes the model even when it computes something else"""
+    """whether the model is written even if its outputs differ"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A request as the program that has PyTorch gets it."""
+    """A request as passed to the PyTorch process."""
 
     factory: str
     code_folder: str
     folder: str
-    """for the graph, `samples` and `recorded`"""
+    """folder for the graph, `samples` and `recorded`"""
     dynamic: tuple[Axis, ...]
     opset: int
     sample_count: int
@@ -80,14 +80,15 @@ class Job:
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> Self:
-        """The other way round from `dataclasses.asdict` and JSON."""
+        """Reads a Job from its JSON document."""
         lists = {key: tuple(document[key]) for key in ("input_names", "output_names")}
         axes = tuple(Axis(**each) for each in document["dynamic"])
         return cls(**{**document, **lists, "dynamic": axes})
 
 
 def parse_dynamic(texts: Iterable[str]) -> tuple[Axis, ...]:
-    """`batch` -> axis 0 of every input; `image.2=height` -> one axis of one input. Raises ConfigError for others."""
+    """Parses `batch` to axis 0 of every input, `image.2=height` to one axis of one input. Raises ConfigError for
+    anything else."""
     return tuple(map(_axis, texts))
 
 

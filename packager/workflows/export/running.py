@@ -1,4 +1,4 @@
-"""Runs a PyTorch module on inputs, and says in words why it refuses them."""
+"""Runs a PyTorch module on inputs and explains why it rejects them."""
 
 import re
 from pathlib import Path
@@ -20,16 +20,16 @@ WRONG_DEVICE = re.compile(r"\bdevices?\b")
 
 
 def run(given: Given, inputs: Tensors, folder: Path, what: str = "the example inputs") -> Any:
-    """What the module gives for copies of `inputs`: modules may write to them. Raises ModelError when it fails.
+    """Outputs of the module for copies of `inputs`, because modules may modify them. Raises ModelError when it fails.
 
-    `folder` has the user's own files.
+    `folder` holds the user's own files.
     """
     places, keywords = given.call({name: tensor.clone() for name, tensor in inputs.items()})
     return call(given, places, keywords, folder, what)
 
 
 def call(given: Given, places: tuple[Any, ...], keywords: dict[str, Any], folder: Path, what: str) -> Any:
-    """As `run`, with these very tensors."""
+    """Like `run`, without copying the tensors."""
     import torch
 
     try:
@@ -44,25 +44,28 @@ def call(given: Given, places: tuple[Any, ...], keywords: dict[str, Any], folder
 
 
 def _diagnosis(given: Given, text: str) -> tuple[str, str]:
-    """What is wrong with the inputs, where that is known, and what to do."""
+    """The reason why the module rejects the inputs, if known, and a hint."""
     import torch
 
     weights = weight_types(given)
     for name, tensor in given.inputs.items():
         is_float = tensor.is_floating_point()
         if WANTS_INDICES.search(text) and tensor.dtype in (torch.float32, torch.float64, torch.int32):
-            return f"input '{name}' is {short(tensor.dtype)}, where it takes indices. ", f"give it {name}.long()"
+            return (
+                f"input '{name}' is {short(tensor.dtype)}, but the module uses it as indices. ",
+                f"pass {name}.long()",
+            )
         is_other = weights and tensor.dtype not in weights and tensor.dtype != torch.bool
         if is_other and (is_float or MIXES_TYPES.search(text)):
             wanted = short(sorted(weights, key=str)[0])
             return (
-                f"input '{name}' is {short(tensor.dtype)}, its weights are {wanted}. ",
-                f"give it {name}.to(torch.{wanted})",
+                f"input '{name}' is {short(tensor.dtype)}, but the weights are {wanted}. ",
+                f"pass {name}.to(torch.{wanted})",
             )
     if WRONG_DEVICE.search(text):
         return (
             "one of its tensors is on another device. ",
-            "tensors that are plain attributes stay where they were made: give them to register_buffer",
+            "register tensors with register_buffer: plain attributes do not move with the module",
         )
     shapes = ", ".join(f"{name} {list(tensor.shape)} {short(tensor.dtype)}" for name, tensor in given.inputs.items())
     return "", f"check the factory's example inputs: {shapes}"

@@ -1,4 +1,5 @@
-"""Inputs beside the example: other numbers, and other sizes where they are dynamic; and what PyTorch makes of them."""
+"""Inputs beside the example: with other values, and other sizes for dynamic dimensions; and PyTorch's outputs for
+them."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -17,19 +18,19 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
 Refused = tuple[dict[str, int], ModelError, bool]
-"""Sizes, what the module said to them, and whether each was tried alone afterwards."""
+"""sizes, the module's error for them, and whether each size was then tried alone"""
 Shapes = list[list[int]]
-"""Of the outputs, in order."""
+"""shapes of the outputs, in order"""
 MANY = 16
-"""Different numbers in an example from which it can be told what numbers the module takes."""
+"""number of distinct values in an example from which the accepted values can be inferred"""
 
 
 def axes_of(given: Given, dynamic: Sequence[Axis]) -> tuple[Axis, ...]:
-    """`dynamic` with the inputs that each means. Raises ConfigError for an input or an axis that is not there."""
+    """`dynamic` resolved to inputs. Raises ConfigError for an unknown input or axis."""
     if dynamic and (rest := rest_of(given)):
         raise ConfigError(
-            f"--dynamic: forward takes **{rest}, and PyTorch exports no dynamic sizes through those",
-            hint="name its inputs as parameters of forward",
+            f"--dynamic: forward takes **{rest}, for which PyTorch cannot export dynamic sizes",
+            hint="declare its inputs as named parameters of forward",
         )
     found: dict[tuple[str, int], Axis] = {}
     for each in dynamic:
@@ -42,7 +43,7 @@ def axes_of(given: Given, dynamic: Sequence[Axis]) -> tuple[Axis, ...]:
             if each.axis >= rank:
                 raise ConfigError(
                     f"--dynamic: input '{name}' has {rank} axes, none with number {each.axis}",
-                    hint="they are counted from 0",
+                    hint="axes are counted from 0",
                 )
             found[name, each.axis] = Axis(input=name, axis=each.axis, name=each.name)
     sizes: dict[str, int] = {}
@@ -51,13 +52,13 @@ def axes_of(given: Given, dynamic: Sequence[Axis]) -> tuple[Axis, ...]:
         if sizes.setdefault(axis.name, size) != size:
             raise ConfigError(
                 f"--dynamic: '{axis.name}' is {sizes[axis.name]} and {size} in the example inputs",
-                hint="sizes of one name are equal: give axes that differ names of their own",
+                hint="axes with the same name must have equal sizes: use different names",
             )
     return tuple(found.values())
 
 
 def rest_of(given: Given) -> str:
-    """The name of forward's `**parameter`, when it has one that takes an input."""
+    """Name of forward's `**parameter` if it takes an input, else empty."""
     known = inspect.signature(given.module.forward).parameters.values()
     names = {each.name for each in known}
     rest = next((each.name for each in known if each.kind is each.VAR_KEYWORD), "")
@@ -70,7 +71,7 @@ def sizes_of(given: Given, axes: Sequence[Axis]) -> dict[str, int]:
 
 
 def enlarged(given: Given, axes: Sequence[Axis]) -> Tensors:
-    """The example with two of everything where a dynamic dimension is 1 or 0: PyTorch takes those for constants."""
+    """The example with dynamic dimensions of size 1 or 0 enlarged to 2: PyTorch treats those sizes as constants."""
     import torch
 
     sizes = {name: max(size, 2) for name, size in sizes_of(given, axes).items()}
@@ -78,10 +79,10 @@ def enlarged(given: Given, axes: Sequence[Axis]) -> Tensors:
 
 
 def record(prepared: Prepared, axes: Sequence[Axis], job: Job, warn: Warn) -> tuple[list[dict[str, int]], list[Shapes]]:
-    """Writes samples and what PyTorch gives for them; returns the sizes of the dynamic dimensions in each, and the
-    shapes of its outputs.
+    """Writes samples and PyTorch's outputs for them; returns the sizes of the dynamic dimensions in each sample, and
+    the shapes of its outputs.
 
-    Raises ModelError when a dynamic dimension can have no other size than the example's, or 1.
+    Raises ModelError if a dynamic dimension works with no size other than the example's and 1.
     """
     example = sizes_of(prepared.given, axes)
     write(Path(job.folder), 0, prepared.given.inputs, prepared.outputs)
@@ -95,18 +96,19 @@ def record(prepared: Prepared, axes: Sequence[Axis], job: Job, warn: Warn) -> tu
             done.append(sizes)
         except ModelError as error:
             changed = [name for name in sizes if sizes[name] != example[name]]
-            if len(changed) > 1:  # one of them may be to blame: each alone
+            if len(changed) > 1:  # one of the sizes may be at fault: try each alone
                 waiting += [{**example, name: sizes[name]} for name in changed]
             refused.append((sizes, error, len(changed) > 1))
     _refuse_fixed(example, done, refused)
     for sizes, refusal, is_tried_apart in refused:
         if not is_tried_apart:
-            warn(f"not compared with {_words(sizes)}: PyTorch refuses it: {_reason(refusal)}")
+            warn(f"not compared with {_words(sizes)}, which PyTorch rejects: {_reason(refusal)}")
     return done, shapes
 
 
 def _record(prepared: Prepared, axes: Sequence[Axis], sizes: dict[str, int], number: int, job: Job) -> Shapes:
-    """One sample with `sizes`; the shapes of its outputs. Raises ModelError when the module refuses it."""
+    """Writes one sample with `sizes` and returns the shapes of its outputs. Raises ModelError if the module rejects
+    it."""
     import torch
 
     inputs = inputs_with(prepared.given, axes, sizes, torch.Generator().manual_seed(number))
@@ -117,7 +119,7 @@ def _record(prepared: Prepared, axes: Sequence[Axis], sizes: dict[str, int], num
 
 
 def _refuse_fixed(example: dict[str, int], done: "list[dict[str, int]]", refused: "list[Refused]") -> None:
-    """1 proves nothing: what must fit another size is repeated then."""
+    """Raises ModelError for a dimension that is in fact fixed. Size 1 proves nothing, because it is broadcast."""
     for name, size in example.items():
         if any(each[name] not in (1, size) for each in done):
             continue
@@ -125,8 +127,8 @@ def _refuse_fixed(example: dict[str, int], done: "list[dict[str, int]]", refused
             if sizes[name] not in (1, size):
                 raise ModelError(
                     error.message,
-                    hint=f"leave --dynamic {name} out, or change what ties it to {size}; sizes that must "
-                    "be equal take one name",
+                    hint=f"omit --dynamic {name}, or change the code that fixes it to {size}; use one name for sizes "
+                    "that must be equal",
                 )
 
 
@@ -137,7 +139,7 @@ def _words(sizes: dict[str, int]) -> str:
 def inputs_with(
     given: Given, axes: Sequence[Axis], sizes: dict[str, int], numbers: "Generator", *, is_example: bool = False
 ) -> Tensors:
-    """Inputs of other sizes: the example again and again, with its numbers or with others like them."""
+    """Inputs of other sizes: the example repeated, with its own values or similar ones."""
     found = {}
     for name, tensor in given.inputs.items():
         for axis in axes:
@@ -148,7 +150,7 @@ def inputs_with(
 
 
 def write(folder: Path, number: int, inputs: Tensors, outputs: Tensors) -> None:
-    """One sample, and what was recorded for it."""
+    """Writes one sample and its recorded outputs."""
     for kind, tensors in (("samples", inputs), ("recorded", outputs)):
         path = folder / kind / f"sample-{number}.npz"
         path.parent.mkdir(exist_ok=True)
@@ -156,7 +158,7 @@ def write(folder: Path, number: int, inputs: Tensors, outputs: Tensors) -> None:
 
 
 def _other_sizes(example: dict[str, int], count: int) -> Iterator[dict[str, int]]:
-    """One more, one, more than twice as many, and so on: a size that was fixed by mistake fits none of them."""
+    """Sizes one larger, one, more than twice as large, and so on: a size fixed by mistake matches none of them."""
     for number in range(count):
         kind, factor = number % 3, number // 3 + 1
         is_one = kind == 1 and factor == 1
@@ -167,7 +169,7 @@ def _other_sizes(example: dict[str, int], count: int) -> Iterator[dict[str, int]
 
 
 def _resized(tensor: "Tensor", axis: int, size: int) -> "Tensor":
-    """`tensor` again and again along `axis`, cut to `size`."""
+    """`tensor` repeated along `axis` and cut to `size`."""
     import torch
 
     places = torch.arange(size) % max(tensor.shape[axis], 1)
@@ -177,8 +179,8 @@ def _resized(tensor: "Tensor", axis: int, size: int) -> "Tensor":
 
 
 def _others_like(tensor: "Tensor", example: "Tensor", numbers: "Generator") -> "Tensor":
-    """Random numbers in the shape of `tensor`: of those in the example, which the module is known to take, or normal
-    ones when it has just a few."""
+    """Random values in the shape of `tensor`: drawn from those of the example, which the module accepts, or from a
+    normal distribution if the example has few distinct ones."""
     import torch
 
     known = example.reshape(-1)

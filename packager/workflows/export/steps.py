@@ -28,26 +28,26 @@ INSTALL = 'pip install "mobpack[torch]"'
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What was written, and how near it is to PyTorch."""
+    """Files that were written, and their differences from PyTorch."""
 
     files: tuple[Path, ...]
-    """the model: one, or two for 2 GiB and more"""
+    """the model: one file, or two from 2 GiB on"""
     size_bytes: int
     sha256: str
-    """of the first file"""
+    """sha256 of the first file"""
     opset: int
     torch: str
-    """its version"""
+    """version of PyTorch"""
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     sizes: tuple[dict[str, int], ...]
-    """of the dynamic dimensions, for each sample that was compared"""
+    """sizes of the dynamic dimensions, for each compared sample"""
     errors: tuple[OutputResult, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """What the program that has PyTorch says it has made."""
+    """Result of the PyTorch process."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -56,13 +56,13 @@ class Exported:
     torch: str
     weight_bytes: int
     shared: tuple[str, ...]
-    """parameters that several layers have in common"""
+    """parameters shared by several layers"""
     shapes: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    """of every output, for each sample"""
+    """shapes of every output, for each sample"""
 
 
 def run(request: Request, store: Store, console: Console) -> Result:
-    """Exports, compares, and writes: all of it, or nothing and a MobpackError."""
+    """Exports, compares and writes the model. On failure, writes nothing and raises a MobpackError."""
     refuse(request)
     refuse_missing()
     with store.scratch() as scratch:
@@ -90,35 +90,37 @@ def run(request: Request, store: Store, console: Console) -> Result:
 
 
 def refuse(request: Request) -> None:
-    """Raises for what cannot become a model, before PyTorch is started."""
+    """Raises an error for a request that cannot succeed, before PyTorch is started."""
     output = request.output
     if output.suffix != ".onnx":
-        raise ConfigError(f"{output}: the result is ONNX", hint=f"name it {output.stem}.onnx")
+        raise ConfigError(f"{output}: the output must be an .onnx file", hint=f"name it {output.stem}.onnx")
     if output.is_dir():
-        raise ConfigError(f"{output} is a folder", hint="give the name of a file")
+        raise ConfigError(f"{output} is a folder", hint="give a file name")
     folder = next(parent for parent in output.absolute().parents if parent.exists())
     if not os.access(folder, os.W_OK):
-        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or give another --output")
+        raise ToolError(f"cannot write to {folder}", hint="check its permissions, or choose another --output")
     if ":" not in request.factory:
         raise ConfigError(f"{request.factory}: expected module:factory", hint="for example: mobpack export nets:make")
     if request.opset > max_opset():
         raise ConfigError(
-            f"--opset {request.opset} is newer than ONNX Runtime knows ({max_opset()})",
-            hint=f"give {max_opset()} or less; without --opset it is one that all providers know",
+            f"--opset {request.opset} is newer than ONNX Runtime supports ({max_opset()})",
+            hint=f"use {max_opset()} or less, or omit --opset for one that all providers support",
         )
     if request.sample_count < 1:
-        raise ConfigError(f"--samples {request.sample_count}: at least the example is compared", hint="give 1 or more")
+        raise ConfigError(
+            f"--samples {request.sample_count}: at least one sample is needed, the example", hint="use 1 or more"
+        )
 
 
 def refuse_missing() -> None:
-    """Raises ToolError where PyTorch, or what it needs to write ONNX, is not installed."""
+    """Raises ToolError if PyTorch, or a package that it needs to write ONNX, is not installed."""
     for module, name in (("torch", "PyTorch"), ("onnxscript", "onnxscript, which PyTorch writes ONNX with,")):
         if find_spec(module) is None:
             raise ToolError(f"{name} is not installed in this Python", hint=f"run: {INSTALL}")
 
 
 def export(request: Request, scratch: Path, console: Console) -> Exported:
-    """Has a program of its own export and record. Raises what that says has failed, ModelError when it crashes."""
+    """Exports and records in a process of its own. Raises the error that it reports, or ModelError if it crashes."""
     answer: dict[str, Any] = {}
     with Program(["-m", "packager.workflows.export.child"], asdict(Job.of(request, scratch)), scratch) as program:
         program.close_stdin()
@@ -128,8 +130,8 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
                     console.warn(answer["warn"])
         except CrashError as error:
             raise ModelError(
-                f"PyTorch crashed while it exported {request.factory} ({error.signal})",
-                hint="run the module in Python alone; SIGKILL mostly means that there was not enough memory",
+                f"PyTorch crashed while exporting {request.factory} ({error.signal})",
+                hint="run the module in Python without mobpack; SIGKILL usually means that memory ran out",
             ) from error
     raise_failure(answer)
     return Exported(
@@ -145,7 +147,7 @@ def export(request: Request, scratch: Path, console: Console) -> Exported:
 
 
 def read(scratch: Path, exported: Exported, request: Request, console: Console) -> "ModelProto":
-    """The graph as it will be written. Raises ModelError when it is not what was asked for."""
+    """The graph to write. Raises ModelError if it does not match the request."""
     proto = graph.read(scratch / GRAPH)
     graph.refuse_other_opset(proto, request.opset)
     refuse_fixed(proto, exported, console)
@@ -156,27 +158,27 @@ def read(scratch: Path, exported: Exported, request: Request, console: Console) 
 
 
 def refuse_fixed(proto: "ModelProto", exported: Exported, console: Console) -> None:
-    """Raises ModelError for a dynamic dimension that came out as a constant; warns of two that became one."""
+    """Raises ModelError for a dynamic dimension that became a constant; warns about two that became one."""
     ports = {port.name: port for port in graph.ports(proto.graph.input)}
     for axis in exported.axes:
         made = ports[axis.input].dimensions[axis.axis]
         if isinstance(made, int):
             raise ModelError(
-                f"'{axis.name}' (axis {axis.axis} of input '{axis.input}') is always {made} in the graph: "
-                "something in forward fits that size alone",
-                hint="Python loops over it, int(x.shape[0]) and view(4, -1) do that; or leave --dynamic out",
+                f"'{axis.name}' (axis {axis.axis} of input '{axis.input}') is fixed to {made} in the graph: "
+                "code in forward works with that size only",
+                hint="avoid Python loops over it, int(x.shape[0]) and view(4, -1); or omit --dynamic",
             )
         if made != axis.name:
             console.warn(f"'{axis.name}' (axis {axis.axis} of input '{axis.input}') must always equal '{made}'")
 
 
 def warn_of_copies(proto: "ModelProto", exported: Exported, console: Console) -> None:
-    """Weights that layers share may be there once for each of them: transposed, for one."""
+    """Warns if PyTorch wrote a copy of shared weights for each layer, for example transposed."""
     weight_bytes = graph.weight_bytes(proto)
     if exported.shared and weight_bytes > 1.05 * exported.weight_bytes:
         console.warn(
-            f"layers share {', '.join(exported.shared)}, and PyTorch has written copies: the weights are "
-            f"{weight_bytes / exported.weight_bytes:.2f} times the module's"
+            f"layers share {', '.join(exported.shared)}, but PyTorch wrote copies: the weights are "
+            f"{weight_bytes / exported.weight_bytes:.2f} times as large as the module's"
         )
 
 
@@ -184,13 +186,13 @@ def warn_of_unused(proto: "ModelProto", console: Console) -> None:
     used = {name for node in proto.graph.node for name in taken_by(node)}
     for each in proto.graph.input:
         if each.name not in used:
-            console.warn(f"input '{each.name}' is used nowhere in the graph: leave it out of the factory's inputs")
+            console.warn(f"input '{each.name}' is unused in the graph: remove it from the factory's inputs")
 
 
 def compare(
     path: Path, exported: Exported, scratch: Path, request: Request, console: Console
 ) -> tuple[OutputResult, ...]:
-    """Raises ParityError when an output is over tolerance, unless forced."""
+    """Compares every output. Raises ParityError for one over tolerance, unless forced."""
     recorded = Recorded(folder=scratch, sizes=exported.sizes)
     errors = gate.compare(path, exported.outputs, recorded, scratch / "gate", rtol=request.rtol, atol=request.atol)
     refusal = gate.refusal(errors, request.output)
@@ -198,12 +200,12 @@ def compare(
         raise refusal
     for each in errors:
         if each.failure:
-            console.warn(f"output '{each.name}' on {each.failure}; written all the same, as --force asks")
+            console.warn(f"output '{each.name}' on {each.failure}; the model was written because of --force")
     return errors
 
 
 def keep(scratch: Path, folder: Path) -> None:
-    """Copies samples and PyTorch's outputs to the folders that `[parity] samples` and `recorded` name."""
+    """Copies samples and PyTorch's outputs to the folders for `[parity] samples` and `recorded`."""
     for kind in ("samples", "recorded"):
         with atomic_files(folder / kind) as unfinished:
             for file in sorted((scratch / kind).iterdir()):
@@ -212,7 +214,7 @@ def keep(scratch: Path, folder: Path) -> None:
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """For programs."""
+    """The result for `--json`."""
     return {
         "files": [str(file) for file in result.files],
         "size-bytes": result.size_bytes,

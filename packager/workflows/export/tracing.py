@@ -1,4 +1,4 @@
-"""From a PyTorch module to an ONNX graph with torch.onnx.export, and its failures in a sentence each."""
+"""Converts a PyTorch module to an ONNX graph with torch.onnx.export, and explains its failures."""
 
 import re
 import traceback
@@ -13,12 +13,12 @@ from packager.workflows.export.preparing import Prepared
 from packager.workflows.export.request import Axis, Job
 
 DATA_DEPENDENT = ("GuardOnDataDependentSymNode", "UserError", "Unsupported", "DataDependentOutputException")
-"""Errors of PyTorch's for code that decides by the numbers in a tensor."""
+"""PyTorch's errors for code that branches on tensor values"""
 NO_TRANSLATION = re.compile(r"No ONNX function found for <OpOverload\(op='([^']+)'")
 
 
 def traced(prepared: Prepared, axes: Sequence[Axis], example: Tensors, job: Job) -> Any:
-    """The ONNXProgram of a module; `example` is what it is traced with. Raises ModelError."""
+    """The ONNXProgram of a module, traced with `example`. Raises ModelError."""
     import torch
 
     given = prepared.given
@@ -44,7 +44,7 @@ def traced(prepared: Prepared, axes: Sequence[Axis], example: Tensors, job: Job)
 
 
 def in_words(error: BaseException, folder: Path) -> ModelError:
-    """A failure of torch.onnx.export, in one sentence and the user's own lines."""
+    """A failure of torch.onnx.export in one sentence, followed by the user's own lines."""
     chain = list(_causes(error))
     root = chain[-1]
     own = next((lines for each in reversed(chain) if (lines := own_lines(each, folder))), _quoted(chain, folder))
@@ -53,23 +53,23 @@ def in_words(error: BaseException, folder: Path) -> ModelError:
     if found := NO_TRANSLATION.search(text):
         return ModelError(
             "\n".join([f"PyTorch has no ONNX operator for {found[1]}", *own]),
-            hint="write it with other functions, or do it in the app before or after the model",
+            hint="replace it with other functions, or move it to the app, before or after the model",
         )
     if kind & {*DATA_DEPENDENT} and ("data-dependent" in text or "data dependent" in text.lower()):
         return ModelError(
-            "\n".join(["the module decides by the numbers in a tensor: a graph has no such branch", *own]),
-            hint="use torch.where, or torch.cond, or pass the decision as an argument of the factory",
+            "\n".join(["the module branches on the values of a tensor, which a graph cannot express", *own]),
+            hint="use torch.where or torch.cond, or make the decision an argument of the factory",
         )
     if "torch.export" not in str(error) and "step 1/3" not in str(error):
         return ModelError("\n".join([f"PyTorch cannot write the model as ONNX: {_last(root)}", *own]), hint=_HINT)
     return ModelError("\n".join([f"PyTorch cannot trace the module: {_last(root)}", *own]), hint=_HINT)
 
 
-_HINT = "torch.export.export(module, inputs) alone fails alike: its documentation lists what it takes"
+_HINT = "torch.export.export(module, inputs) fails in the same way; its documentation lists what it supports"
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """`error` and what it comes from, the first cause last."""
+    """`error` and its causes, the first cause last."""
     while error is not None:
         yield error
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
@@ -81,7 +81,7 @@ def _last(error: BaseException) -> str:
 
 
 def _quoted(chain: Sequence[BaseException], folder: Path) -> list[str]:
-    """The user's own lines that PyTorch quotes in its messages, where it has no traceback of them."""
+    """The user's lines that PyTorch quotes in its messages, used when it has no traceback of them."""
     for each in chain:
         found = re.findall(r'File "([^"]+)", line (\d+), in (\w+)\n\s+(.+)', str(each))
         own = [match for match in found if Path(match[0]).is_relative_to(folder)]
@@ -91,14 +91,14 @@ def _quoted(chain: Sequence[BaseException], folder: Path) -> list[str]:
 
 
 def _dynamic(name: str, axes: Sequence[Axis]) -> dict[int, Any]:
-    """Axis -> dimension of the input `name`, as torch.export wants it."""
+    """Axis -> dimension of the input `name`, in torch.export's format."""
     from torch.export import Dim
 
     return {each.axis: Dim(each.name) for each in axes if each.input == name}
 
 
 def _by_parameter(module: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """Arguments by the parameter that takes them: those of `*images` together."""
+    """Arguments by parameter; those of `*images` together."""
     import inspect
 
     return dict(inspect.signature(module.forward).bind(*positional, **named).arguments)

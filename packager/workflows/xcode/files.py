@@ -1,4 +1,4 @@
-"""The files of ours beside a project: the script, and the lists of what it reads and makes."""
+"""Files that mobpack writes beside an Xcode project: the script, and the lists of its inputs and outputs."""
 
 import os
 import re
@@ -16,12 +16,12 @@ SCRIPT = "mobpack-build.sh"
 INPUTS = "mobpack-inputs.xcfilelist"
 OUTPUTS = "mobpack-outputs.xcfilelist"
 UNUSABLE = re.compile(r"[\x00-\x1f\x7f$]")
-"""Xcode reads a `$` as the start of one of its settings."""
+"""Characters that Xcode cannot read in paths: it expands `$` as a build setting."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where things lie on this machine; the files that are written know each other by relative paths alone."""
+    """Folders on this machine; written files refer to each other by relative paths only."""
 
     config: Path
     """mobpack.toml"""
@@ -35,7 +35,7 @@ class Layout:
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptView:
-    """mobpack-build.sh; paths are words of a shell, relative to the script's folder."""
+    """mobpack-build.sh; paths are shell words, relative to the script's folder."""
 
     folder: str
     """of the project file"""
@@ -46,7 +46,7 @@ class ScriptView:
 
 
 def integration(layout: Layout, package: SwiftPackage, inputs: Iterable[Path]) -> Mapping[str, str]:
-    """The texts by their names in `layout.out`. Raises ConfigError for a path that Xcode cannot be told."""
+    """File names in `layout.out` -> texts. Raises ConfigError for a path that Xcode cannot read."""
     view = ScriptView(
         folder=shlex.quote(relative(layout.config.parent, layout.out)),
         config=shlex.quote(layout.config.name),
@@ -61,7 +61,7 @@ def integration(layout: Layout, package: SwiftPackage, inputs: Iterable[Path]) -
 
 
 def write(texts: Mapping[str, str], out: Path) -> tuple[Path, ...]:
-    """Writes those of `texts` that are not there yet as they are, and says which: Xcode looks at dates.
+    """Writes those of `texts` that changed, and returns their paths: Xcode compares modification times.
 
     Raises ToolError when the folder cannot be written to.
     """
@@ -85,15 +85,16 @@ def file_list(paths: Iterable[Path], source_root: Path) -> str:
 
 
 def in_xcode(path: Path, source_root: Path) -> str:
-    """`path` as Xcode's file lists and phases name it."""
+    """`path` as written in Xcode's file lists and phases."""
     found = relative(path, source_root)
     if UNUSABLE.search(found):
         raise ConfigError(
-            f"Xcode cannot be told of {path}", hint="rename it without dollar signs and control characters"
+            f"Xcode cannot read the path {path}",
+            hint="rename it: Xcode's file lists allow no dollar signs or control characters",
         )
     return f"$(SRCROOT)/{found}"
 
 
 def relative(path: Path, folder: Path) -> str:
-    """The way from `folder` to `path`, links followed."""
+    """Relative path from `folder` to `path`, links resolved."""
     return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()

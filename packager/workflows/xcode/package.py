@@ -1,4 +1,4 @@
-"""The Swift package that a build has left, as Xcode sees it."""
+"""The Swift package of an earlier build, as Xcode uses it."""
 
 import json
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ FRAMEWORKS = "Frameworks"
 
 @dataclass(frozen=True, kw_only=True)
 class SwiftPackage:
-    """A package that an app adds by its path."""
+    """A Swift package that an app adds by path."""
 
     folder: Path
     product: str
-    """what an app links, and imports"""
+    """product that apps link and import"""
     files: tuple[Path, ...]
-    """what Xcode compiles, copies or links of it, sorted"""
+    """files that Xcode compiles, copies or links, sorted"""
 
 
 def find_package(dist: Path, name: str, config: Path) -> SwiftPackage:
-    """The package `name` in the release folder `dist`. Raises ConfigError where no build has left one."""
+    """The package `name` in the release folder `dist`. Raises ConfigError if no build has written one."""
     folder = dist / "swift" / name
     build = f"mobpack build --config {config} --target ios --out {dist}"
     if not (folder / "Package.swift").is_file():
         raise ConfigError(
-            f"no Swift package in {folder}", hint=f"Xcode opens it before it runs any script; run {build}"
+            f"no Swift package in {folder}", hint=f"Xcode resolves packages before it runs scripts; first run {build}"
         )
     refuse_other_targets(dist)
     return SwiftPackage(folder=folder, product=product_of(folder, build), files=files_of(folder))
 
 
 def refuse_other_targets(dist: Path) -> None:
-    """Raises ConfigError for a release with packages that a build for iOS alone would drop."""
+    """Raises ConfigError for a release with packages of other targets, which an iOS-only build would remove."""
     try:
         manifest = json.loads((dist / MANIFEST).read_text(encoding="utf-8"))
         others = sorted({each["target"] for each in manifest["artifacts"]} - {"ios"})
@@ -42,21 +42,21 @@ def refuse_other_targets(dist: Path) -> None:
         raise ConfigError(f"{dist / MANIFEST} cannot be read: {error}", hint="run mobpack build again") from error
     if others:
         raise ConfigError(
-            f"{dist} holds packages for {', '.join(others)} too, and Xcode builds those for iOS alone",
+            f"{dist} also holds packages for {', '.join(others)}, which an iOS build in Xcode would remove",
             hint="run mobpack build --target ios --out dist-ios, then mobpack xcode --dist dist-ios",
         )
 
 
 def product_of(folder: Path, build: str) -> str:
-    """The module with Swift code: the one that has a C module of its own, called the same with a C before it."""
+    """The Swift module: the one that has a C module named C<module> beside it."""
     modules = {path.name for path in (folder / "Sources").glob("*") if path.is_dir()}
     found = sorted(name for name in modules if f"C{name}" in modules)
     if len(found) != 1:
-        raise ConfigError(f"{folder} is not a package that mobpack has built", hint=f"run {build}")
+        raise ConfigError(f"{folder} is not a package built by mobpack", hint=f"run {build}")
     return found[0]
 
 
 def files_of(folder: Path) -> tuple[Path, ...]:
-    """Package.swift, every source and resource, and frameworks, each of which is one thing to Xcode."""
+    """Package.swift, sources, resources, and frameworks, each of which counts as one file in Xcode."""
     sources = [path for path in (folder / "Sources").rglob("*") if path.is_file()]
     return tuple(sorted([folder / "Package.swift", *sources, *(folder / FRAMEWORKS).glob("*.xcframework")]))

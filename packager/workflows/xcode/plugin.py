@@ -1,4 +1,5 @@
-"""A SwiftPM package with a build-tool plugin that runs `mobpack build`, and ONNX Runtime for what that makes."""
+"""A SwiftPM package with a build-tool plugin that runs `mobpack build`, and the ONNX Runtime that the built code
+needs."""
 
 import json
 import re
@@ -23,7 +24,7 @@ CODE = "Plugins/MobpackPlugin/MobpackPlugin.swift"
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkView:
-    """Where ONNX Runtime comes from: a path in the package, or an archive."""
+    """Source of ONNX Runtime: a path in the package, or an archive's address."""
 
     name: str
     path: str
@@ -65,7 +66,7 @@ def write_plugin(out: Path, package: SwiftPackage, config: Path, inputs: Iterabl
 
 
 def plugin(package: SwiftPackage, config: Path, inputs: Iterable[Path]) -> Sources:
-    """The files of the plugin's package but for frameworks."""
+    """The files of the plugin's package, without frameworks."""
     view = PluginView(
         config=config.name,
         inputs=tuple(sorted({relative(path, config.parent) for path in inputs})),
@@ -85,8 +86,8 @@ def plugin(package: SwiftPackage, config: Path, inputs: Iterable[Path]) -> Sourc
 
 
 def outputs_of(package: SwiftPackage) -> Iterator[str]:
-    """What becomes part of a target, below the release's folder: the models' folder is one thing, so that SwiftPM keeps
-    what is in it as it lies there."""
+    """Outputs of the plugin, relative to the release's folder. The models' folder is one output, so that SwiftPM keeps
+    its structure."""
     top = package.folder.parents[1]
     home = package.folder / "Sources" / package.product
     resources = home / "Resources"
@@ -97,23 +98,23 @@ def outputs_of(package: SwiftPackage) -> Iterator[str]:
 
 
 def manifest_view(package: SwiftPackage) -> ManifestView:
-    """What the built package's own manifest says of its runtime and systems."""
+    """Runtime and system versions from the built package's manifest."""
     text = (package.folder / "Package.swift").read_text(encoding="utf-8")
     return ManifestView(
         swift_tools=str(downloads.pins()["ios"]["swift-tools"]),
         c_module=f"C{package.product}",
         framework=FrameworkView(
-            name=said(text.partition(".binaryTarget(")[2], "name: "),
-            path=said(text, "path: "),
-            url=said(text, "url: "),
-            checksum=said(text, "checksum: "),
+            name=literal_after(text.partition(".binaryTarget(")[2], "name: "),
+            path=literal_after(text, "path: "),
+            url=literal_after(text, "url: "),
+            checksum=literal_after(text, "checksum: "),
         ),
-        min_ios=said(text, ".iOS("),
-        min_macos=said(text, ".macOS("),
+        min_ios=literal_after(text, ".iOS("),
+        min_macos=literal_after(text, ".macOS("),
     )
 
 
-def said(manifest: str, before: str) -> str:
-    """The text literal behind `before`; empty where there is none."""
+def literal_after(manifest: str, before: str) -> str:
+    """The string literal after `before`; empty if there is none."""
     found = re.search(re.escape(before) + r'"([^"\\]*)"', manifest)
     return found[1] if found else ""

@@ -1,4 +1,4 @@
-"""A project.pbxproj, read and written with the library pbxproj: what it does not understand is never written."""
+"""Reads and writes project.pbxproj with the library pbxproj; projects that it does not understand are never written."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ APPLICATION = "com.apple.product-type.application"
 def read_project(path: Path) -> "XcodeProject":
     """The project in the folder `path`.
 
-    Raises ToolError without the library, ConfigError for what is no project, is damaged, or has something that would
-    be lost by writing it again.
+    Raises ToolError without the library, ConfigError if `path` is not a project, is damaged, or holds data that
+    rewriting would lose.
     """
     library()
     from pbxproj import XcodeProject
@@ -32,11 +32,11 @@ def read_project(path: Path) -> "XcodeProject":
     try:
         text = user_files.read_text(file, limit_bytes=MAX_BYTES)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file} cannot be read: {error}", hint="give the App.xcodeproj of your app") from error
+        raise ConfigError(f"{file} cannot be read: {error}", hint="pass the folder App.xcodeproj of the app") from error
     tree = parsed(text, file)
     project = XcodeProject(tree, str(file))
     if not text.startswith(START) or has_unknown_escapes(text) or parsed(repr(project), file) != tree:
-        raise ConfigError(f"{file} is not written as Xcode writes it", hint="open the project in Xcode and save it")
+        raise ConfigError(f"{file} is not in Xcode's format", hint="open the project in Xcode and save it")
     return project
 
 
@@ -45,18 +45,19 @@ def library() -> None:
         import pbxproj  # noqa: F401
     except ImportError as error:
         raise ToolError(
-            "projects are edited with the library pbxproj, which is missing", hint="pip install 'mobpack[xcode]'"
+            "the library pbxproj, which edits Xcode projects, is not installed",
+            hint="run: pip install 'mobpack[xcode]'",
         ) from error
 
 
 def parsed(text: str, file: Path) -> Mapping[str, Any]:
-    """The property list as dictionaries, lists and texts. Raises ConfigError for one that is damaged."""
+    """The property list as dictionaries, lists and texts. Raises ConfigError if it is damaged."""
     from openstep_parser import OpenStepDecoder
 
     try:
         tree = OpenStepDecoder.ParseFromString(text)
         is_project = tree["rootObject"] in tree["objects"]
-    except Exception as error:  # of no class of its own, or an IndexError where the text ends
+    except Exception as error:  # the parser raises plain Exception, or IndexError where the text ends
         raise ConfigError(f"{file} is damaged: {error}", hint="restore it, then run mobpack xcode again") from error
     if not is_project:
         raise ConfigError(
@@ -66,12 +67,12 @@ def parsed(text: str, file: Path) -> Mapping[str, Any]:
 
 
 def has_unknown_escapes(text: str) -> bool:
-    """Whether the library would read a backslash as itself, and then write two."""
+    """Whether the text has escapes that the library would read as backslashes and write back doubled."""
     return any(letter not in KNOWN_ESCAPES for letter in re.findall(r"\\(.)", text, re.DOTALL))
 
 
 def write_project(project: "XcodeProject", path: Path) -> bool:
-    """Writes the project into the folder `path` unless it says the same already; gives whether it was written."""
+    """Writes the project into the folder `path` if it changed; returns whether it did."""
     file = path / FILE
     content = f"{project!r}\n".encode()
     if content == file.read_bytes():
@@ -82,7 +83,7 @@ def write_project(project: "XcodeProject", path: Path) -> bool:
 
 
 def app_target(project: "XcodeProject", name: str) -> Any:
-    """The target `name`, or without a name the only application. Raises ConfigError where there is no such target."""
+    """The target `name`; without a name, the only application. Raises ConfigError if there is no such target."""
     targets = {target.name: target for target in project.objects.get_objects_in_section("PBXNativeTarget")}
     applications = [target for target in targets.values() if target["productType"] == APPLICATION]
     if not name and len(applications) == 1:

@@ -1,9 +1,9 @@
-"""Edits an Xcode project: a target that runs the script, and an app that waits for it and links the Swift package.
+"""Edits an Xcode project: adds a target that runs the script, makes the app depend on it, and links the Swift package.
 
-The script has a target of its own. In the app's own phases it would wait for the package, as everything of the app
-does, while the package's sources, being outputs of the script, wait for it: Xcode calls that a cycle. (Open source's
-swift-build: ShellScriptTaskProducer orders a script behind target-begin, which TargetOrderTaskProducer orders behind
-the end of every target depended on.)
+The script needs a target of its own. As a phase of the app it would wait for the package, while the package's sources,
+which are outputs of the script, would wait for the script: a cycle in Xcode. (In Apple's open-source swift-build,
+ShellScriptTaskProducer orders a script after target-begin, which TargetOrderTaskProducer orders after the end of every
+target depended on.)
 """
 
 import hashlib
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
     from pbxproj import XcodeProject
 
 LOCAL_PACKAGES = 60
-"""the objectVersion that Xcode 15 gives a project with references to local packages"""
+"""objectVersion of Xcode 15 for projects with local package references"""
 NO_SANDBOX = "ENABLE_USER_SCRIPT_SANDBOXING"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wiring:
-    """What a project gets; paths as Xcode names them."""
+    """Edits to make in a project; paths as Xcode names them."""
 
     name: str
-    """of the target that runs the script"""
+    """name of the target that runs the script"""
     package: str
     """path of the Swift package, relative to the project's folder"""
     product: str
     script: str
-    """what the phase runs, a shell command"""
+    """shell command of the phase"""
     inputs: str
     outputs: str
 
 
 def wiring(layout: Layout, package: SwiftPackage) -> Wiring:
-    """What a project in `layout.source_root` gets for `package`."""
+    """The edits that add `package` to a project in `layout.source_root`."""
     script = relative(layout.out / SCRIPT, layout.source_root)
     return Wiring(
         name=f"mobpack {package.folder.name}",
@@ -52,7 +52,7 @@ def wiring(layout: Layout, package: SwiftPackage) -> Wiring:
 
 
 def wire(project: "XcodeProject", app: Any, wiring: Wiring) -> None:
-    """Adds everything of `wiring` that is not there yet, and corrects what is; names in a project stay the same."""
+    """Adds the missing parts of `wiring` and corrects existing ones; names in the project are kept."""
     builder = add_builder(project, app, wiring)
     add_dependency(project, app, builder)
     link_package(project, app, wiring)
@@ -61,7 +61,7 @@ def wire(project: "XcodeProject", app: Any, wiring: Wiring) -> None:
 
 
 def add_builder(project: "XcodeProject", app: Any, wiring: Wiring) -> Any:
-    """The target without a product, whose only phase is the script."""
+    """The aggregate target, whose only phase runs the script."""
     fields = {
         "buildConfigurationList": str(add_settings(project, app, wiring).get_id()),
         "buildPhases": [str(add_script(project, wiring).get_id())],
@@ -91,7 +91,7 @@ def add_script(project: "XcodeProject", wiring: Wiring) -> Any:
 
 
 def add_settings(project: "XcodeProject", app: Any, wiring: Wiring) -> Any:
-    """The script's build settings, for every configuration that the app has."""
+    """Build settings of the script's target, for every configuration of the app."""
     theirs = project.objects[app.buildConfigurationList]
     settings = {"PRODUCT_NAME": "$(TARGET_NAME)", NO_SANDBOX: "NO"}
     ours = [
@@ -107,7 +107,7 @@ def add_settings(project: "XcodeProject", app: Any, wiring: Wiring) -> Any:
 
 
 def add_dependency(project: "XcodeProject", app: Any, builder: Any) -> None:
-    """Lets the app wait for the script's target."""
+    """Makes the app depend on the script's target."""
     role = f"{app.name} waits for {builder.name}"
     proxy = put(
         project,
@@ -130,7 +130,7 @@ def add_dependency(project: "XcodeProject", app: Any, builder: Any) -> None:
 
 
 def link_package(project: "XcodeProject", app: Any, wiring: Wiring) -> None:
-    """Makes the package part of the project and links its product, unless somebody has done so in Xcode."""
+    """Adds the package to the project and links its product, unless it was already linked in Xcode."""
     reference = existing(project, "XCLocalSwiftPackageReference", "relativePath", wiring.package)
     reference = reference or put(
         project, "XCLocalSwiftPackageReference", wiring.package, {"relativePath": wiring.package}
@@ -149,7 +149,7 @@ def link_package(project: "XcodeProject", app: Any, wiring: Wiring) -> None:
     include(app, "packageProductDependencies", product)
     phase = frameworks_phase(project, app)
     build_file = put(project, "PBXBuildFile", role, {"productRef": str(product.get_id())})
-    build_file._section = phase._get_comment()  # what the library prints behind its name
+    build_file._section = phase._get_comment()  # comment that pbxproj prints after the name
     include(phase, "files", build_file)
 
 
@@ -173,7 +173,8 @@ def existing(project: "XcodeProject", isa: str, field: str, value: str) -> Any:
 
 
 def put(project: "XcodeProject", isa: str, role: str, fields: Mapping[str, object]) -> Any:
-    """The object of the class `isa` that plays `role`: its id comes from both, so that a second run finds it."""
+    """Creates or replaces the object of class `isa` and role `role`; its id derives from both, so that a second run
+    finds it."""
     import pbxproj
 
     identity = hashlib.sha256(f"mobpack {isa} {role}".encode()).hexdigest()[:24].upper()
@@ -185,7 +186,7 @@ def put(project: "XcodeProject", isa: str, role: str, fields: Mapping[str, objec
 
 
 def include(owner: Any, field: str, member: Any) -> None:
-    """Puts `member` at the end of a list of ids, where it is not in it."""
+    """Appends `member` to a list of ids unless it is already there."""
     members = owner.get(field, None)
     if members is None:
         members = []
