@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from packager.core.characters import in_markup, in_one_line
 from packager.core.values import Sources
+from packager.files.installed import templates_folder
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
 SWIFT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 SWIFT_GROUPED = 1_000_000
 """from this number on, Swift's formatter groups digits"""
-
-
-def templates_folder() -> Path:
-    """`templates/`: inside the installed package, or at the repository's root in an editable install."""
-    installed = Path(__file__).with_name("templates")
-    return installed if installed.is_dir() else Path(__file__).parents[1] / "templates"
 
 
 def render(template: str, view: "DataclassInstance") -> str:

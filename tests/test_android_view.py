@@ -13,8 +13,9 @@ from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.values import Choice, ElementType, Package, Signature, Style
 from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
 from packager.plan import NO_PACKING
-from packager.render import kdoc_code, kotlin_string, templates_folder
+from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
 from packager.targets.android.view import FileView
 from tests.golden.cases import CASES, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs

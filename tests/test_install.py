@@ -81,7 +81,11 @@ def test_an_installed_mobpack_finds_its_templates(built: tuple[Path, Path], kind
         capture_output=True,
     )
     found = subprocess.run(
-        [sys.executable, "-c", "from packager import render; print(render.__file__); print(render.templates_folder())"],
+        [
+            sys.executable,
+            "-c",
+            "from packager.files import installed; print(installed.__file__); print(installed.templates_folder())",
+        ],
         check=True,
         capture_output=True,
         text=True,
@@ -95,6 +99,7 @@ def test_an_installed_mobpack_finds_its_templates(built: tuple[Path, Path], kind
 
 
 def test_this_editable_install_finds_the_templates_in_the_repository() -> None:
-    from packager import render
 
-    assert render.templates_folder() == ROOT / "templates"
+    from packager.files import installed
+
+    assert installed.templates_folder() == ROOT / "templates"

@@ -21,9 +21,10 @@ from packager.core.findings import Report
 from packager.core.names import pascal_case
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.processes import downloads
-from packager.render import templates_folder, write_sources
+from packager.render import write_sources
 from packager.targets.ios import Ios, podspec, texts
 from packager.targets.ios.view import IosView
 from packager.verification import evidence

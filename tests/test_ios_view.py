@@ -9,7 +9,7 @@ import pytest
 from packager.core.errors import ModelError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Signature, TensorSpec
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from packager.targets.apple import SYSTEM_MODULES
 from packager.targets.ios import Ios, swift
 from packager.targets.ios.runtime import runtime_view

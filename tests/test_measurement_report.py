@@ -13,6 +13,7 @@ import pytest
 from jinja2 import Environment, meta
 
 from packager.core.values import FloatLayer
+from packager.files.installed import templates_folder
 from packager.quantization.measurement import (
     Evaluation,
     Latency,
@@ -30,7 +31,7 @@ from packager.quantization.measurement import page as views
 from packager.quantization.measurement import plot as plots
 from packager.quantization.measurement.page import TEMPLATE, page
 from packager.quantization.measurement.plot import plot
-from packager.render import environment, templates_folder
+from packager.render import environment
 
 ODD = 'conv<script>alert("1")</script>&amp;\'é'
 VOID = {"meta", "line"}

@@ -2,11 +2,11 @@
 
 import pytest
 
+from packager.files.installed import templates_folder
 from packager.providers import PROVIDERS
 from packager.providers.nnapi import Nnapi
 from packager.providers.qnn import Qnn
 from packager.providers.xnnpack import Xnnpack
-from packager.render import templates_folder
 from packager.targets.android.target import KNOWN
 
 

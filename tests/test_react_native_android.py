@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from tests.disks import tiny_disk
 from tests.toolchain import jvm, react_native_api
 from tests.toolchain.class_files import Member

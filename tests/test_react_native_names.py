@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from packager.core.errors import ConfigError
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from packager.targets.react_native import ReactNative, naming, texts, typed
 from tests.golden.cases import CONTRACTS
 from tests.test_react_native_target import VISION

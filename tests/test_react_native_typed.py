@@ -27,7 +27,8 @@ from packager.core.contract import (
 )
 from packager.core.findings import Report
 from packager.core.values import Choice, Package, Plan, TensorSpec
-from packager.render import templates_folder, write_sources
+from packager.files.installed import templates_folder
+from packager.render import write_sources
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative, naming, typed, typed_view

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from packager.core.characters import in_one_line, shown
+from packager.files.installed import templates_folder
 from packager.render import (
     cpp_string,
     environment,
@@ -26,7 +27,6 @@ from packager.render import (
     swift_doc,
     swift_integer,
     swift_string,
-    templates_folder,
     ts_doc,
     ts_string,
 )

@@ -10,7 +10,8 @@ import pytest
 from jinja2 import Environment, meta
 
 from packager.core.findings import Report
-from packager.render import environment, templates_folder
+from packager.files.installed import templates_folder
+from packager.render import environment
 from packager.reporting import Extras, document, page
 from packager.reporting import views as views_module
 from packager.reporting.comparisons import model_views, numbers

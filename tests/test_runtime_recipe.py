@@ -13,7 +13,8 @@ from jinja2 import Environment, meta
 
 from packager.cli.runtime import runtime
 from packager.core.errors import ConfigError, ToolError
-from packager.render import environment, templates_folder
+from packager.files.installed import templates_folder
+from packager.render import environment
 from packager.runtimes import recipe as recipes
 from packager.runtimes.recipe import recipe
 

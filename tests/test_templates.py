@@ -7,9 +7,10 @@ from pathlib import PurePosixPath
 import pytest
 from jinja2 import Environment, meta
 
+from packager.files.installed import templates_folder
 from packager.quantization.measurement import page, plot
 from packager.release import maven
-from packager.render import environment, templates_folder
+from packager.render import environment
 from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets import dimensions, golden

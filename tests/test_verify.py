@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from packager.targets.ends import BLOCK_BYTES, ends_sha256
 
 OPTION = "How the files of a model are checked when it is loaded"

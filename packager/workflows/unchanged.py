@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from packager.files.atomic import atomic_file
 from packager.files.hashes import known_sha256, sha256_of
+from packager.files.installed import PACKAGE, templates_folder
 from packager.files.user_cache import cache_folder
-from packager.render import templates_folder
 
 if TYPE_CHECKING:
     from packager.config import Config
 
-PACKAGE = Path(__file__).parents[1]
 RACY_NS = 2_000_000_000
 """Two changes of a file within this time may leave the same time of change: FAT counts in steps of two seconds."""
 KEPT_DAYS = 30

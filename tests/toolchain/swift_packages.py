@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from tests.golden.cases import GOLDEN
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models

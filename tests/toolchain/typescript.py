@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from tests.toolchain import node
 from tests.toolchain.node import Finished
 

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from packager.render import templates_folder
+from packager.files.installed import PACKAGE, templates_folder
 
 FROM = re.compile(r"from ([a-zA-Z_][\w.]*) import (\([^)]*\)|[^\n]*)")
 IMPORT = re.compile(r"import ([a-zA-Z_][\w.]*)")
@@ -66,7 +66,7 @@ def _modules(code: Code) -> Mapping[str, Path]:
     return {code.name(path)[:-3].replace("/", ".").removesuffix(".__init__"): path for path in paths}
 
 
-INSTALLED = Code(package=Path(__file__).parents[2], templates=templates_folder())
+INSTALLED = Code(package=PACKAGE, templates=templates_folder())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
+from packager.files.installed import templates_folder
 from packager.files.zips import write_zip
 from packager.processes import commands, downloads
-from packager.render import templates_folder
 from packager.targets.android.aar import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"

@@ -11,11 +11,11 @@ from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
 from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import PROVIDERS
-from packager.render import templates_folder
 from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view

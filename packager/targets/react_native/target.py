@@ -9,9 +9,9 @@ from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Sources
 from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
-from packager.render import templates_folder
 from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
 from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from packager.render import render, templates_folder
+from packager.files.installed import templates_folder
+from packager.render import render
 from packager.targets.react_native.view import NamesView, ReactNativeView
 
 ROOT = PurePosixPath("react_native")

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Timer
 from typing import IO, Any
 
-from packager.render import templates_folder
+from packager.files.installed import templates_folder
 from tests.toolchain import node
 from tests.toolchain.react_native.download.server import Certificate
 
