@@ -238,7 +238,7 @@ class TestReference:
         assert Reference(largest_mib=15).cannot_open(model) == refusal
 
     def test_files_in_ort_format_are_not_for_it(self) -> None:
-        assert "no ORT format" in Reference().cannot_open(Runnable(path=Path("m.ort")))
+        assert "does not read ORT format" in Reference().cannot_open(Runnable(path=Path("m.ort")))
 
     def test_bytes_that_are_no_model_are_refused_not_a_traceback(self, tmp_path: Path) -> None:
         (tmp_path / "m.onnx").write_bytes(b"not a model")

@@ -1,4 +1,4 @@
-"""What runs models. Adding one: a file and a line here."""
+"""Programs that run models. To add one: a file and a line here."""
 
 from collections.abc import Callable, Mapping
 
@@ -30,11 +30,11 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     X8664.NAME: lambda interpreter: (X8664(),),
     Xnnpack.NAME: lambda interpreter: (Xnnpack(),),
 }
-"""Name -> the runners of that name, one for each processor. They take the interpreter that the user names for them in
-`[parity.interpreters]`, or empty; `recorded` its folder."""
+"""Name -> the runners of that name, one for each processor. The argument is the interpreter that the user names for
+them in `[parity.interpreters]`, or empty; for `recorded` it is the folder."""
 
 RECORDED = Recorded.NAME
 INTERPRETED = (Cuda.NAME, Tensorrt.NAME, TensorrtNative.NAME)
-"""those that run in an interpreter of the user's, where one is named"""
+"""Runners that use the user's interpreter, if one is named."""
 
 __all__ = ["ANY", "GRAPH", "INTERPRETED", "ORIGINAL", "RECORDED", "RUNNERS", "Outcome", "Runnable", "Runner", "Session"]
