@@ -330,7 +330,7 @@ def test_sequences_are_left_out_and_noted(tmp_path: Path) -> None:
 
     found = bisected(tmp_path, side(tmp_path, model(0), "a"), side(tmp_path, model(1)), x(4, 8))
     assert (found.kind, found.node) == (Kind.NODE, "at")
-    assert found.notes == ("'s' is no tensor but a sequence",)
+    assert found.notes == ("'s' is not a tensor but a sequence",)
     graph = onnx.load(tmp_path / "evidence" / "node.onnx").graph
     assert [node.op_type for node in graph.node] == ["SplitToSequence", "SequenceAt"]
 

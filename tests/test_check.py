@@ -207,11 +207,11 @@ def test_a_provider_that_nobody_could_ask_is_said_to_be_skipped(checked: Answer,
 @pytest.mark.parametrize(
     ("model", "gate", "message", "hint"),
     [
-        ("net", "max-partitions=1", "2 partitions, at most 1 are allowed", "the nodes that cut the graph"),
+        ("net", "max-partitions=1", "2 partitions, at most 1 are allowed", "the nodes that split the graph"),
         (
             "nothing",
             "min-share=.905",
-            "runs 0.0% of the multiply-adds, less than 90.5%",
+            "runs 0.0% of the MACs, less than 90.5%",
             "the nodes it leaves to the CPU",
         ),
     ],
@@ -340,7 +340,7 @@ def test_a_project_for_xcode_is_emitted_on_top(mobpack: Mobpack, folder: Path) -
 
 def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(mobpack: Mobpack) -> None:
     arguments = ("check", "nothing.onnx", "-t", "ios", *PLAIN)
-    warning = "coreml on ios takes nothing of model 'nothing': the CPU runs it all"
+    warning = "coreml on ios takes no node of model 'nothing': the CPU runs it all"
 
     lax = mobpack(*arguments, "--json")
     assert lax.code == 0

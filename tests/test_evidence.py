@@ -125,7 +125,7 @@ def test_a_later_failure_replaces_the_evidence_and_other_folders_are_left_alone(
     (folder / "mine" / "thesis.txt").write_text("x")
     refused = mobpack(*again, "--evidence", "mine")
     assert refused.returncode == ConfigError.EXIT_CODE
-    assert "mine exists and is not evidence of mobpack's" in refused.stderr
+    assert "mine exists and is not mobpack's evidence" in refused.stderr
     assert "choose another folder with --evidence" in refused.stderr
     assert [path.name for path in (folder / "mine").iterdir()] == ["thesis.txt"]
 

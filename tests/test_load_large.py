@@ -51,7 +51,7 @@ def test_calls_in_branches_count_and_so_do_functions_of_functions(tmp_path: Path
     for _ in range(LIMIT // 10_000):
         branch.node.add().CopyFrom(branch.node[0])
     model.graph.CopyFrom(graph.graph)
-    with pytest.raises(ModelError, match="its functions stand for"):
+    with pytest.raises(ModelError, match="its functions expand to"):
         models.load(saved(tmp_path / "m.onnx", model), "m")
 
 

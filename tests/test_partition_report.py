@@ -242,11 +242,11 @@ def test_a_partition_within_the_gates_passes(gates: Gates) -> None:
         (
             Gates(max_partitions=2),
             "model 'net' on android, qnn: 3 partitions, at most 2 are allowed",
-            "mobpack check names the nodes that cut the graph",
+            "mobpack check names the nodes that split the graph",
         ),
         (
             Gates(min_share=0.501),
-            "model 'net' on android, qnn: runs 50.0% of the multiply-adds, less than 50.1%",
+            "model 'net' on android, qnn: runs 50.0% of the MACs, less than 50.1%",
             "mobpack check names the nodes it leaves to the CPU",
         ),
     ],
@@ -265,7 +265,7 @@ def test_one_poor_provider_among_good_ones_is_enough() -> None:
 
 
 def test_a_share_that_nobody_can_name_is_none() -> None:
-    with pytest.raises(GateError, match=r"runs 0\.0% of the multiply-adds, less than 1\.0%"):
+    with pytest.raises(GateError, match=r"runs 0\.0% of the MACs, less than 1\.0%"):
         enforce_partition_gates((judged(share=None),), Gates(min_share=0.01))
 
 

@@ -144,7 +144,7 @@ def test_files_that_compute_in_16_bits_are_for_processors_that_do(monkeypatch: p
     model = Runnable(path=Path("model.ort"), needs_fp16=True)
     unable = [core for core in CORES if Arm64(cpu=core).cannot_open(model)]
     assert unable == ["cortex-a53"]
-    assert "16 bits, which the cortex-a53 cannot" in Arm64(cpu="cortex-a53").cannot_open(model)
+    assert "16 bits, which the cortex-a53 is too old for" in Arm64(cpu="cortex-a53").cannot_open(model)
     assert "16 bits" in X8664().cannot_open(model)
     other = Runnable(path=Path("model.ort"))
     assert {core.cannot_open(other) for core in arm64_runners()} == {X8664().cannot_open(other)} == {""}
@@ -164,7 +164,7 @@ def test_qnn_opens_no_program_that_was_compiled_for_one_chip(tmp_path: Path) -> 
     program = onnx.helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", ep_cache_context="a.bin")
     model = onnx_model(RELU)
     model.graph.node[0].CopyFrom(program)
-    assert "only that chip runs" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
+    assert "runs only on that chip" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
     assert Qnn().cannot_open(Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU)))) == ""
     (tmp_path / "empty.onnx").write_bytes(b"")
     assert Qnn().cannot_open(Runnable(path=tmp_path / "empty.onnx")) == "", "whoever opens it says so"

@@ -1,4 +1,4 @@
-"""Leaves behind what shows a fault: the node alone, what it was given, what came out, and a program that runs it."""
+"""Writes files that reproduce a fault: the node alone, its inputs, its outputs, and a program that runs it."""
 
 import json
 import shutil
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 INSIDE_BYTES = 64 << 20
-"""Weights up to this size are in the model itself."""
+"""Maximum size of weights in the model itself."""
 PROGRAM = Path(__file__).with_name("reproduce.py")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What is to be shown."""
+    """The fault to reproduce."""
 
     piece: "ModelProto"
     """its external data lie in `subject`'s folder"""
     subject: BisectionSubject
     """the side that is wrong"""
     reference: str
-    """the other one, in words"""
+    """the other side, in words"""
     inputs: "Mapping[str, NDArray[Any]]"
     expected: "Mapping[str, NDArray[Any]]"
     actual: "Mapping[str, NDArray[Any]]"
-    """nothing where the side does not run on the inputs"""
+    """empty if the side does not run on the inputs"""
     words: str
 
 
 def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path:
-    """Fills `folder`, which is made, and returns it. The same case gives the same bytes."""
+    """Fills `folder`, which is created, and returns it. The same case gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     total = sum(size_of(tensor) for tensor in case.piece.graph.initializer)
     write_external(
