@@ -257,7 +257,7 @@ def test_what_a_runtime_makes_of_right_nodes_wherever_is_told_as_that(tmp_path: 
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model, runner=Spoiling())
     found = bisected(tmp_path, a, b, x(4, 32))
     assert (found.kind, found.node, found.repro) == (Kind.FUSION, None, None)
-    assert found.words.startswith("the nodes of b are right when nothing is optimized: what its runtime makes of them ")
+    assert found.words.startswith("the nodes of b are right without optimizations: the rewrites of its runtime ")
 
 
 def test_a_thousand_nodes_take_a_few_sessions(tmp_path: Path) -> None:

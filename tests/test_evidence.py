@@ -164,8 +164,8 @@ def test_without_samples_a_variant_is_judged_on_what_it_was_calibrated_on(
     numpy.save(tmp_path / "calibration.npy", numbers.uniform(0, 1e-4, (16, 16)).astype("f4"))
     passed = mobpack("build", "--set", "target.android.providers=[]", cwd=tmp_path)
     assert passed.returncode == 0, passed.stderr
-    (warning,) = (line for line in passed.stderr.splitlines() if "beyond what it was calibrated on" in line)
-    assert "'int8' is another model: its output 'y' differs from the original on 3 random, seed 0: " in warning
+    (warning,) = (line for line in passed.stderr.splitlines() if "outside of the calibrated ranges" in line)
+    assert "'int8' is a different model: its output 'y' differs from the original on 3 random, seed 0: " in warning
     assert "has no self-test" not in passed.stderr
     # A variant that errs where it was calibrated is broken all the same.
     close = ("--set", "target.android.providers=[]", "--set", "parity.from-original=0.000001")

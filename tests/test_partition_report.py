@@ -8,7 +8,7 @@ import pytest
 
 from packager.compile.compile import compile_plain
 from packager.core.errors import GateError
-from packager.core.findings import Left, Partition
+from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant
 from packager.environments import ENVIRONMENTS, android
 from packager.files.store import Store
@@ -98,7 +98,7 @@ def test_a_file_for_a_chip_says_itself_what_was_taken(plain: Compiled, tmp_path:
     context = context_file(plain, tmp_path, left="[second] y = Conv <pads = [1,1,1,1]> (c, v)")
     (found,) = partitions(plan_of(context, "qnn"), tmp_path)
     assert (found.taken_count, found.node_count, found.partition_count) == (1, 2, 1)
-    assert found.left == (Left(operator="Conv", count=1, reason="", example="second"),)
+    assert found.left == (CpuFallback(operator="Conv", count=1, reason="", example="second"),)
     assert (found.is_measured, found.by) == (True, "Qualcomm's compiler, ahead of time")
 
 
@@ -204,7 +204,7 @@ def test_a_provider_that_is_installed_is_asked_itself(plain: Compiled, tmp_path:
     assert (found.skipped, found.is_measured) == ("", True)
     assert "QNN" in found.by
     assert found.node_count == 6
-    assert found.left == (Left(operator="Einsum", count=2, reason="", example="odd"),)
+    assert found.left == (CpuFallback(operator="Einsum", count=2, reason="", example="odd"),)
     assert (found.share, found.partition_count) == (1.0, 2)
 
 
@@ -273,7 +273,7 @@ def test_what_was_skipped_passes_no_gate_but_stops_nothing_without_one() -> None
     skipped = judged(skipped="not installed: run `mobpack doctor --install qnn`")
     enforce_partition_gates((skipped,), Gates())
     for gates in (Gates(max_partitions=100), Gates(min_share=0.0)):
-        with pytest.raises(GateError, match="nothing to judge by: not installed") as error:
+        with pytest.raises(GateError, match="no result for the gate: not installed") as error:
             enforce_partition_gates((skipped,), gates)
         assert error.value.hint == "install what is missing, or drop the gate"
 

@@ -8,7 +8,7 @@ from packager.runners.cpu import Cpu
 from packager.runners.cuda import Cuda
 from packager.runners.qnn import Qnn
 from packager.runners.recorded import Recorded
-from packager.runners.reference import Reference
+from packager.runners.reference import OnnxReference
 from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
@@ -23,7 +23,7 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     Cuda.NAME: lambda interpreter: (Cuda(interpreter=interpreter),),
     Recorded.NAME: lambda folder: (Recorded(folder=folder),),
     Qnn.NAME: lambda interpreter: (Qnn(),),
-    Reference.NAME: lambda interpreter: (Reference(),),
+    OnnxReference.NAME: lambda interpreter: (OnnxReference(),),
     Tensorrt.NAME: lambda interpreter: (Tensorrt(interpreter=interpreter),),
     TensorrtNative.NAME: lambda interpreter: (TensorrtNative(interpreter=interpreter),),
     Webgpu.NAME: lambda interpreter: (Webgpu(),),

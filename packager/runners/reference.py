@@ -15,7 +15,7 @@ MIB = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class OnnxReference:
     NAME: ClassVar[str] = "reference"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0

@@ -92,7 +92,7 @@ class Runner(Protocol):
         ...
 
     def missing(self) -> str:
-        """What this machine lacks for the runner, and how to get it; empty if nothing."""
+        """The missing requirements of the runner on this machine, and how to get them; empty if none."""
         ...
 
     def cannot_open(self, model: Runnable) -> str:

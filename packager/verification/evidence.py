@@ -104,10 +104,10 @@ def split_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Pa
             found += partitions(each, scratch)
     for one in found:
         if one.skipped:
-            console.say(f"  skipped: what {one.provider} takes of {one.model} on {one.target}: {one.skipped}")
+            console.say(f"  skipped: partitions of {one.model} for {one.provider} on {one.target}: {one.skipped}")
         elif one.refusal:
             console.warn(
-                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps go on to the next provider: "
+                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps try the next provider: "
                 f"{one.refusal}"
             )
         elif one.taken_count == 0:

@@ -87,7 +87,7 @@ def explained(case: Case, references: References, scratch: Path, evidence: Path)
     folder = new_folder(evidence, case.name)
     reference = references.of(case.subject.original, case.settings)
     worst = case.checked.worst
-    assert worst, "what was kept has not failed"
+    assert worst, "a stored comparison has not failed"
     names = case.output_names
     shutil.copyfile(worst.path, folder / "inputs.npz")
     is_recorded = case.runner.NAME == RECORDED
@@ -139,7 +139,7 @@ def in_words(case: Case) -> str:
     worst = found.over[0]
     where = f"sample {worst.worst_sample} of {found.samples}"
     if worst.worst_sample >= found.sample_count:
-        where = f"sample {worst.worst_sample}, drawn anew after {found.samples}"
+        where = f"sample {worst.worst_sample}, of a new draw after {found.samples}"
     if found.runner == RECORDED:
         return f"model '{found.model}': output '{worst.output}' is not what was recorded for {where}: {worst.failure}"
     return (
@@ -237,7 +237,7 @@ def _first_node(a: Side, b: Side, reference: Reference, case: Case, folders: Bis
     def stop_in_time(done: int, total: int) -> None:
         if time.monotonic() > end:
             raise ToolError(
-                f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect goes on"
+                f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect continues"
             )
 
     limits = limits_of(case.settings.general, reference, case.subject.variant.model)

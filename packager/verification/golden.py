@@ -292,7 +292,7 @@ def _proven(
         over = next((f"output '{each.output}': {each.failure}" for each in found.over), found.refusal)
         raise NotGoldenError(
             f'the {subject.style} file, on {inputs.description}: {over}; with golden = "samples" in [parity] it would '
-            "be made of yours"
+            "use yours"
         )
     measured = {each.output: each.max_rel_error for each in found.outputs}  # none if the file does not run here
     scales = references.of(subject.original, settings).scales

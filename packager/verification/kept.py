@@ -29,7 +29,7 @@ def refuse_nested(folder: Path, out: Path) -> None:
     first, second = folder.resolve(), out.resolve()
     if out != Path() and (first == second or first in second.parents or second in first.parents):
         raise ConfigError(
-            f"--evidence {folder} and --out {out}: one is inside the other", hint="name two folders side by side"
+            f"--evidence {folder} and --out {out}: one is inside the other", hint="use two separate folders"
         )
 
 

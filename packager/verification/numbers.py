@@ -66,8 +66,8 @@ def compare_all(
     for each in distinct_files(plans):
         if "arm64" not in config.parity.runners and computes_wider_here(each):
             console.say(
-                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that can, "
-                "and in 32 here: --runners cpu,arm64 shows whether its values fit"
+                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that support "
+                "it, and in 32 here: --runners cpu,arm64 checks that its values fit"
             )
     return tuple(parities), tuple(failures)
 
@@ -240,15 +240,15 @@ def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, referenc
 def _warnings(found: Parity, config: Config) -> Iterator[str]:
     if found.from_original is not None and found.from_original > FAR and not found.too_far:
         yield (
-            f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
+            f"model '{found.model}': in another precision ({found.variant}) outputs differ by "
             f"{found.from_original:.0%} of their scale from the model's own: one of the two is wrong for "
             f"these samples ({found.distance_samples})"
         )
     for stray in found.strays:
         yield (
-            f"model '{found.model}': beyond what it was calibrated on, '{found.variant}' is another model: its output "
-            f"'{stray.output}' differs from the original on {found.samples}: {stray.failure}; give [parity] samples "
-            "that are like what the app has"
+            f"model '{found.model}': outside of the calibrated ranges '{found.variant}' is a different model: its "
+            f"output '{stray.output}' differs from the original on {found.samples}: {stray.failure}; set [parity] samples "
+            "to inputs like the app's"
         )
     if found.skipped:
         yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"
@@ -265,7 +265,7 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
         names = ", ".join(f"'{name}'" for name in found.empty_outputs)
         yield (
             f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was "
-            "compared; name files in which it finds something in [parity] samples"
+            "compared; set [parity] samples to files in which it finds something"
         )
     for output in found.without_numbers:
         yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"

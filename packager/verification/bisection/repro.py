@@ -69,11 +69,11 @@ def _readme(case: Case) -> str:
     operators = ", ".join(dict.fromkeys(node.op_type for node in case.piece.graph.node))
     return f"""{case.words}
 
-node.onnx      what '{case.subject.side.label}' computes there, alone: {operators}
-inputs.npz     what it is given: the values that '{case.reference}' has, by name
-expected.npz   what '{case.reference}' makes of them
-actual.npz     what '{case.subject.side.label}' makes of them
-session.json   how ONNX Runtime has to be opened
-reproduce.py   needs onnxruntime and numpy: runs node.onnx here, and says how far it and
+node.onnx      the nodes of '{case.subject.side.label}' at fault, alone: {operators}
+inputs.npz     their inputs: the values of '{case.reference}', by name
+expected.npz   the outputs of '{case.reference}'
+actual.npz     the outputs of '{case.subject.side.label}'
+session.json   ONNX Runtime's settings
+reproduce.py   needs onnxruntime and numpy: runs node.onnx here, and prints how far it and
                actual.npz are from expected.npz: python reproduce.py
 """

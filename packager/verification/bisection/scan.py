@@ -186,7 +186,7 @@ class Scan:
             self.limits.exceeds(found) or error.max_abs_error <= NOISE * found.max_abs_error
         )
         if is_excused:
-            self.notes.append(f"'{name}' tells nothing: {self.a.side.label} itself moves as far there")
+            self.notes.append(f"'{name}' is inconclusive: {self.a.side.label} itself moves as far there")
         return is_excused
 
     def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:

@@ -73,11 +73,11 @@ def on_conditioning(a: str, b: str, found: IllConditioned, where: str) -> str:
 
 def on_fusion_somewhere(wrong: str) -> str:
     return (
-        f"the nodes of {wrong} are right when nothing is optimized: what its runtime makes of them as it opens the "
-        f"file is at fault"
+        f"the nodes of {wrong} are right without optimizations: the rewrites of its runtime as it opens the "
+        f"file are at fault"
     )
 
 
 def on_fusion(wrong: str, first: str, last: str) -> str:
-    where = f"what node '{first}' gives" if first == last else f"what the nodes from '{first}' to '{last}' give"
-    return f"{wrong} is right without graph optimizations: a fusion is at fault, of nodes that make and take {where}"
+    where = f"the output of node '{first}'" if first == last else f"the outputs of the nodes from '{first}' to '{last}'"
+    return f"{wrong} is right without graph optimizations: a fusion is at fault, of nodes that compute and take {where}"

@@ -1,4 +1,4 @@
-"""What is compared with an original: a file that ships, or the graph that files are made from."""
+"""The subject of a comparison with an original: a file that ships, or the graph that files are made from."""
 
 import hashlib
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.errors import GateError, ModelError, ToolError
-from packager.core.findings import Left, Partition
+from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Format, Plan, Style
 from packager.environments import ENVIRONMENTS
 from packager.graph.view import Graph
@@ -92,7 +92,7 @@ def enforce_partition_gates(partitions: tuple[Partition, ...], gates: Gates) -> 
         where = f"model '{each.model}' on {each.target}, {each.provider}"
         if each.skipped:
             raise GateError(
-                f"{where}: nothing to judge by: {each.skipped}", hint="install what is missing, or drop the gate"
+                f"{where}: no result for the gate: {each.skipped}", hint="install what is missing, or drop the gate"
             )
         if each.refusal:
             raise GateError(
@@ -197,14 +197,14 @@ def _partition(
     )
 
 
-def _left(graph: Graph, taken: frozenset[str], reasons: Mapping[str, str]) -> tuple[Left, ...]:
+def _left(graph: Graph, taken: frozenset[str], reasons: Mapping[str, str]) -> tuple[CpuFallback, ...]:
     """CPU fallbacks, by operator and reason, the most numerous first."""
     found: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes:
         if node.name not in taken:
             found.setdefault((node.operator, reasons.get(node.name, "")), []).append(node.name)
     left = [
-        Left(operator=operator, count=len(names), reason=reason, example=names[0])
+        CpuFallback(operator=operator, count=len(names), reason=reason, example=names[0])
         for (operator, reason), names in found.items()
     ]
     return tuple(sorted(left, key=lambda each: (-each.count, each.operator, each.reason)))
