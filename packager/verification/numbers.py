@@ -247,8 +247,8 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
     for stray in found.strays:
         yield (
             f"model '{found.model}': outside of the calibrated ranges '{found.variant}' is a different model: its "
-            f"output '{stray.output}' differs from the original on {found.samples}: {stray.failure}; set [parity] samples "
-            "to inputs like the app's"
+            f"output '{stray.output}' differs from the original on {found.samples}: {stray.failure}; set [parity] "
+            "samples to inputs like the app's"
         )
     if found.skipped:
         yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"

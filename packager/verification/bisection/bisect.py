@@ -112,7 +112,7 @@ def _opened(side: Side, folder: Path) -> BisectionSubject:
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    """Diagnoses, from the fastest to the slowest."""
+    """The possible diagnoses, from the cheapest to the most expensive."""
 
     scan: Scan
     parting: Parting
