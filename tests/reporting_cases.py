@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from packager.core.findings import Failure, KernelProof, Left, OutputError, Parity, Partition, Report
+from packager.core.findings import CpuFallback, Failure, KernelProof, OutputError, Parity, Partition, Report
 from packager.core.values import (
     Choice,
     Compiled,
@@ -161,7 +161,9 @@ PARTITIONS = (
         node_count=30,
         partition_count=2,
         share=0.9876,
-        left=(Left(operator="Softmax", count=2, reason="Softmax: axis is not the last", example="/head/Softmax"),),
+        left=(
+            CpuFallback(operator="Softmax", count=2, reason="Softmax: axis is not the last", example="/head/Softmax"),
+        ),
         by="Qualcomm's simulator",
         is_measured=True,
     ),

@@ -6,8 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from packager.files.zips import read_zip, write_zip
+from packager.files.zips import write_zip
 from packager.targets.android.aar import consumer_rules, manifest, write_aar
+from tests.archives import read_zip
 
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 TOOLS = "{http://schemas.android.com/tools}"

@@ -9,8 +9,8 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
-from packager.files.zips import read_zip
 from packager.targets.android import kotlin
+from tests.archives import read_zip
 from tests.golden.cases import CASES, GOLDEN
 
 ROOT = Path("src/main/kotlin")

@@ -26,12 +26,13 @@ from packager.core.findings import Report
 from packager.core.values import Model, Package, Plan, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.files.zips import read_zip, write_zip
+from packager.files.zips import write_zip
 from packager.targets.android import Android
 from packager.vectors import Golden
 from packager.verification import parity
 from packager.verification.golden import golden_vectors
 from packager.verification.parity import ParitySettings, Subject
+from tests.archives import read_zip
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device

@@ -12,9 +12,10 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.environments import bionic
-from packager.files.zips import read_zip, write_zip
+from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.targets.android import kotlin
+from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, models
 from tests.toolchain.device import write_apk
 from tests.toolchain.require import require

@@ -12,7 +12,8 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.atomic import atomic_file
-from packager.files.zips import Link, is_link, read_zip, write_zip
+from packager.files.zips import Link, is_link, write_zip
+from tests.archives import read_zip
 
 ENTRIES = {PurePosixPath("b/two.txt"): b"two\n", PurePosixPath("a.bin"): bytes(1000), PurePosixPath("é.txt"): b"e"}
 

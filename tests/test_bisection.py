@@ -257,7 +257,7 @@ def test_what_a_runtime_makes_of_right_nodes_wherever_is_told_as_that(tmp_path: 
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model, runner=Spoiling())
     found = bisected(tmp_path, a, b, x(4, 32))
     assert (found.kind, found.node, found.repro) == (Kind.FUSION, None, None)
-    assert found.words.startswith("the nodes of b are right when nothing is optimized: what its runtime makes of them ")
+    assert found.words.startswith("the nodes of b are right without optimizations: the rewrites of its runtime ")
 
 
 def test_a_thousand_nodes_take_a_few_sessions(tmp_path: Path) -> None:
@@ -330,7 +330,7 @@ def test_sequences_are_left_out_and_noted(tmp_path: Path) -> None:
 
     found = bisected(tmp_path, side(tmp_path, model(0), "a"), side(tmp_path, model(1)), x(4, 8))
     assert (found.kind, found.node) == (Kind.NODE, "at")
-    assert found.notes == ("'s' is no tensor but a sequence",)
+    assert found.notes == ("'s' is not a tensor but a sequence",)
     graph = onnx.load(tmp_path / "evidence" / "node.onnx").graph
     assert [node.op_type for node in graph.node] == ["SplitToSequence", "SequenceAt"]
 

@@ -186,7 +186,7 @@ def test_thousands_of_nested_arrays_are_an_error_in_words(mobpack: Mobpack, tmp_
     (tmp_path / "mobpack.toml").write_text(text, encoding="utf-8")
     for answer in (mobpack("check"), mobpack("check", "m.onnx", "--set", f"package.description={'[' * 5000}")):
         assert answer.code == ConfigError.EXIT_CODE
-        assert f"more than {DEEPEST} tables or arrays within each other" in answer.err
+        assert f"more than {DEEPEST} nested tables or arrays" in answer.err
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "1" + "0" * 4000])

@@ -18,7 +18,7 @@ from packager.cli.options import parse_gates
 from packager.config import CheckTable
 from packager.core.console import Console
 from packager.core.errors import ConfigError
-from packager.core.findings import Left, OutputError, Parity, Partition, Report
+from packager.core.findings import CpuFallback, OutputError, Parity, Partition, Report
 from packager.core.values import Choice, Compiled, Plan, Style
 from packager.environments.runtime import shipped_version
 from packager.files.hashes import sha256_of
@@ -199,19 +199,20 @@ def test_a_provider_that_nobody_could_ask_is_said_to_be_skipped(checked: Answer,
     answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK)
     assert answer.code == 0
     assert "not examined: ONNX Runtime records nothing about ORT-format files" in words(answer.out)
-    assert "skipped: what xnnpack takes of net on ios: ONNX Runtime records nothing about ORT-format files" in words(
-        answer.err
+    assert (
+        "skipped: partitions of net for xnnpack on ios: ONNX Runtime records nothing about ORT-format files"
+        in words(answer.err)
     )
 
 
 @pytest.mark.parametrize(
     ("model", "gate", "message", "hint"),
     [
-        ("net", "max-partitions=1", "2 partitions, at most 1 are allowed", "the nodes that cut the graph"),
+        ("net", "max-partitions=1", "2 partitions, at most 1 are allowed", "the nodes that split the graph"),
         (
             "nothing",
             "min-share=.905",
-            "runs 0.0% of the multiply-adds, less than 90.5%",
+            "runs 0.0% of the MACs, less than 90.5%",
             "the nodes it leaves to the CPU",
         ),
     ],
@@ -249,7 +250,7 @@ def test_a_provider_of_which_nothing_is_known_passes_no_gate(checked: Answer, mo
     answer = mobpack("check", "net.onnx", "-t", "ios", *WITH_XNNPACK, "--fail-on", "min-share=0", "--json")
     assert answer.code == 6
     assert json.loads(answer.out)["error"] == {
-        "message": "model 'net' on ios, xnnpack: nothing to judge by: "
+        "message": "model 'net' on ios, xnnpack: no result for the gate: "
         "ONNX Runtime records nothing about ORT-format files",
         "hint": "install what is missing, or drop the gate",
         "exit-code": 6,
@@ -340,7 +341,7 @@ def test_a_project_for_xcode_is_emitted_on_top(mobpack: Mobpack, folder: Path) -
 
 def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(mobpack: Mobpack) -> None:
     arguments = ("check", "nothing.onnx", "-t", "ios", *PLAIN)
-    warning = "coreml on ios takes nothing of model 'nothing': the CPU runs it all"
+    warning = "coreml on ios takes no node of model 'nothing': the CPU runs it all"
 
     lax = mobpack(*arguments, "--json")
     assert lax.code == 0
@@ -356,7 +357,7 @@ def test_a_provider_that_takes_nothing_is_a_warning_which_strict_makes_an_error(
 def test_a_float_graph_that_is_far_from_the_quantized_model_is_warned_of(mobpack: Mobpack) -> None:
     answer = mobpack("check", "coarse.onnx", "-t", "ios")
     assert answer.code == 0
-    assert re.search(r"with other numbers \(source-float\) outputs differ by \d\d% of their scale", answer.err)
+    assert re.search(r"in another precision \(source-float\) outputs differ by \d\d% of their scale", answer.err)
     found = comparisons(answer.out)
     assert re.search(r"compared with the float graph in it, .*; 0\.\d+ from the original", found)
 
@@ -410,7 +411,7 @@ def test_a_file_for_a_chip_or_an_arithmetic_is_told_by_it(line: Compiled, capsys
 
 
 def test_of_many_groups_of_nodes_three_are_shown(line: Compiled, capsys: pytest.CaptureFixture[str]) -> None:
-    left = [Left(operator=f"Op{n}", count=9 - n, reason="no kernel" if n else "", example="") for n in range(5)]
+    left = [CpuFallback(operator=f"Op{n}", count=9 - n, reason="no kernel" if n else "", example="") for n in range(5)]
     found = partition(line, taken_count=7, node_count=42, partition_count=3, share=0.875, left=tuple(left))
     text = shown(line, Report(parities=(), partitions=(found,)), capsys)
     assert "7 of 42 3 87.5% 9 Op0 measured: QNN 8 Op1: no kernel 7 Op2: no kernel and 2 more kinds" in words(text)

@@ -131,7 +131,7 @@ def test_a_fault_in_a_model_that_moves_by_itself_everywhere_is_found(nets: dict[
     subject = Subject(variant=nets["always"].variant, compiled=nets["always wrong"])
     said = in_words(Case(subject=subject, runner=Cpu(), checked=checked, settings=SETTINGS))
     assert checked.worst
-    assert f" on sample {checked.worst.number}, drawn anew after 2 random, seed 0: " in said
+    assert f" on sample {checked.worst.number}, of a new draw after 2 random, seed 0: " in said
     (output,) = checked.parity.over
     assert output.failure.startswith(
         "the model is ill-conditioned, and cpu parts from the original at node 'l0' (MatMul)"

@@ -390,7 +390,7 @@ def test_a_function_of_samples_is_no_path(tmp_path: Path) -> None:
         (
             'quantizer = "auto"\nmax-drop = 1.0\ncalibration = { samples = "x", method = "mse" }',
             "variant.small: calibration.method 'mse' would be ignored",
-            "auto tries those of `methods`",
+            "auto tries the methods of `methods`",
         ),
         ('quantizer = "static-qdq"', "variant.small: 'calibration' is missing", "add it"),
         ('quantizer = "weight-only"\nbits = 5', "variant.small.bits: input should be 4 or 8, not 5", "correct it"),

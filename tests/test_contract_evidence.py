@@ -92,7 +92,7 @@ def test_boxes_that_are_never_there_are_no_evidence(tmp_path: Path) -> None:
     found = [text for text in warnings(project(tmp_path, boxes), tmp_path) if "empty" in text]
     assert len(found) == 1
     assert "outputs 'd.boxes', 'd.scores', 'd.classes' are empty on every sample (3 random, seed 0, x." in found[0]
-    assert "name files in which it finds something in [parity] samples" in found[0]
+    assert "set [parity] samples to files in which it finds something" in found[0]
 
 
 def test_boxes_that_are_in_given_pictures_are(tmp_path: Path) -> None:

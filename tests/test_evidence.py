@@ -125,7 +125,7 @@ def test_a_later_failure_replaces_the_evidence_and_other_folders_are_left_alone(
     (folder / "mine" / "thesis.txt").write_text("x")
     refused = mobpack(*again, "--evidence", "mine")
     assert refused.returncode == ConfigError.EXIT_CODE
-    assert "mine exists and is not evidence of mobpack's" in refused.stderr
+    assert "mine exists and is not mobpack's evidence" in refused.stderr
     assert "choose another folder with --evidence" in refused.stderr
     assert [path.name for path in (folder / "mine").iterdir()] == ["thesis.txt"]
 
@@ -164,8 +164,8 @@ def test_without_samples_a_variant_is_judged_on_what_it_was_calibrated_on(
     numpy.save(tmp_path / "calibration.npy", numbers.uniform(0, 1e-4, (16, 16)).astype("f4"))
     passed = mobpack("build", "--set", "target.android.providers=[]", cwd=tmp_path)
     assert passed.returncode == 0, passed.stderr
-    (warning,) = (line for line in passed.stderr.splitlines() if "beyond what it was calibrated on" in line)
-    assert "'int8' is another model: its output 'y' differs from the original on 3 random, seed 0: " in warning
+    (warning,) = (line for line in passed.stderr.splitlines() if "outside of the calibrated ranges" in line)
+    assert "'int8' is a different model: its output 'y' differs from the original on 3 random, seed 0: " in warning
     assert "has no self-test" not in passed.stderr
     # A variant that errs where it was calibrated is broken all the same.
     close = ("--set", "target.android.providers=[]", "--set", "parity.from-original=0.000001")

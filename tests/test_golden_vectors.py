@@ -196,7 +196,7 @@ def test_a_self_test_is_short(tmp_path: Path) -> None:
 
 def test_a_sample_that_no_app_could_pass_stays(tmp_path: Path) -> None:
     reason = vectors.write(tmp_path / "file", SIGNATURE, computed(tmp_path, 4, other=1), ABOUT, max_bytes=4096)
-    assert reason == "the samples give dimension 'n' several sizes, an app gives it one"
+    assert reason == "the samples have several sizes for dimension 'n', an app has one"
 
 
 def with_recipes(made: Computed, *inputs: str) -> Computed:

@@ -186,7 +186,7 @@ def test_every_gpu_runner_says_what_this_machine_lacks(runner: Runner, monkeypat
     assert "no NVIDIA driver" in runner.missing()
     assert runner.identity() == ""
     assert runner.label() == runner.NAME
-    assert runner.cannot_open(Runnable(path=Path("m.ort"))) == "it opens ONNX graphs alone"
+    assert runner.cannot_open(Runnable(path=Path("m.ort"))) == "it opens only ONNX graphs"
     assert runner.cannot_open(Runnable(path=Path("m.onnx"))) == ""
 
 

@@ -17,8 +17,8 @@ from packager.core.errors import ToolError
 from packager.core.values import Package
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
-from packager.files.zips import read_zip
 from packager.targets.android import Android
+from tests.archives import read_zip
 from tests.golden.cases import reshaped
 from tests.toolchain import apptools, class_files, jvm, typed_models
 from tests.toolchain.class_files import Member

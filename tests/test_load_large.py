@@ -29,9 +29,7 @@ def tower(levels: int, calls: int) -> onnx.ModelProto:
 
 def test_functions_that_stand_for_a_trillion_nodes_are_refused_before_anybody_looks_at_them(tmp_path: Path) -> None:
     path = saved(tmp_path / "m.onnx", tower(12, 10))
-    with pytest.raises(
-        ModelError, match="its functions stand for 211,111,111,110 nodes where they are called"
-    ) as error:
+    with pytest.raises(ModelError, match="its functions expand to 211,111,111,110 nodes") as error:
         models.load(path, "m")
     assert error.value.EXIT_CODE == 3
 
@@ -53,14 +51,14 @@ def test_calls_in_branches_count_and_so_do_functions_of_functions(tmp_path: Path
     for _ in range(LIMIT // 10_000):
         branch.node.add().CopyFrom(branch.node[0])
     model.graph.CopyFrom(graph.graph)
-    with pytest.raises(ModelError, match="its functions stand for"):
+    with pytest.raises(ModelError, match="its functions expand to"):
         models.load(saved(tmp_path / "m.onnx", model), "m")
 
 
 def test_functions_that_call_each_other_in_a_circle_are_refused(tmp_path: Path) -> None:
     model = tower(3, 2)
     model.functions[0].node[0].op_type, model.functions[0].node[0].domain = "F2", "acme"
-    with pytest.raises(ModelError, match="a function of it calls itself: F"):
+    with pytest.raises(ModelError, match="a function in it calls itself: F"):
         models.load(saved(tmp_path / "m.onnx", model), "m")
 
 

@@ -25,7 +25,7 @@ from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Signature, Sources
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.files.zips import read_zip, write_zip
+from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.runtimes import shipping
 from packager.runtimes.shipping import ChosenRuntime
@@ -35,6 +35,7 @@ from packager.targets.android.view import AndroidView
 from packager.targets.target import artifact
 from packager.workflows import build
 from packager.workflows.build import Request
+from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.golden.cases import choice, plan, specs
 from tests.onnx_text import linear, saved

@@ -130,7 +130,7 @@ def test_the_sample_that_is_farthest_off_is_the_one_that_is_named_and_kept(tmp_p
     forged = replace(compiled(ours, right), path=compiled(theirs, wrong).path)
     found = checked(forged, replace(SETTINGS, samples=tmp_path), tmp_path)
     (output,) = found.parity.over
-    assert output.failure == "1 of 14 values are NaN or infinite in one of the two alone"
+    assert output.failure == "1 of 14 values are NaN or infinite in only one of the two"
     assert (output.worst_sample, output.mismatch_count, found.worst_sample) == (5, 1, 5)
     assert found.worst_outputs is not None
     assert numpy.isnan(numpy.load(found.worst_outputs / "0.npy")).sum() == 1

@@ -222,7 +222,7 @@ def test_mismatches_are_over_unless_some_are_allowed() -> None:
     assert Tolerance(max_rel_error=100).failure(integers) == "1 of 3 values differ"
     assert Tolerance(max_mismatches=1, max_rel_error=1e-3).failure(integers) == ""
     odd = compared(([1.0, 2.0], [1.0, float("nan")]))
-    assert Tolerance(min_cosine=0).failure(odd) == "1 of 2 values are NaN or infinite in one of the two alone"
+    assert Tolerance(min_cosine=0).failure(odd) == "1 of 2 values are NaN or infinite in only one of the two"
 
 
 @pytest.mark.parametrize("key", ["max_rel_error", "max_abs_error"])

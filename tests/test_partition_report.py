@@ -8,7 +8,7 @@ import pytest
 
 from packager.compile.compile import compile_plain
 from packager.core.errors import GateError
-from packager.core.findings import Left, Partition
+from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant
 from packager.environments import ENVIRONMENTS, android
 from packager.files.store import Store
@@ -98,7 +98,7 @@ def test_a_file_for_a_chip_says_itself_what_was_taken(plain: Compiled, tmp_path:
     context = context_file(plain, tmp_path, left="[second] y = Conv <pads = [1,1,1,1]> (c, v)")
     (found,) = partitions(plan_of(context, "qnn"), tmp_path)
     assert (found.taken_count, found.node_count, found.partition_count) == (1, 2, 1)
-    assert found.left == (Left(operator="Conv", count=1, reason="", example="second"),)
+    assert found.left == (CpuFallback(operator="Conv", count=1, reason="", example="second"),)
     assert (found.is_measured, found.by) == (True, "Qualcomm's compiler, ahead of time")
 
 
@@ -204,7 +204,7 @@ def test_a_provider_that_is_installed_is_asked_itself(plain: Compiled, tmp_path:
     assert (found.skipped, found.is_measured) == ("", True)
     assert "QNN" in found.by
     assert found.node_count == 6
-    assert found.left == (Left(operator="Einsum", count=2, reason="", example="odd"),)
+    assert found.left == (CpuFallback(operator="Einsum", count=2, reason="", example="odd"),)
     assert (found.share, found.partition_count) == (1.0, 2)
 
 
@@ -242,11 +242,11 @@ def test_a_partition_within_the_gates_passes(gates: Gates) -> None:
         (
             Gates(max_partitions=2),
             "model 'net' on android, qnn: 3 partitions, at most 2 are allowed",
-            "mobpack check names the nodes that cut the graph",
+            "mobpack check names the nodes that split the graph",
         ),
         (
             Gates(min_share=0.501),
-            "model 'net' on android, qnn: runs 50.0% of the multiply-adds, less than 50.1%",
+            "model 'net' on android, qnn: runs 50.0% of the MACs, less than 50.1%",
             "mobpack check names the nodes it leaves to the CPU",
         ),
     ],
@@ -265,7 +265,7 @@ def test_one_poor_provider_among_good_ones_is_enough() -> None:
 
 
 def test_a_share_that_nobody_can_name_is_none() -> None:
-    with pytest.raises(GateError, match=r"runs 0\.0% of the multiply-adds, less than 1\.0%"):
+    with pytest.raises(GateError, match=r"runs 0\.0% of the MACs, less than 1\.0%"):
         enforce_partition_gates((judged(share=None),), Gates(min_share=0.01))
 
 
@@ -273,7 +273,7 @@ def test_what_was_skipped_passes_no_gate_but_stops_nothing_without_one() -> None
     skipped = judged(skipped="not installed: run `mobpack doctor --install qnn`")
     enforce_partition_gates((skipped,), Gates())
     for gates in (Gates(max_partitions=100), Gates(min_share=0.0)):
-        with pytest.raises(GateError, match="nothing to judge by: not installed") as error:
+        with pytest.raises(GateError, match="no result for the gate: not installed") as error:
             enforce_partition_gates((skipped,), gates)
         assert error.value.hint == "install what is missing, or drop the gate"
 

@@ -19,13 +19,13 @@ from packager.core.findings import Report
 from packager.core.values import ElementType, Signature, Style
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.files.zips import read_zip
 from packager.targets import WRAPPERS
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative, texts, typescript
 from packager.targets.react_native.view import FileView, TensorView
 from packager.workflows import build
+from tests.archives import read_zip
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
 from tests.onnx_text import linear, saved
 from tests.test_android_view import golden_difference

@@ -65,7 +65,7 @@ def test_constants_of_old_files_become_smaller_though_they_are_inputs(quantizer:
 
 def test_a_weight_that_an_app_may_feed_is_left_alone() -> None:
     model = old(onnx_model(LINEAR, weights={"w": weight(16, 16)}), 8)
-    with pytest.raises(ModelError, match=r"nothing to quantize.*an input, too, and only its default"):
+    with pytest.raises(ModelError, match=r"nothing to quantize.*also an input, and only its default"):
         outcome(model, Dynamic())
 
 

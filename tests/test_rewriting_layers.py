@@ -21,7 +21,7 @@ GRAPHS = {
     "its weights are computed": "(float[1,4,8,8] x, float[4,4,1,1] b) => (float[1,4,8,8] y) { y = Conv (x, b) }",
     "multiplies two computed values": "(float[16,16] x) => (float[16,16] y) { y = MatMul (x, x) }",
     "multiplies constants": "(float[16,16] x) => (float[16,16] y) { c = MatMul (w, w) y = Add (x, c) }",
-    "its weights come first": "(float[16,16] x) => (float[16,16] y) { y = MatMul (w, x) }",
+    "its weights are the first operand": "(float[16,16] x) => (float[16,16] y) { y = MatMul (w, x) }",
     "its weights are a vector": "(float[16,16] x) => (float[16] y) { y = MatMul (x, v) }",
     "its weights are empty": "(float[2,0] x) => (float[2,4] y) { y = MatMul (x, e) }",
     "its weights are not float32": "(double[2,2] x) => (double[2,2] y) { y = MatMul (x, d) }",
@@ -140,7 +140,7 @@ def test_branches_and_loops_take_values_from_a_quantized_graph_and_stay_in_float
     assert min(made.decibels(each) for each in samples) > 25
     inner = "b" if isinstance(quantizer, Float16) else "inner"
     assert list(made.reasons) == [inner]
-    assert "lies inside of" in made.reasons[inner] or "in 32 bits" in made.reasons[inner]
+    assert "is inside" in made.reasons[inner] or "in 32 bits" in made.reasons[inner]
 
 
 def test_nodes_of_functions_are_left_with_the_reason() -> None:
@@ -155,7 +155,7 @@ def test_nodes_of_functions_are_left_with_the_reason() -> None:
     samples = samples_for(model)
     for quantizer in (static(), Dynamic(), WeightOnly(bits=8)):
         made = outcome(model, quantizer, samples)
-        assert made.reasons == {"product": "it lies inside of function 'twice'"}
+        assert made.reasons == {"product": "it is inside function 'twice'"}
         assert made.decibels(samples[0]) > 30
     assert outcome(model, Float16()).decibels(samples[0]) > 50
 

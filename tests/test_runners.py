@@ -16,7 +16,7 @@ from packager.runners import GRAPH, RUNNERS, Outcome, Runnable, Runner
 from packager.runners.arm64 import CORES, Arm64, arm64_runners
 from packager.runners.coreml import Coreml
 from packager.runners.qnn import Qnn
-from packager.runners.reference import Reference
+from packager.runners.reference import OnnxReference
 from packager.runners.webgpu import Webgpu
 from packager.runners.x86_64 import X8664
 from packager.runners.xnnpack import Xnnpack
@@ -144,7 +144,7 @@ def test_files_that_compute_in_16_bits_are_for_processors_that_do(monkeypatch: p
     model = Runnable(path=Path("model.ort"), needs_fp16=True)
     unable = [core for core in CORES if Arm64(cpu=core).cannot_open(model)]
     assert unable == ["cortex-a53"]
-    assert "16 bits, which the cortex-a53 cannot" in Arm64(cpu="cortex-a53").cannot_open(model)
+    assert "16 bits, which the cortex-a53 is too old for" in Arm64(cpu="cortex-a53").cannot_open(model)
     assert "16 bits" in X8664().cannot_open(model)
     other = Runnable(path=Path("model.ort"))
     assert {core.cannot_open(other) for core in arm64_runners()} == {X8664().cannot_open(other)} == {""}
@@ -164,7 +164,7 @@ def test_qnn_opens_no_program_that_was_compiled_for_one_chip(tmp_path: Path) -> 
     program = onnx.helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", ep_cache_context="a.bin")
     model = onnx_model(RELU)
     model.graph.node[0].CopyFrom(program)
-    assert "only that chip runs" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
+    assert "runs only on that chip" in Qnn().cannot_open(Runnable(path=saved(tmp_path / "c.onnx", model)))
     assert Qnn().cannot_open(Runnable(path=saved(tmp_path / "m.onnx", onnx_model(RELU)))) == ""
     (tmp_path / "empty.onnx").write_bytes(b"")
     assert Qnn().cannot_open(Runnable(path=tmp_path / "empty.onnx")) == "", "whoever opens it says so"
@@ -181,16 +181,16 @@ class TestReference:
         model.graph.initializer.append(words)
         x = weight(2, 3, seed=1)
         outcome, (y, s) = run(
-            Reference(), Runnable(path=saved(tmp_path / "m.onnx", model)), tmp_path, given(tmp_path, x=x)
+            OnnxReference(), Runnable(path=saved(tmp_path / "m.onnx", model)), tmp_path, given(tmp_path, x=x)
         )
         assert outcome == Outcome(outputs=tmp_path / "outputs")
         numpy.testing.assert_allclose(y, numpy.matmul(x, weight(3, 4)), rtol=1e-6)
         assert (s.dtype.kind, s.tolist()) == ("U", ["word"])
-        assert Reference.OPENS == GRAPH
+        assert OnnxReference.OPENS == GRAPH
 
     def test_strings_go_in_and_come_out(self, tmp_path: Path) -> None:
         model = saved(tmp_path / "m.onnx", onnx_model("(string[2] x) => (string[2] y) { y = Identity (x) }"))
-        _, (y,) = run(Reference(), Runnable(path=model), tmp_path, given(tmp_path, x=numpy.array(["a", "ü"])))
+        _, (y,) = run(OnnxReference(), Runnable(path=model), tmp_path, given(tmp_path, x=numpy.array(["a", "ü"])))
         assert y.tolist() == ["a", "ü"]
 
     def test_weights_may_lie_beside_the_model_or_in_another_folder(self, tmp_path: Path) -> None:
@@ -204,14 +204,14 @@ class TestReference:
             copy = tmp_path / folder / "graph.onnx"
             copy.write_bytes(beside.read_bytes())
             runnable = Runnable(path=copy, data_folder=tmp_path / "data") if elsewhere else Runnable(path=beside)
-            _, (y,) = run(Reference(), runnable, tmp_path / folder, given(tmp_path, x=x))
+            _, (y,) = run(OnnxReference(), runnable, tmp_path / folder, given(tmp_path, x=x))
             numpy.testing.assert_allclose(y, numpy.matmul(x, weight(64, 8)), rtol=1e-5)
 
     def test_what_it_has_no_operator_for_is_refused_in_its_words(self, tmp_path: Path) -> None:
         model = onnx_model(RELU, opsets={"": 17, "ours": 1})
         model.graph.node[0].domain = "ours"
         with pytest.raises(ModelError, match=r"cannot load the model: .*ours"):
-            Reference().open(Runnable(path=saved(tmp_path / "m.onnx", model)), tmp_path)
+            OnnxReference().open(Runnable(path=saved(tmp_path / "m.onnx", model)), tmp_path)
 
     def test_a_sample_it_refuses_is_an_outcome_and_the_next_one_runs(self, tmp_path: Path) -> None:
         graph = "(float[4] x, int64[1] shape) => (float[?] y) { y = Reshape (x, shape) }"
@@ -219,7 +219,7 @@ class TestReference:
         for name in ("refused", "fine"):
             (tmp_path / name).mkdir()
         x = numpy.zeros(4, numpy.float32)
-        with Reference().open(model, tmp_path) as session:
+        with OnnxReference().open(model, tmp_path) as session:
             refused = session.run(given(tmp_path / "refused", x=x, shape=numpy.array([3])), tmp_path / "refused")
             fine = session.run(given(tmp_path / "fine", x=x, shape=numpy.array([4])), tmp_path / "fine")
             assert (session.placed, session.node_count) == (None, None)
@@ -233,25 +233,25 @@ class TestReference:
         large = onnx_model(shape, weights={"w": numpy.zeros((2048, 2048), numpy.float32)})
         onnx.save(large, tmp_path / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
         model = Runnable(path=tmp_path / "m.onnx")
-        assert Reference(largest_mib=16).cannot_open(model) == ""
+        assert OnnxReference(largest_mib=16).cannot_open(model) == ""
         refusal = "too large for onnx's reference implementation: 16 MiB of weights, over 15"
-        assert Reference(largest_mib=15).cannot_open(model) == refusal
+        assert OnnxReference(largest_mib=15).cannot_open(model) == refusal
 
     def test_files_in_ort_format_are_not_for_it(self) -> None:
-        assert "no ORT format" in Reference().cannot_open(Runnable(path=Path("m.ort")))
+        assert "does not read ORT format" in OnnxReference().cannot_open(Runnable(path=Path("m.ort")))
 
     def test_bytes_that_are_no_model_are_refused_not_a_traceback(self, tmp_path: Path) -> None:
         (tmp_path / "m.onnx").write_bytes(b"not a model")
         model = Runnable(path=tmp_path / "m.onnx")
-        assert Reference().cannot_open(model) == ""
+        assert OnnxReference().cannot_open(model) == ""
         with pytest.raises(ModelError, match="cannot load the model: DecodeError"):
-            Reference().open(model, tmp_path)
+            OnnxReference().open(model, tmp_path)
 
     @pytest.mark.skipif(sys.platform != "linux", reason="other systems limit nothing")
     def test_a_run_that_would_take_all_memory_is_refused_in_words(self, tmp_path: Path) -> None:
         graph = "(int64[1] n) => (float[?] y) { y = ConstantOfShape (n) }"
         model = Runnable(path=saved(tmp_path / "m.onnx", onnx_model(graph)))
-        outcome, arrays = run(Reference(memory_mib=512), model, tmp_path, given(tmp_path, n=numpy.array([2**28])))
+        outcome, arrays = run(OnnxReference(memory_mib=512), model, tmp_path, given(tmp_path, n=numpy.array([2**28])))
         assert outcome.error == "onnx's reference implementation needs more than 512 MiB of memory"
         assert arrays == []
 
@@ -264,7 +264,7 @@ class TestReference:
         before = children()
 
         def work() -> None:
-            with Reference().open(model, tmp_path):
+            with OnnxReference().open(model, tmp_path):
                 assert len(children() - before) == 1
                 raise interruption
 

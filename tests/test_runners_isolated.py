@@ -388,7 +388,7 @@ class TestXnnpack:
         }"""
         model = saved(tmp_path / "m.onnx", onnx_model(graph, weights={"k": weight(4, 3, 3, 3)}))
         found = run(self.runner, model, tmp_path, {"w": numpy.array(["a"]), "p": PICTURE["x"]})
-        assert found.outcome == Outcome(outputs=None, error="input 'w': the runner xnnpack passes no strings")
+        assert found.outcome == Outcome(outputs=None, error="input 'w': the runner xnnpack does not support strings")
 
     def test_weights_may_lie_in_another_folder(self, tmp_path: Path) -> None:
         model = convolution(tmp_path)

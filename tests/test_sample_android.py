@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from packager.core.errors import ToolError
-from packager.files.zips import read_zip
 from packager.processes import downloads
+from tests.archives import read_zip
 from tests.test_apptools import ONNXRUNTIME_MANIFEST
 from tests.toolchain import apptools, jvm, vision
 from tests.toolchain.device import device, library

@@ -78,12 +78,12 @@ def test_without_sizes_the_names_stay(tmp_path: Path) -> None:
         (
             {"image": (1, 4, 2, 2)},
             "a dimension of 'image' is fixed to 3, not 4",
-            "only dynamic dimensions can be given a size",
+            "only dynamic dimensions can be fixed",
         ),
         (
             {"batch": 1, "vector": (2, 2)},
             "a dimension of 'vector' is fixed to 1, not 2",
-            "only dynamic dimensions can be given a size",
+            "only dynamic dimensions can be fixed",
         ),
         ({"y": (1, 1, 1, 1)}, "no dynamic dimension or input 'y'", "known: image, vector"),
     ],

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from packager.files.hashes import sha256_of
-from packager.files.zips import read_zip
 from packager.processes import downloads
+from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 from tests.toolchain.swift import swift

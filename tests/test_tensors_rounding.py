@@ -15,7 +15,6 @@ from packager.graph.weights.rounding import (
     LIMITS,
     SYMMETRIC_LIMITS,
     Element,
-    activation_parameters,
     pack,
     range_parameters,
     storage,
@@ -32,7 +31,7 @@ def test_scales_and_zero_points_are_those_of_onnxruntime(
     one: float, other: float, element: Element, is_symmetric: bool
 ) -> None:
     low, high = sorted((one, other))
-    ours = activation_parameters(low, high, element, is_symmetric=is_symmetric)
+    ours = range_parameters(low, high, element, is_symmetric=is_symmetric)
     limits = (SYMMETRIC_LIMITS if is_symmetric else LIMITS)[element]
     least, most = (numpy.array(limit, storage(element)) for limit in limits)
     ends = (numpy.array(end, numpy.float32) for end in (low, high))
@@ -58,14 +57,15 @@ def test_a_range_of_nothing_has_scale_1_and_symmetric_ones_their_usual_zero_poin
 
 
 def test_a_range_is_widened_to_have_zero_in_it() -> None:
-    assert activation_parameters(2.0, 5.1, "uint8").limits() == pytest.approx((0.0, 5.1))
-    assert activation_parameters(-5.1, -2.0, "uint8").limits() == pytest.approx((-5.1, 0.0))
+    above, below = (range_parameters(*ends, "uint8", is_symmetric=False) for ends in ((2.0, 5.1), (-5.1, -2.0)))
+    assert above.limits() == pytest.approx((0.0, 5.1))
+    assert below.limits() == pytest.approx((-5.1, 0.0))
 
 
 @pytest.mark.parametrize("end", [numpy.nan, numpy.inf, 1e300])
 def test_a_range_that_is_not_finite_is_refused(end: float) -> None:
     with pytest.raises(ModelError, match="not finite"):
-        activation_parameters(-1.0, end, "int8")
+        range_parameters(-1.0, end, "int8", is_symmetric=False)
 
 
 @given(st.lists(st.integers(-8, 7)))

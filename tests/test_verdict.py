@@ -88,7 +88,7 @@ def test_evidence_of_an_earlier_run_is_replaced_and_anything_else_is_not(tmp_pat
         (second / "new").write_text("")
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == [MARK, "new"]
     (tmp_path / "kept" / MARK).unlink()
-    with pytest.raises(ConfigError, match="is not evidence of mobpack's"), kept(tmp_path / "kept"):
+    with pytest.raises(ConfigError, match="is not mobpack's evidence"), kept(tmp_path / "kept"):
         raise AssertionError("it must not come to filling the folder")
 
 

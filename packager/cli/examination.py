@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from packager.core.console import Console
-    from packager.core.findings import KernelProof, Left, Parity, Partition
+    from packager.core.findings import CpuFallback, KernelProof, Parity, Partition
     from packager.core.values import Choice, Compiled, Plan
     from packager.workflows.build import Examination
 
@@ -80,8 +80,8 @@ def _partition_row(each: "Partition") -> list[str]:
     ]
 
 
-def _fallback(left: "Left") -> str:
-    """`2 Einsum: the provider does not know the operator`; some reasons already begin with the operator's name."""
+def _fallback(left: "CpuFallback") -> str:
+    """`2 Einsum: the provider does not know the operator`; some reasons begin with the operator's name themselves."""
     reason = left.reason.removeprefix(f"{left.operator}: ")
     return f"{left.count} {left.operator}{f': {reason}' if reason else ''}"
 

@@ -198,7 +198,7 @@ class Failure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
+class CpuFallback:
     """CPU fallback: nodes that a provider leaves to the CPU, for one reason."""
 
     operator: str
@@ -227,7 +227,7 @@ class Partition:
     """partitions of the graph on the provider: every border between two is a copy"""
     share: float | None = None
     """of the MACs, 0 to 1, estimated from shapes; None if the file has no operator with MACs"""
-    left: tuple[Left, ...] = ()
+    left: tuple[CpuFallback, ...] = ()
     by: str = ""
     """source of the result: the provider itself, or rules derived from its source code"""
     is_measured: bool = False

@@ -68,5 +68,5 @@ def _texts(value: object, where: tuple[str, ...], depth: int) -> Iterator[tuple[
 
 def _too_deep(where: str) -> ConfigError:
     return ConfigError(
-        f"{where}: more than {DEEPEST} tables or arrays within each other", hint="docs/configuration.md has every key"
+        f"{where}: more than {DEEPEST} nested tables or arrays", hint="docs/configuration.md has every key"
     )

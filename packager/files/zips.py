@@ -132,13 +132,6 @@ def read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo | str) -> bytes:
     return bytes(content)
 
 
-def read_zip(path: Path) -> dict[PurePosixPath, bytes]:
-    """All files of a zip archive by name, without folders. Only for small ones."""
-    with zipfile.ZipFile(path) as archive:
-        files = (info for info in archive.infolist() if not info.is_dir())
-        return {PurePosixPath(info.filename): archive.read(info) for info in files}
-
-
 def _check_names(names: Iterable[PurePosixPath]) -> None:
     taken = set(names)
     for name in taken:

@@ -105,7 +105,7 @@ class Graph:
 
 
 def running_order(taken: Sequence[Collection[str]], made: Sequence[Collection[str]]) -> list[int]:
-    """Indices of nodes in a valid execution order, close to the given one.
+    """Indices of nodes in execution order: the given one if it is valid.
 
     `taken` and `made` are the names of the values that each node consumes and produces. Nodes in a cycle are left out.
     """

@@ -1,4 +1,4 @@
-"""From the user's ONNX file to a checked Model whose weights stay where they are."""
+"""Loads the user's ONNX file as a checked Model whose weights stay where they are."""
 
 from packager.core.values import data_folder
 from packager.models.load import hashed, load, rebuilt

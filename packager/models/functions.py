@@ -1,4 +1,4 @@
-"""Functions that a model defines: how many nodes it has once every call is replaced by what it calls."""
+"""Counts the nodes of a model after inlining all calls of the functions that it defines."""
 
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, ModelProto, NodeProto
 
 LIMIT = 1_000_000
-"""Nodes at most: ONNX's shape inference and ONNX Runtime look at each, and twelve functions can make 10^12 of them."""
+"""Maximum number of nodes: ONNX's shape inference and ONNX Runtime visit each, and twelve functions can make 10^12 of
+them."""
 
 Name = tuple[str, str, str]
 """Domain, name and overload."""
 
 
 def refuse_endless(proto: "ModelProto", path: Path) -> None:
-    """Raises ModelError for functions that call themselves, or that stand for more nodes than anything could run."""
+    """Raises ModelError for recursive functions, or for functions that expand to more nodes than anything could run."""
     functions = {_name(each): each for each in proto.functions}
     if not functions:
         return
@@ -31,7 +32,7 @@ def refuse_endless(proto: "ModelProto", path: Path) -> None:
     except CycleError as error:
         circle = " -> ".join(name for _, name, _ in error.args[1])
         raise ModelError(
-            f"{path}: a function of it calls itself: {circle}", hint="export the model without recursion"
+            f"{path}: a function in it calls itself: {circle}", hint="export the model without recursion"
         ) from error
     sizes: dict[Name, int] = {}
     for name in order:
@@ -40,8 +41,8 @@ def refuse_endless(proto: "ModelProto", path: Path) -> None:
     total = sum(count * sizes[name] for name, count in _calls(proto.graph.node, functions).items())
     if total > LIMIT:
         raise ModelError(
-            f"{path}: its functions stand for {total:,} nodes where they are called, more than {LIMIT:,}",
-            hint="the file is damaged or made to harm: export the model again",
+            f"{path}: its functions expand to {total:,} nodes, more than {LIMIT:,}",
+            hint="the file is damaged or malicious: export the model again",
         )
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def read_graph(content: bytes) -> Graph:
     """The graph of the serialized ModelProto `content`, types and shapes inferred; external weights are not read.
 
-    The last few are kept: a build asks for the same ones many times."""
+    The last few results are cached: a build requests the same ones many times.
+    """
     import onnx
 
     proto = shapes.infer_shapes(onnx.ModelProto.FromString(content))
@@ -24,7 +25,7 @@ def read_graph(content: bytes) -> Graph:
 
 
 def _graph(proto: "GraphProto", opsets: dict[str, int], around: Mapping[str, Value]) -> Graph:
-    """`around` are the values of the graphs that it lies in: those that it takes become its own, as in ORT format."""
+    """`around` are the values of the enclosing graphs: those that it takes become its own, as in ORT format."""
     values = {each.name: _value(each.name, each.type) for each in (*proto.input, *proto.output, *proto.value_info)}
     values |= {tensor.name: _constant(tensor) for tensor in proto.initializer}
     for node in proto.node:

@@ -1,4 +1,4 @@
-"""Loads a model: the graph is checked and described, the weights stay in the user's files."""
+"""Loads a model: checks and describes the graph, and leaves the weights in the user's files."""
 
 import hashlib
 import math
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 MANY = 100_000
-"""Nodes that are worth a word before they are read."""
+"""Number of nodes from which loading is announced."""
 
 IR_OF_OPSETS = {1: 3, 8: 3, 9: 4, 10: 5, 11: 6, 12: 7, 15: 8, 19: 9, 21: 10}
-"""The IR version that a version of the operator set came with (onnx/docs/Versioning.md)."""
+"""The IR version that came with each version of the operator set (onnx/docs/Versioning.md)."""
 
 
 def silent(text: str) -> None:
-    """Nobody wants to know."""
+    """Ignores announcements."""
 
 
 def load(
@@ -39,9 +39,9 @@ def load(
     license_file: Path | None = None,
     announce: "Callable[[str], None]" = silent,
 ) -> Model:
-    """The model in `path` under `name`, with the dynamic dimensions in `fixed` given sizes.
+    """The model in `path` under `name`, with sizes for the dynamic dimensions in `fixed`.
 
-    `announce` gets a word on what will take long. No weights are read: `sha256` stays empty until `hashed`. Raises
+    `announce` is called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises
     ModelError for a file that is not a valid ONNX model, ConfigError for shapes it does not have.
     """
     proto = parse(skeleton.read_skeleton(path), path)
@@ -76,7 +76,7 @@ def load(
 
 
 def rebuilt(model: Model, proto: "ModelProto") -> Model:
-    """`model` with `proto`, an edited copy of its graph, in its place: sorted, checked, its signature read anew."""
+    """`model` with `proto`, an edited copy of its graph: sorted, checked, with a new signature."""
     free_initializers(proto)
     proto.ir_version = max(proto.ir_version, *(ir for opset, ir in IR_OF_OPSETS.items() if opset <= _opset(proto)))
     sort_nodes(proto)
@@ -97,7 +97,7 @@ def _opset(proto: "ModelProto") -> int:
 
 
 def hashed(model: Model) -> Model:
-    """The model with its sha256, for which all of its files are read."""
+    """The model with its sha256; reads all of its files."""
     return replace(model, sha256=fingerprint((model.path, *model.data_files)))
 
 
@@ -115,7 +115,7 @@ def parse(content: bytes, path: Path) -> "ModelProto":
         raise ModelError(
             f"{path}: not an ONNX model (no graph in it)", hint="give an .onnx file; export it again if it is one"
         )
-    if any(isinstance(text, bytes) for text in _texts(proto)):  # how protobuf gives what it cannot decode
+    if any(isinstance(text, bytes) for text in _texts(proto)):  # how protobuf returns what it cannot decode
         raise ModelError(f"{path}: a name in it is not UTF-8 text", hint="the file is damaged: export it again")
     return proto
 
@@ -134,7 +134,7 @@ def _texts(proto: "ModelProto") -> "Iterable[str]":
 
 
 def check(proto: "ModelProto", path: Path) -> None:
-    """Runs ONNX's own checker on the graph. External weights, checked already, stand in as empty tensors."""
+    """Runs ONNX's own checker on the graph. Empty tensors replace external weights, which are checked already."""
     import onnx.checker
 
     stand_in = proto
@@ -168,7 +168,8 @@ def count_operators(proto: "ModelProto") -> dict[str, int]:
 
 
 def count_parameters(proto: "ModelProto") -> int:
-    """Elements of all initializers and of tensors in Constant nodes (some exporters keep every weight there)."""
+    """Number of elements of all initializers and of tensors in Constant nodes (some exporters keep every weight
+    there)."""
     count: int = sum(math.prod(tensor.dims) for tensor in proto.graph.initializer)
     for node in traversal.all_nodes(proto):
         if node.attribute:

@@ -1,4 +1,4 @@
-"""The gates a model must pass before conversion: IR version, operator sets, size, element types."""
+"""Checks that a model must pass before conversion: IR version, operator sets, size, element types."""
 
 import math
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ RUNTIME_DOMAINS = frozenset(
 )
 
 TYPE_ATTRIBUTES = ("to", "dtype", "output_dtype")
-"""of operators such as Cast: the element type of what they make"""
+"""attributes of operators such as Cast: the element type of the output"""
 
 # Element types by the IR version that introduced them: the history in onnx.proto, enum Version.
 IR_OF_TYPES = {
@@ -51,9 +51,9 @@ def max_opset() -> int:
 
 
 def lower_ir_version(proto: "ModelProto") -> str:
-    """Lowers the IR version of `proto` to what the runtime reads, when no newer type is used; says so in a note.
+    """Lowers the IR version of `proto` to one that the runtime reads, if no newer type is used; returns a note.
 
-    One of which it is not known what it brought stays.
+    An IR version with unknown additions stays.
     """
     declared, limit = proto.ir_version, max_ir_version()
     if declared <= limit or declared > max(IR_OF_TYPES) or _newer_types(proto, limit):
@@ -72,7 +72,7 @@ def _newer_types(proto: "ModelProto", limit: int) -> set[str]:
 
 
 def _types(proto: "ModelProto") -> Iterator[int]:
-    """Every element type that the model names, those in subgraphs and functions included."""
+    """Every element type in the model, including those in subgraphs and functions."""
     for graph in traversal.all_graphs(proto):
         yield from (tensor.data_type for tensor in graph.initializer)
         values = (*graph.input, *graph.output, *graph.value_info)
@@ -86,7 +86,7 @@ def _types(proto: "ModelProto") -> Iterator[int]:
 
 
 def blockers(model: Model) -> tuple[str, ...]:
-    """What will stop the model from shipping, one sentence each with its remedy; empty when nothing will."""
+    """Reasons why the model cannot ship, one sentence each with its remedy; empty if it can."""
     return tuple(_blockers(model))
 
 
@@ -104,7 +104,7 @@ def fits_ort_format(model: Model | Variant) -> bool:
 
 
 def refuse_too_large(model: Model | Variant) -> None:
-    """Raises ModelError for a model that cannot be one ORT-format file."""
+    """Raises ModelError for a model that is too large for one ORT-format file."""
     if not fits_ort_format(model):
         path = model.path if isinstance(model, Model) else model.model.path
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Which outputs of a model lie in a range that is known without running it: the scale that their errors have."""
+"""Finds outputs of a model whose range is known without running it: the scale of their errors."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 KNOWN = ("Sigmoid", "HardSigmoid", "Softmax", "Tanh", "QLinearSigmoid", "QLinearSoftmax")
-"""Operators whose results go up to 1, or from -1 to 1. LogSoftmax is none of them: the logarithm of the smallest of n
-probabilities is never above -log(n), so its largest value is a scale by itself."""
+"""Operators whose results go up to 1, or from -1 to 1. LogSoftmax is not one of them: the logarithm of the smallest of
+n probabilities is never above -log(n), so its largest value is a suitable scale by itself."""
 KEEPING = (
     "Cast",
     "CastLike",
@@ -37,27 +37,27 @@ KEEPING = (
     "Transpose",
     "Unsqueeze",
 )
-"""Operators whose results are numbers that their first input has, in another shape, order, width or choice."""
+"""Operators whose results are numbers of their first input, in another shape, order, width or selection."""
 JOINING = {"Concat": 0, "Max": 0, "Min": 0, "Where": 1}
 """Operators whose results are numbers of several inputs -> the first of these."""
 ACTIVATED = ("FusedConv", "FusedGemm", "FusedMatMul")
-"""Operators of com.microsoft with an activation behind them, named by their attribute `activation`."""
+"""Operators of com.microsoft with a fused activation, named by their attribute `activation`."""
 DEEPEST = 16
-"""Functions and branches within each other that are looked into."""
+"""Maximum nesting of functions and branches that is searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Body:
-    """A graph or a function, and what lies around it."""
+    """A graph or a function, and the graphs around it."""
 
     makers: "Mapping[str, NodeProto]"
     functions: "Mapping[tuple[str, str], FunctionProto]"
     answers: dict[tuple[str, str, int], str] = field(default_factory=dict)
-    """function, by domain and name, and number of its output -> what was found: each is looked into once"""
+    """function, by domain and name, and index of its output -> the result: each is searched once"""
     depth: int = 0
 
     def range_of(self, value: str) -> str:
-        """Name of the operator whose range `value` has; empty where none is known."""
+        """Name of the operator whose range `value` has; empty if unknown."""
         pending, found = [value], set()
         seen: set[str] = set()
         while pending:
@@ -77,7 +77,7 @@ class _Body:
         return min(found, default="")
 
     def _inner(self, node: "NodeProto", place: int) -> str:
-        """The range of what the branches of an If, or the body of a function, give as output number `place`."""
+        """The range of output number `place` of the branches of an If, or of the body of a function."""
         if self.depth == DEEPEST:
             return ""
         if (node.domain, node.op_type) in self.functions:
@@ -99,7 +99,7 @@ class _Body:
 
 
 def known_ranges(model: "ModelProto") -> Mapping[str, str]:
-    """Output of the model -> the operator whose range its numbers have; outputs without one are not in it."""
+    """Output of the model -> the operator whose range its numbers have; without outputs of unknown range."""
     graph: GraphProto = model.graph
     functions = {(each.domain, each.name): each for each in model.functions}
     body = _Body(makers=_makers(graph.node), functions=functions)
@@ -121,7 +121,7 @@ def _own_range(node: "NodeProto") -> str:
 
 
 def _passed_on(node: "NodeProto", name: str) -> list[str]:
-    """The inputs whose numbers the output `name` has; none where it has others."""
+    """The inputs whose numbers the output `name` consists of; empty if it has others."""
     if node.domain not in ("", "ai.onnx", "com.microsoft"):
         return []
     if node.op_type in KEEPING:

@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 Shapes = Mapping[str, int | tuple[int, ...]]
 MOST_NUMBERS = 2**31 - 1
-"""that an array of an app holds: the JVM counts them in 32 bits"""
+"""Maximum number of elements of an array in an app: the JVM counts them in 32 bits."""
 
 
 def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
-    """Writes the sizes of `shapes` into the inputs of `proto`; forgets the output shapes they make wrong.
+    """Writes the sizes of `shapes` into the inputs of `proto`; removes output shapes that they invalidate.
 
-    Exporters give dimensions that have nothing to do with each other one name. Where the shapes of two inputs disagree
-    about one, each input has its own, and what the graph says of values with that name is forgotten.
+    Exporters give unrelated dimensions the same name. If the shapes of two inputs disagree about one, each input has
+    its own, and the declared shapes of values with that name are removed.
 
-    `where` names the source of `shapes` in messages. Raises ConfigError for a name that is neither a symbolic
-    dimension nor an input, a size that contradicts a fixed one, or the wrong number of dimensions.
+    `where` names the source of `shapes` in messages. Raises ConfigError for a name that is neither a symbolic dimension
+    nor an input, a size that contradicts a fixed one, or the wrong number of dimensions.
     """
     graph = proto.graph
     symbols = {dim.dim_param for value in graph.input for dim in value.type.tensor_type.shape.dim if dim.dim_param}
@@ -49,7 +49,7 @@ def fix_shapes(proto: "ModelProto", shapes: Shapes, where: str) -> None:
 
 
 def refuse_large(name: str, size: int | tuple[int, ...], where: str) -> None:
-    """Raises ConfigError for a size that no array has."""
+    """Raises ConfigError for a size that no array can have."""
     largest = size if isinstance(size, int) else max(size, default=0)
     if largest > MOST_NUMBERS:
         shown = f"{largest:.2g}" if largest < 1e300 else "more than 1e300"
@@ -60,7 +60,7 @@ def refuse_large(name: str, size: int | tuple[int, ...], where: str) -> None:
 
 
 def forget_negative(proto: "ModelProto") -> None:
-    """Some exporters write -1 for a size that they do not know, where ONNX has nothing at all."""
+    """Removes negative sizes: some exporters write -1 for an unknown size, where ONNX has nothing at all."""
     graph = proto.graph
     for value in (*graph.input, *graph.output, *graph.value_info):
         for dimension in value.type.tensor_type.shape.dim:
@@ -71,13 +71,13 @@ def forget_negative(proto: "ModelProto") -> None:
 def infer_shapes(proto: "ModelProto") -> "ModelProto":
     """`proto` with the shapes of intermediate tensors and outputs that follow from its inputs.
 
-    A model that inference cannot follow is returned as it came: ONNX Runtime may still run it.
+    A model that inference cannot handle is returned unchanged: ONNX Runtime may still run it.
     """
     import onnx.shape_inference
 
     try:
         return onnx.shape_inference.infer_shapes(proto, data_prop=True)
-    except (onnx.shape_inference.InferenceError, ValueError):  # ValueError: element types it has not heard of
+    except (onnx.shape_inference.InferenceError, ValueError):  # ValueError: unknown element types
         return proto
 
 
@@ -89,7 +89,7 @@ def _fix_symbol(graph: "GraphProto", symbol: str, size: int) -> None:
 
 
 def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: str) -> Iterator[tuple[str, int]]:
-    """Gives the names that its dimensions had, with their sizes."""
+    """Fixes the dimensions of an input; returns the names that they had, with their sizes."""
     shape = next(value for value in graph.input if value.name == name).type.tensor_type.shape
     if len(shape.dim) != len(sizes):
         raise ConfigError(
@@ -100,7 +100,7 @@ def _fix_input(graph: "GraphProto", name: str, sizes: tuple[int, ...], where: st
         if dimension.HasField("dim_value") and dimension.dim_value != size:
             raise ConfigError(
                 f"{where}: a dimension of '{name}' is fixed to {dimension.dim_value}, not {size}",
-                hint="only dynamic dimensions can be given a size",
+                hint="only dynamic dimensions can be fixed",
             )
         if symbol := dimension.dim_param:
             for same in shape.dim:
@@ -118,7 +118,8 @@ def _forget_symbol(graph: "GraphProto", symbol: str) -> None:
 
 
 def _forget_symbols(value: "ValueInfoProto") -> None:
-    """Shape inference fills unknown output dimensions, but leaves symbolic ones it cannot refute."""
+    """Removes symbolic dimensions: shape inference fills unknown output dimensions, but leaves symbolic ones it cannot
+    refute."""
     for dimension in value.type.tensor_type.shape.dim:
         if dimension.dim_param:
             dimension.ClearField("dim_param")

@@ -1,4 +1,4 @@
-"""What a model takes and gives: names, element types, shapes, and identifiers for generated code."""
+"""Reads a model's inputs and outputs: names, element types, shapes, and identifiers for generated code."""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,8 @@
 """Reads an ONNX file without its weights: large tensors become references into the file itself.
 
-The walk follows the protobuf wire format (protobuf.dev/programming-guides/encoding) over a memory map, so its cost
-depends on the number of tensors, not on their size: 8 ms for 400 MB, where parsing the file takes seconds and
-twice its size in memory.
+The traversal follows the protobuf wire format (protobuf.dev/programming-guides/encoding) over a memory map, so its cost
+depends on the number of tensors, not on their size: 8 ms for 400 MB, where parsing the file takes seconds and twice its
+size in memory.
 """
 
 import mmap
@@ -41,7 +41,7 @@ class TruncatedError(Exception):
 def read_skeleton(path: Path) -> bytes:
     """The serialized ModelProto of `path` with large initializers turned into external references to `path.name`.
 
-    Raises ModelError when the file is missing, empty, truncated or not ONNX.
+    Raises ModelError if the file is missing, empty, truncated or not ONNX.
     """
     try:
         with opened(path) as file:
@@ -84,7 +84,7 @@ def _graph_skeleton(content: mmap.mmap, graph: Field, location: str) -> bytearra
 
 
 def _tensor_reference(content: mmap.mmap, tensor: Field, location: str) -> bytes | bytearray:
-    """The tensor with its raw_data replaced by (location, offset, length); unchanged when it has no raw_data."""
+    """The tensor with its raw_data replaced by (location, offset, length); unchanged if it has no raw_data."""
     header = bytearray()
     raw: Field | None = None
     for field in fields(content, tensor.value, tensor.end):
@@ -102,7 +102,7 @@ def _tensor_reference(content: mmap.mmap, tensor: Field, location: str) -> bytes
 
 
 def fields(content: mmap.mmap, start: int, end: int) -> Iterator[Field]:
-    """The fields of the message in content[start:end]. Raises TruncatedError where they do not fit."""
+    """The fields of the message in content[start:end]. Raises TruncatedError if they exceed it."""
     position = start
     while position < end:
         tag, value = read_varint(content, position, end)
@@ -123,7 +123,7 @@ def fields(content: mmap.mmap, start: int, end: int) -> Iterator[Field]:
 
 
 def read_varint(content: mmap.mmap, position: int, end: int) -> tuple[int, int]:
-    """The base-128 number at `position` and the offset behind it."""
+    """The base-128 number at `position` and the offset after it."""
     result = shift = 0
     while position < end and shift < 70:
         byte = content[position]
@@ -140,7 +140,7 @@ def message(number: int, content: bytes | bytearray) -> bytes:
 
 
 def refuse_other_formats(head: bytes, path: Path) -> None:
-    """Raises ModelError with advice for the files that people give by mistake."""
+    """Raises ModelError with advice for files that users confuse with models."""
     for is_it, what, hint in (
         (head.startswith(b"version https://"), "a Git LFS pointer, not the model itself", "run: git lfs pull"),
         (head.startswith(b"PK"), "a zip file (PyTorch checkpoint or archive)", "export it: torch.onnx.export(...)"),

@@ -1,4 +1,4 @@
-"""What a graph computes with, read off its operators and element types."""
+"""Determines the precision of a graph from its operators and element types."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from packager.core.values import Precision, Traits
 from packager.graph.view import Graph, Node, Value
 
 QUANTIZED_OPERATORS = ("QLinear", "QGemm", "ConvInteger", "MatMulInteger", "DynamicQuantize", "QAttention")
-"""How the names of operators begin that compute with quantized activations (ONNX and com.microsoft)."""
+"""Prefixes of operators that compute with quantized activations (ONNX and com.microsoft)."""
 WEIGHT_ONLY_OPERATORS = ("MatMulNBits", "MatMulBnb4", "GatherBlockQuantized")
 CONVERSIONS = ("Cast", "QuantizeLinear", "DequantizeLinear")
 
 
 def traits(graph: Graph) -> Traits:
-    """The traits of `graph`. Quantized activations count before float16, float16 before weights alone."""
+    """The traits of `graph`. Quantized activations take precedence over float16, float16 over quantized weights."""
     nodes = tuple(_with_values(graph))
     quantize = [each for each in nodes if each.node.op == "QuantizeLinear"]
     dequantize = [each for each in nodes if each.node.op == "DequantizeLinear" and each.taken[0].is_constant]
     return Traits(
         precision=_precision(nodes, has_activations=bool(quantize), has_weights=bool(dequantize)),
         activations=_elements(each.made[0].element for each in quantize),
-        # Biases are int32 and say nothing of the scheme.
+        # Biases are int32 and do not identify the scheme.
         weights=_elements(each.taken[0].element for each in dequantize if each.taken[0].element != "int32"),
         has_dynamic_shapes=any(graph.value(name).sizes is None for name in graph.inputs),
     )
@@ -28,7 +28,7 @@ def traits(graph: Graph) -> Traits:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A node with what its graph says of its values."""
+    """A node with the graph's information about its values."""
 
     node: Node
     taken: tuple[Value, ...]

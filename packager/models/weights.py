@@ -1,4 +1,4 @@
-"""Where a model's weights lie: external references, checked before anything follows them."""
+"""Locates a model's weights: external references, checked before anything follows them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ def resolve_external_data(proto: "ModelProto", path: Path) -> tuple[Path, ...]:
 
 
 def check_length(tensor: "TensorProto", length: int, path: Path) -> None:
-    """Raises ModelError when a tensor's data is not as long as its shape and element type say."""
+    """Raises ModelError if the length of a tensor's data does not match its shape and element type."""
     expected = size_of(tensor)
     if expected not in (0, length) or (length and 0 in tensor.dims):
         raise ModelError(
@@ -88,5 +88,5 @@ def _data_file(path: Path, location: str, tensor: str) -> Path:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name longer than the disk allows, for one
+    except OSError:  # for example, a name longer than the disk allows
         return False

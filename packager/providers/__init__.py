@@ -1,4 +1,4 @@
-"""What can run a model on a device, before the CPU does. Adding one: a file and a line here."""
+"""Execution providers that can run a model on a device, before the CPU does. To add one: a file and a line here."""
 
 from packager.providers.coreml import Coreml
 from packager.providers.cpu import Cpu
@@ -17,6 +17,6 @@ PROVIDERS: dict[str, type[Provider]] = {
 }
 
 CPU = Cpu()
-"""Behind all of them, whatever a project asks for."""
+"""Fallback behind all of them, whatever a project asks for."""
 
 __all__ = ["CPU", "PROVIDERS", "Provider"]

@@ -20,27 +20,27 @@ class Coreml:
     model_format: str = "MLProgram"
     """`MLProgram` takes more operators and 16-bit floats, from iOS 15; `NeuralNetwork` is its predecessor"""
     compute_units: str = "ALL"
-    """what may compute: `ALL`, `CPUOnly`, `CPUAndGPU` or `CPUAndNeuralEngine`"""
+    """processors that may compute: `ALL`, `CPUOnly`, `CPUAndGPU` or `CPUAndNeuralEngine`"""
     requires_static_shapes: bool = False
     """take only nodes whose inputs have fixed shapes: dynamic ones can be slower than the CPU"""
     enable_on_subgraphs: bool = False
     """take nodes inside the bodies of If, Loop and Scan too"""
     specialization: str = "Default"
-    """`FastPrediction` spends more time loading to predict faster"""
+    """`FastPrediction` loads more slowly to predict faster"""
     profiles_compute_plan: bool = False
-    """log where Core ML runs each operator and what it expects that to take: for developers"""
+    """log where Core ML runs each operator and its estimated cost: for developers"""
     is_low_precision_allowed: bool = False
-    """let the GPU add up in 16 bits"""
+    """let the GPU accumulate in 16 bits"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for values that ONNX Runtime does not know: what is wrong, `|`, what to do."""
+        """Raises ValueError for values that ONNX Runtime does not know: the problem, `|`, the hint."""
         _check("model-format", self.model_format, MODEL_FORMATS)
         _check("compute-units", self.compute_units, COMPUTE_UNITS)
         _check("specialization", self.specialization, SPECIALIZATIONS)
 
     def options(self) -> Mapping[str, str]:
-        """All keys of coreml_provider_factory.h (ONNX Runtime 1.29) but ModelCacheDirectory: that is a folder of the
-        app, which sets it itself."""
+        """All keys of coreml_provider_factory.h (ONNX Runtime 1.29) except ModelCacheDirectory, a folder that the app
+        sets itself."""
         return {
             "ModelFormat": self.model_format,
             "MLComputeUnits": self.compute_units,
@@ -54,7 +54,7 @@ class Coreml:
     def requirements(self, traits: Traits) -> GraphRequirements:
         note = ""
         if traits.precision is Precision.WEIGHT_ONLY:
-            note = "CoreML has no DequantizeLinear: what takes the dequantized weights may stay on the CPU"
+            note = "CoreML has no DequantizeLinear: nodes that take the dequantized weights may stay on the CPU"
         elif traits.precision is Precision.FLOAT16 and self.model_format == "NeuralNetwork":
             note = "16-bit floats need CoreML's model-format 'MLProgram'"
         return GraphRequirements(

@@ -13,7 +13,7 @@ class Cpu:
     EXECUTION_PROVIDER: ClassVar[str] = "CPUExecutionProvider"
 
     def options(self) -> Mapping[str, str]:
-        """None: the number of threads is the app's to choose."""
+        """None: the app chooses the number of threads."""
         return {}
 
     def requirements(self, traits: Traits) -> GraphRequirements:

@@ -13,11 +13,11 @@ class Nnapi:
     EXECUTION_PROVIDER: ClassVar[str] = "NnapiExecutionProvider"
 
     use_fp16: bool = False
-    """compute float models in 16 bits where the accelerator can"""
+    """compute float models in 16 bits if the accelerator can"""
     use_nchw: bool = False
     """keep the channel dimension second; Android 10 and later, and slow on most devices"""
     cpu_disabled: bool = True
-    """leave NNAPI's slow reference code out: ONNX Runtime's own kernels are faster; Android 10 and later"""
+    """disable NNAPI's slow reference code: ONNX Runtime's own kernels are faster; Android 10 and later"""
 
     def options(self) -> Mapping[str, str]:
         """Names of ai.onnxruntime.providers.NNAPIFlags that are set."""

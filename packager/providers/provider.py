@@ -1,4 +1,4 @@
-"""What a provider is: one of the things that can run a model on a device, and how it is set up."""
+"""The interface of execution providers: they run a model on a device, with options."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Protocol
@@ -12,9 +12,9 @@ class Provider(Protocol):
     """its name in ONNX Runtime"""
 
     def options(self) -> Mapping[str, str]:
-        """Its settings, under the names that ONNX Runtime gives them."""
+        """Its options, by ONNX Runtime's names."""
         ...
 
     def requirements(self, traits: Traits) -> GraphRequirements:
-        """The graph it should get of a variant with `traits`."""
+        """The form in which it needs the graph of a variant with `traits`."""
         ...

@@ -13,11 +13,11 @@ class Qnn:
     EXECUTION_PROVIDER: ClassVar[str] = "QNNExecutionProvider"
 
     backend: str = "libQnnHtp.so"
-    """library of Qualcomm's that drives the processor"""
+    """Qualcomm's library that drives the processor"""
     performance_mode: str = "burst"
-    """speed against power: `burst`, `balanced`, `power_saver` and seven more"""
+    """trade-off between speed and power: `burst`, `balanced`, `power_saver` and seven more"""
     optimization_mode: int = 3
-    """how hard the graph is optimized when it loads: 0 to 3"""
+    """optimization level when the graph is loaded: 0 to 3"""
     is_fp16_allowed: bool = True
     """compute float models in 16 bits: the processor has no 32-bit floats"""
 
@@ -40,8 +40,8 @@ class Qnn:
         return GraphRequirements(
             style=Style.UNFUSED,
             reason="it takes QuantizeLinear and DequantizeLinear in pairs",
-            # Measured with plug-in 2.7.0: of a model with int8 activations it leaves operators that it takes with
-            # uint8 ones, and so cuts the graph.
+            # Measured with plug-in 2.7.0: with int8 activations it leaves operators that it takes with uint8 ones,
+            # which splits the graph.
             needs_unsigned=True,
             note=note,
         )

@@ -13,7 +13,7 @@ class Webgpu:
     EXECUTION_PROVIDER: ClassVar[str] = "WebGpuExecutionProvider"
 
     preferred_layout: str = "NHWC"
-    """where the channels of an image lie while the processor computes: `NHWC` or `NCHW`"""
+    """layout of images on the processor: `NHWC` or `NCHW`"""
 
     def options(self) -> Mapping[str, str]:
         return {"preferredLayout": self.preferred_layout}

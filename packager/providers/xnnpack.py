@@ -13,7 +13,7 @@ class Xnnpack:
     EXECUTION_PROVIDER: ClassVar[str] = "XnnpackExecutionProvider"
 
     def options(self) -> Mapping[str, str]:
-        """None: the number of threads, all there is to set, is the app's to choose."""
+        """None: the only option, the number of threads, is the app's to choose."""
         return {}
 
     def requirements(self, traits: Traits) -> GraphRequirements:

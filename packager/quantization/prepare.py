@@ -13,8 +13,8 @@ PREPARE = Step(name="prepare", caller=__name__, computed_by=(__name__,))
 ENTRIES = {"session.disable_prepacking": "1"}
 FOLDING = ["ConstantFolding"]
 LARGEST_GROWTH = 1.25
-"""Maximum growth of the model by folding, as a factor: constants that are broadcast shapes are better computed at run
-time."""
+"""Maximum growth of the model by folding, as a factor: tensors that are broadcast from small ones are better
+computed at run time."""
 
 
 PER_AXIS_SINCE = 13

@@ -65,7 +65,7 @@ def build_variant(
         return BuiltVariant(variant=made, graph=basis.graph, samples=basis.samples)
     graph = raised(model.graph) if recipe.NAME == "dynamic" else model.graph
     if has_foldable_weights(draft_of(graph, model.data_folder)):
-        with console.step(f"compute constants of {model.name}"):
+        with console.step(f"fold constants of {model.name}"):
             graph = prepared(model, store)
     return BuiltVariant(variant=_made(model, graph, name, recipe, {}, store, console), graph=graph)
 

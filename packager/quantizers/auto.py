@@ -45,7 +45,7 @@ class Auto:
             raise ValueError(f"max-drop {self.max_drop:g} is negative|0.01 allows a loss of one percent")
         if self.calibration.method != Calibration.method:
             ignored = f"calibration.method '{self.calibration.method}' would be ignored"
-            raise ValueError(f"{ignored}|auto tries those of `methods`: name it there")
+            raise ValueError(f"{ignored}|auto tries the methods of `methods`: add it there")
         if not self.methods:
             raise ValueError("methods is empty|add at least one: minmax")
         if self.sensitivity_samples < 1 or self.further_tries < 0:

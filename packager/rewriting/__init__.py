@@ -1,1 +1,1 @@
-"""Rewrites a graph for other numbers: the graph in memory, its weights in their files."""
+"""Rewrites a graph to another precision: the graph in memory, its weights in their files."""

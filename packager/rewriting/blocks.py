@@ -1,4 +1,5 @@
-"""Matrices in blocks that share a scale, in the layouts of com.microsoft's operators (docs/ContribOperators.md)."""
+"""Quantizes matrices in blocks that share a scale, in the layouts of com.microsoft's operators
+(docs/ContribOperators.md)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ TABLE_BLOCK: Literal[64] = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Blocks:
-    """A matrix in blocks: names of constants, and its dimensions before."""
+    """A matrix in blocks: names of constants, and its original dimensions."""
 
     name: str
     scales: str
@@ -36,8 +37,8 @@ class BlockQuantizer:
     made: dict[tuple[str, str], Blocks] = field(default_factory=dict)
 
     def matrix(self, name: str, *, is_transposed: bool) -> Blocks:
-        """What MatMulNBits multiplies with: (columns, blocks, bytes of a block), scales (columns, blocks); blocks run
-        along the rows of the matrix, which lies there column by column. Zero is in the middle of the integers."""
+        """A matrix for MatMulNBits: (columns, blocks, bytes of a block), scales (columns, blocks); blocks run along the
+        rows of the matrix, which is stored column by column. Zero is in the middle of the integers."""
         import numpy
         from onnx import TensorProto
 
@@ -65,7 +66,8 @@ class BlockQuantizer:
         return self.made[key]
 
     def table(self, name: str) -> Blocks:
-        """What GatherBlockQuantized picks rows of: as the table, two integers of 4 bits to a byte, blocks in a row."""
+        """A table for GatherBlockQuantized: laid out like the original, two 4-bit integers to a byte, blocks along a
+        row."""
         from onnx import TensorProto
 
         key = ("table", name)
@@ -88,7 +90,7 @@ class BlockQuantizer:
 
 
 def _noting_scales(stripes: Stripes, scales: "NDArray[numpy.float32]") -> "Iterator[memoryview]":
-    """The integers of `stripes`; their scales go into `scales`."""
+    """The integers of `stripes`; stores their scales in `scales`."""
     for stripe in stripes:
         scales[stripe.columns] = stripe.scales
         yield stripe.integers.data

@@ -1,4 +1,4 @@
-"""Takes out casts that ONNX Runtime's float16 converter writes and nobody needs."""
+"""Removes superfluous casts of ONNX Runtime's float16 converter."""
 
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def drop_twins(draft: Draft) -> None:
-    """The cast of a value is written once for every node that stays in float32: one is kept."""
+    """Merges casts of the same value: the converter writes one for every node that stays in float32."""
     nodes: dict[tuple[str, ...], NodeProto] = {}
     for node in draft.graph.node:
         nodes.setdefault(tuple(node.output), node)
@@ -20,8 +20,8 @@ def drop_twins(draft: Draft) -> None:
 
 
 def drop_round_trips(draft: Draft) -> None:
-    """From an input or a node that stays in float32 to another one, or to an output, a value goes through float16: it
-    need not."""
+    """Removes round trips through float16, of values that go from an input or a node that stays in float32 to another
+    one, or to an output."""
     from onnx import TensorProto
 
     narrowed = {
@@ -35,7 +35,7 @@ def drop_round_trips(draft: Draft) -> None:
         wide = narrowed.get(node.input[0], "") if _is_cast(node, TensorProto.FLOAT) else ""
         if wide and node.output[0] not in draft.outputs:
             renamed[node.output[0]] = wide
-        elif wide and wide not in renamed:  # an output keeps its name: what gives it takes that
+        elif wide and wide not in renamed:  # an output keeps its name: its producer takes that
             renamed[wide] = node.output[0]
         else:
             nodes.append(node)
@@ -45,7 +45,7 @@ def drop_round_trips(draft: Draft) -> None:
 
 
 def _rename(draft: Draft, names: dict[str, str]) -> None:
-    """Gives values other names, and drops the casts that nobody takes any more."""
+    """Renames values, and drops casts without consumers."""
 
     def final(name: str) -> str:
         return final(names[name]) if name in names else name
@@ -58,7 +58,7 @@ def _rename(draft: Draft, names: dict[str, str]) -> None:
 
 
 def _is_converter_s(node: "NodeProto") -> bool:
-    """Whether the converter has made it, and not the author of the model to round something."""
+    """Whether the converter made it, and not the author of the model to round a value."""
     return str(node.input[0]).endswith("_cast_to_fp16") or str(node.output[0]).startswith("graph_input_cast_")
 
 

@@ -1,4 +1,4 @@
-"""A model that is being rewritten: its graph in memory, its weights in the files that they come from or go to."""
+"""A model that is being rewritten: its graph in memory, its weights in the files they come from or go to."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -33,18 +33,19 @@ KEEP_INLINE_BYTES = 1024
 
 @dataclass
 class Draft:
-    """One model on its way to other numbers. Quantizers edit `proto` and note in `left` what they leave in float."""
+    """One model on its way to another precision. Quantizers edit `proto` and record in `left` what they leave in
+    float."""
 
     proto: "ModelProto"
     data_folder: Path
-    """of the external data of `proto`"""
+    """base folder of the external data of `proto`"""
     weights: WeightFile | None = None
-    """where all weights go; without it, old ones stay where they are and new ones become part of the graph"""
+    """the file for all weights; without it, old ones stay where they are and new ones become part of the graph"""
     ranges: Mapping[str, Range] = field(default_factory=dict)
-    """of values, by name, where calibration measured them"""
+    """of values, by name, if calibration measured them"""
     left: list[FloatLayer] = field(default_factory=list)
     changed: int = 0
-    """how many nodes have other weights by now"""
+    """number of nodes with other weights so far"""
     threads: int = THREADS
     _placed: set[str] = field(default_factory=set)
     """constants whose bytes are in `weights` already"""
@@ -55,12 +56,12 @@ class Draft:
 
     @cached_property
     def opset(self) -> int:
-        """Of the domain ai.onnx."""
+        """Opset of the domain ai.onnx."""
         return max((entry.version for entry in self.proto.opset_import if entry.domain in ("", "ai.onnx")), default=0)
 
     @cached_property
     def constants(self) -> "dict[str, TensorProto]":
-        """The main graph's constants by name. Initializers that are inputs, too, are only defaults, except in files
+        """The main graph's constants by name. Initializers that are also inputs are only defaults, except in files
         older than IR version 4, where every initializer had to be an input (ONNX IR, section Graphs)."""
         is_default = self.proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS
         inputs = {value.name for value in self.graph.input} if is_default else set()
@@ -78,7 +79,7 @@ class Draft:
         return self._elements.get(name) == TensorProto.FLOAT
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Of a value; a dimension that depends on the input is 0. Empty where nothing is known."""
+        """Shape of a value; a dimension that depends on the input is 0. Empty if unknown."""
         values = (*self.graph.value_info, *self.graph.input, *self.graph.output)
         found = (value.type.tensor_type.shape.dim for value in values if value.name == name)
         return tuple(dimension.dim_value for dimension in next(found, ()))
@@ -89,7 +90,7 @@ class Draft:
 
     @cached_property
     def takers(self) -> "dict[str, list[NodeProto]]":
-        """Value -> the nodes that take it, once for every time; subgraphs count with the node that has them."""
+        """Value -> the nodes that take it, once for every time; subgraphs count with the node that contains them."""
         takers: dict[str, list[NodeProto]] = {}
         for node in self.graph.node:
             inside = traversal.taken_by(node) - set(node.input)
@@ -103,14 +104,14 @@ class Draft:
 
     @cached_property
     def _names(self) -> set[str]:
-        """All of the model: what a subgraph calls its own must not be found outside of it either."""
+        """All names of the model: a name used in a subgraph must not be reused outside of it either."""
         names = {name for node in traversal.all_nodes(self.proto) for name in (node.name, *node.input, *node.output)}
         for graph in traversal.all_graphs(self.proto):
             names |= {each.name for each in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
         return names
 
     def unique(self, name: str) -> str:
-        """`name`, or with a number behind it where that is taken; taken from now on."""
+        """`name`, or with a number appended if it is taken; reserves it."""
         number, free = 1, name
         while free in self._names:
             number += 1
@@ -119,7 +120,7 @@ class Draft:
         return free
 
     def hoist_constants(self) -> None:
-        """Constant nodes of the main graph, where some exporters keep every weight, become initializers."""
+        """Turns Constant nodes of the main graph, where some exporters keep every weight, into initializers."""
         for index in reversed(range(len(self.graph.node))):
             node = self.graph.node[index]
             if node.op_type != "Constant" or node.domain not in ("", "ai.onnx") or node.output[0] in self.outputs:
@@ -140,36 +141,36 @@ class Draft:
             )
 
     def refuse_unchanged(self, exclude: Collection[str] = ()) -> None:
-        """Raises ModelError when no node has other weights now, and not because of what is in `exclude`."""
+        """Raises ModelError if no node has other weights now, unless `exclude` is the reason."""
         if self.changed or exclude:
             return
         reasons = list(dict.fromkeys(f"{each.operator}: {each.reason}" for each in self.left))
         why = f" ({'; '.join(reasons[:3])})" if reasons else ""
         raise ModelError(
             f"nothing to quantize: no node has float32 weights that can become smaller{why}",
-            hint='give a float32 model, choose another quantizer, or ship it as it is: quantizer = "none"',
+            hint='give a float32 model, choose another quantizer, or ship it unchanged: quantizer = "none"',
         )
 
     def refuse_unknown(self, names: Collection[str], key: str = "exclude") -> None:
-        """Raises ConfigError for one of `names`, which are those of `key`, that no node of the main graph has."""
+        """Raises ConfigError for the first of `names`, the value of `key`, that no node of the main graph has."""
         known = {name for node in self.graph.node for name in (node.name, *node.output) if name}
         for name in names:
             if name not in known:
                 raise ConfigError(f"{key}: the model has no node '{name}'", hint=nearest(name, sorted(known)))
 
     def leave(self, node: "NodeProto", reason: str, name: str = "") -> None:
-        """Notes that `node` stays in float."""
+        """Records that `node` stays in float."""
         self.left.append(FloatLayer(name=name or node.name or node.output[0], operator=node.op_type, reason=reason))
 
     def is_inline(self, name: str) -> bool:
-        """Whether the constant `name` is so small that it belongs into the graph."""
+        """Whether the constant `name` is small enough for the graph."""
         return size_of(self.constants[name]) < KEEP_INLINE_BYTES
 
     def weight(self, name: str) -> Weight:
         return read_weight(self.constants[name], self.data_folder)
 
     def add(self, name: str, array: "numpy.ndarray") -> str:
-        """A constant of the graph itself, under a free name like `name`, which is returned."""
+        """Adds a constant to the graph itself, under a free name like `name`, which is returned."""
         from onnx import numpy_helper
 
         name = self.unique(name)
@@ -177,7 +178,7 @@ class Draft:
         return name
 
     def add_large(self, name: str, array: "numpy.ndarray") -> str:
-        """A constant as `add`, but in the file of weights where it is not small."""
+        """Adds a constant like `add`, but to the file of weights unless it is small."""
         from onnx import helper
 
         if array.nbytes < KEEP_INLINE_BYTES:
@@ -185,14 +186,14 @@ class Draft:
         return self.add_chunks(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape, [_bytes_of(array)])
 
     def add_chunks(self, name: str, element: int, shape: "tuple[int, ...]", chunks: "Iterable[ReadableBuffer]") -> str:
-        """A constant whose bytes come in pieces, as `add`; `element` is a TensorProto.DataType."""
+        """Adds a constant like `add`, whose bytes come in chunks; `element` is a TensorProto.DataType."""
         from onnx import TensorProto
 
         self._append(TensorProto(name=self.unique(name)))
         return self.fill(len(self.graph.initializer) - 1, element, shape, chunks)
 
     def fill(self, index: int, element: int, shape: "tuple[int, ...]", chunks: "Iterable[ReadableBuffer]") -> str:
-        """Makes the constant at `index` one of `element`, `shape` and bytes in pieces; returns its name."""
+        """Gives the constant at `index` another `element`, `shape` and bytes, in chunks; returns its name."""
         tensor = self.graph.initializer[index]
         tensor.data_type = element
         tensor.dims[:] = shape
@@ -208,7 +209,7 @@ class Draft:
         self.constants[tensor.name] = self.graph.initializer[-1]
 
     def replace_nodes(self, nodes: "list[NodeProto]") -> None:
-        """Makes `nodes` the nodes of the main graph, and forgets what was known of the old ones."""
+        """Replaces the nodes of the main graph, and clears what was derived from the old ones."""
         del self.graph.node[:]
         self.graph.node.extend(nodes)
         self._forget("producers", "takers")
@@ -222,10 +223,10 @@ class Draft:
             self.proto.opset_import.add(domain=domain, version=version)
 
     def finish(self) -> bytes:
-        """The rewritten model, serialized, without constants that nothing takes any more.
+        """The rewritten model, serialized, without unused constants.
 
-        With a file of weights, everything external lies in it, or beside it where it is in the data folder: its folder
-        is the data folder of the result.
+        With a file of weights, everything external lies in it, or beside it if it is in the data folder: its folder is
+        the data folder of the result.
         """
         drop_unused(self.proto)
         if self.weights and self.weights.path.parent != self.data_folder:
@@ -237,7 +238,7 @@ class Draft:
 
 
 def _bytes_of(array: "numpy.ndarray") -> memoryview:
-    """The bytes of an array that is not empty, where they lie."""
+    """The bytes of a nonempty array, without a copy."""
     import numpy
 
     return numpy.ascontiguousarray(array).data.cast("B")

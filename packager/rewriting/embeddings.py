@@ -1,4 +1,4 @@
-"""Tables of embeddings, of which a Gather picks rows, with integers in blocks."""
+"""Quantizes tables of embeddings, which a Gather reads rows of, in blocks."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -15,9 +15,10 @@ STANDARD = ("", "ai.onnx")
 
 
 def quantize_tables(draft: Draft, writer: BlockQuantizer, exclude: Collection[str] = ()) -> None:
-    """Makes every Gather that picks rows of a constant matrix a GatherBlockQuantized of com.microsoft.
+    """Replaces every Gather that reads rows of a constant matrix by com.microsoft's GatherBlockQuantized.
 
-    That dequantizes the rows that it picks. Others of float tables, but small ones, are noted in `draft.left`.
+    That dequantizes only the rows it reads. Other Gathers of float tables, except small ones, are recorded in
+    `draft.left`.
     """
     nodes = [
         _quantized(draft, writer, node, exclude) if node.op_type == "Gather" and node.domain in STANDARD else node
@@ -33,7 +34,7 @@ def _quantized(draft: Draft, writer: BlockQuantizer, node: "NodeProto", exclude:
 
     tensor = draft.constants.get(node.input[0])
     if tensor is None or tensor.data_type != tensor.FLOAT:
-        return node  # it picks from a computed value, or integers
+        return node  # it reads a computed value, or integers
     weight = draft.weight(node.input[0])
     if weight.size_bytes < KEEP_INLINE_BYTES:
         return node
@@ -59,7 +60,7 @@ def _unfit(node: "NodeProto", weight: Weight, writer: BlockQuantizer, exclude: C
     if is_excluded(node, exclude):
         return EXCLUDED
     if attribute(node, "axis", 0) not in (0, -len(weight.shape)) or len(weight.shape) != 2:
-        return "it does not pick rows of a matrix"
+        return "it does not read rows of a matrix"
     if writer.bits == 4 and weight.shape[1] % 2:
         return "its rows have an odd number of columns"
     return ""

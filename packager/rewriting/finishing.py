@@ -1,4 +1,4 @@
-"""What a model needs around its rewriting: constants in one place, nothing unused, operator sets that fit."""
+"""Finishes a rewritten model: constants in one place, nothing unused, matching operator sets."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
 
 FIRST_WITH_OWN_INITIALIZERS = 4
-"""The IR version since which an initializer need not be an input, too (ONNX IR, section Graphs)."""
+"""First IR version in which an initializer need not also be an input (ONNX IR, section Graphs)."""
 
 
 def drop_unused(proto: "ModelProto") -> None:
-    """Drops constants that nothing takes any more, and types of values that are gone. Defaults of inputs stay."""
+    """Drops unused constants, and types of removed values. Defaults of inputs stay."""
     graph = proto.graph
     free_initializers(proto)
     taken = {name for node in graph.node for name in traversal.taken_by(node)}
@@ -29,7 +29,8 @@ def drop_unused(proto: "ModelProto") -> None:
 
 
 def free_initializers(proto: "ModelProto") -> None:
-    """Takes constants out of the inputs of an old model: new ones are in none, and nobody could feed the old ones."""
+    """Removes constants from the inputs of an old model: new ones are not among the inputs, and no app feeds the old
+    ones."""
     if proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS:
         return
     graph = proto.graph
@@ -41,7 +42,7 @@ def free_initializers(proto: "ModelProto") -> None:
 
 
 def external_tensors(proto: "ModelProto") -> "Iterator[tuple[TensorProto, bool]]":
-    """Every tensor whose data lie in a file, with whether it is a constant of the main graph."""
+    """Every tensor whose data lie in a file, and whether it is a constant of the main graph."""
     for tensor in proto.graph.initializer:
         if tensor.data_location == tensor.EXTERNAL:
             yield tensor, True
@@ -54,7 +55,7 @@ def external_tensors(proto: "ModelProto") -> "Iterator[tuple[TensorProto, bool]]
 
 
 def sort_opsets(proto: "ModelProto") -> None:
-    """Without those of domains that no node is of; ONNX Runtime writes all that it knows."""
+    """Sorts the operator sets, without domains that no node uses; ONNX Runtime writes all that it knows."""
     used = {node.domain if node.domain != "ai.onnx" else "" for node in traversal.all_nodes(proto)}
     used |= {function.domain for function in proto.functions}
     entries = {("" if each.domain == "ai.onnx" else each.domain): each.version for each in proto.opset_import}
@@ -65,7 +66,7 @@ def sort_opsets(proto: "ModelProto") -> None:
 
 
 def constant_of(node: "NodeProto") -> "TensorProto | None":
-    """What a Constant node gives; None for strings and sparse tensors."""
+    """The tensor of a Constant node; None for strings and sparse tensors."""
     import numpy
     from onnx import numpy_helper
 

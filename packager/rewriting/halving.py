@@ -1,4 +1,4 @@
-"""What float16 has no number for: which nodes must go on taking their constants in float32."""
+"""Finds numbers that float16 cannot represent, and the nodes that must therefore keep their constants in float32."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 SUMMING = (*WEIGHTED, "Gather", "LSTM", "GRU", "RNN", "Mul")
-"""Operators in which a number that is nearly zero is one of many: it may become zero."""
+"""Operators in which a number near zero is one of many terms: it may become zero."""
 
 ADDING = ("Add", "Sub")
-"""Operators in which it may always: what is lost is less than 3e-8."""
+"""Operators in which it may always become zero: the error is less than 3e-8."""
 
 BOUNDING = ("Add", "Sub", "Where", "Clip", "Pad", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
-"""Operators that take a number beyond all others to mask or limit with, for which the largest one does as well."""
+"""Operators that use a number beyond all others as a mask or limit: the largest float16 does as well."""
 
 
 class Misfits:
@@ -30,7 +30,7 @@ class Misfits:
         self.known: dict[str, tuple[int, int, bool]] = {}
 
     def reason(self, node: "NodeProto") -> str:
-        """Why `node` cannot take its constants in float16; empty when it can."""
+        """Why `node` cannot take its constants in float16; empty if it can."""
         for name in node.input:
             tensor = self.draft.constants.get(name)
             if tensor is None or tensor.data_type != tensor.FLOAT or 0 in tensor.dims:
@@ -44,8 +44,8 @@ class Misfits:
         return ""
 
     def _is_small(self, name: str) -> bool:
-        """Whether it passes through ONNX Runtime's converter, which raises what would become zero to 6e-8: where it
-        keeps a divisor from being zero, that is as good."""
+        """Whether it passes through ONNX Runtime's converter, which raises vanishing numbers to 6e-8: enough to keep a
+        divisor from being zero."""
         return self.draft.is_inline(name)
 
     def _counts(self, name: str) -> tuple[int, int, bool]:
@@ -55,7 +55,8 @@ class Misfits:
 
 
 def _counted(weight: Weight) -> tuple[int, int, bool]:
-    """How many are too large, how many would become zero, and whether none but these is other than zero.
+    """Counts of numbers that are too large and of those that would become zero, and whether the latter are its only
+    nonzero ones.
 
     Raises ModelError for NaN.
     """
@@ -77,4 +78,4 @@ def _refuse_nan(numbers: "NDArray[Any]", name: str) -> None:
     import numpy
 
     if numpy.isnan(numbers).any():
-        raise ModelError(f"tensor '{name}' has NaN in it", hint="train or export the model again")
+        raise ModelError(f"tensor '{name}' contains NaN", hint="train or export the model again")

@@ -1,4 +1,4 @@
-"""The layers of a graph that have weights: what each takes, multiplies and gives."""
+"""Finds the layers of a graph, which have weights: their inputs, weights and outputs."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 LIMITING = ("Relu", "Clip")
-"""Activations that the limits of a quantized value can stand for."""
+"""Activations that the limits of a quantized value can replace."""
 EXCLUDED = "excluded by the configuration"
 
 
@@ -24,23 +24,23 @@ class Layer:
     name: str
     node: "NodeProto"
     value: str
-    """what it takes"""
+    """its computed input"""
     weight: str
     axis: int | None
-    """of the weight, along its output channels; None where they lie on no axis of their own"""
+    """of the weight, along its output channels; None if no single axis holds them"""
     bias: str = ""
     limit: "NodeProto | None" = None
-    """the Relu or Clip that alone takes what it gives"""
+    """the Relu or Clip that is the only consumer of its output"""
 
     @property
     def output(self) -> str:
-        """What the layer gives, its limit included."""
+        """The output of the layer, after its limit."""
         return str((self.limit or self.node).output[0])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unfit:
-    """A node of a kind that has weights, and why it must stay as it is."""
+    """A node of a kind that has weights, and why it must stay unchanged."""
 
     name: str
     node: "NodeProto"
@@ -48,12 +48,12 @@ class Unfit:
 
 
 def name_of(node: "NodeProto") -> str:
-    """Its own, or that of its first output: exporters leave names away."""
+    """Name of a node, or of its first output: exporters omit names."""
     return node.name or next((name for name in node.output if name), "")
 
 
 def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Layer | Unfit]:
-    """Those of the main graph, in its order, each under a name of its own."""
+    """The layers of the main graph, in its order, each with a unique name."""
     seen: set[str] = set()
     for node in draft.graph.node:
         if node.op_type in operators and node.domain in ("", "ai.onnx") and not is_added(node):
@@ -63,8 +63,8 @@ def layers(draft: Draft, operators: Collection[str] = WEIGHTED) -> Iterator[Laye
 
 
 def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str] = WEIGHTED) -> list[Layer]:
-    """The layers that can be quantized and are not in `exclude`; notes the others in `draft.left`, those in subgraphs
-    and functions, too.
+    """The layers that can be quantized and are not in `exclude`; records the others, including those in subgraphs and
+    functions, in `draft.left`.
 
     Raises ConfigError for a name in `exclude` that no node has.
     """
@@ -82,12 +82,12 @@ def fit_layers(draft: Draft, exclude: Collection[str], operators: Collection[str
 
 
 def leave_inner(draft: Draft, operators: Collection[str]) -> None:
-    """Notes the nodes of `operators` in branches, loops and functions, which stay as they are."""
+    """Records the nodes of `operators` in branches, loops and functions, which stay unchanged."""
     for node in draft.graph.node:
         for graph in traversal.subgraphs(node):
-            _leave_all(draft, graph.node, operators, f"it lies inside of {node.op_type} '{name_of(node)}'")
+            _leave_all(draft, graph.node, operators, f"it is inside {node.op_type} '{name_of(node)}'")
     for function in draft.proto.functions:
-        _leave_all(draft, function.node, operators, f"it lies inside of function '{function.name}'")
+        _leave_all(draft, function.node, operators, f"it is inside function '{function.name}'")
 
 
 def _leave_all(draft: Draft, nodes: "Iterable[NodeProto]", operators: Collection[str], reason: str) -> None:
@@ -99,17 +99,18 @@ def _leave_all(draft: Draft, nodes: "Iterable[NodeProto]", operators: Collection
 
 
 def is_excluded(node: "NodeProto", exclude: Collection[str]) -> bool:
-    """Whether `exclude` has its name, or that of a value that it gives. What a contract added always is."""
+    """Whether `exclude` has its name, or that of one of its outputs. Nodes that a contract added are always
+    excluded."""
     return is_added(node) or any(name in exclude for name in (node.name, *node.output) if name)
 
 
 def is_added(node: "NodeProto") -> bool:
-    """Whether it is no node of the model but of its contract: pixels, rates and boxes need all of their digits."""
+    """Whether it belongs to the contract and not to the model: pixels, rates and boxes need full precision."""
     return bool(node.name.startswith(ADDED))
 
 
 def has_foldable_weights(draft: Draft) -> bool:
-    """Whether a layer's weights are computed from constants alone: once that is done, it can be quantized."""
+    """Whether a layer's weights are computed from constants only: after constant folding it can be quantized."""
     known = set(draft.constants) | {""}
     for node in draft.graph.node:
         is_layer = node.op_type in (*WEIGHTED, "LSTM") and node.domain in ("", "ai.onnx")
@@ -125,7 +126,7 @@ def names_of(layers: Iterable[Layer]) -> list[str]:
 
 
 def attribute(node: "NodeProto", name: str, default: float) -> float:
-    """The number that attribute `name` has, or `default`."""
+    """The value of attribute `name`, or `default`."""
     for each in node.attribute:
         if each.name == name:
             return float(each.f if each.type == each.FLOAT else each.i)
@@ -133,7 +134,7 @@ def attribute(node: "NodeProto", name: str, default: float) -> float:
 
 
 def limit_behind(draft: Draft, output: str) -> "NodeProto | None":
-    """The Relu or Clip with constant limits that alone takes `output`."""
+    """The Relu or Clip with constant limits that is the only consumer of `output`."""
     takers = draft.takers.get(output, [])
     if len(takers) != 1 or output in draft.outputs or takers[0].op_type not in LIMITING:
         return None
@@ -164,9 +165,9 @@ def _unfit(draft: Draft, node: "NodeProto", weight: str, bias: str) -> str:
     constants = draft.constants
     if weight not in constants:
         if node.input[0] in constants:
-            return "its weights come first"
+            return "its weights are the first operand"
         if any(weight == tensor.name for tensor in draft.graph.initializer):
-            return "its weights are an input, too, and only its default"
+            return "its weights are also an input, and only its default"
         return "multiplies two computed values" if node.op_type == "MatMul" else "its weights are computed"
     if node.input[0] in constants:
         return "multiplies constants"

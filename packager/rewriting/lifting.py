@@ -1,8 +1,8 @@
-"""Weights in files, moved out of branches, loop bodies and Constant nodes to the main graph.
+"""Moves weights in files from branches, loop bodies and Constant nodes to the main graph.
 
-ONNX Runtime has ONNX's checker look at what lies in a branch or a body: it refuses files with several hard links (as
-model hubs and package stores make them) and symbolic links, and it cannot compute shapes with what is in a file. Of the
-main graph's constants, which branches and bodies may use as well, it asks none of this.
+ONNX Runtime runs ONNX's checker on branches and bodies: it refuses files with several hard links (as model hubs and
+package stores make them) and symbolic links, and it cannot compute shapes with data in a file. None of this applies to
+the main graph's constants, which branches and bodies may use as well.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ KEEP_INLINE_BYTES = 1024
 
 
 def settle(proto: "ModelProto", data_folder: Path) -> None:
-    """Reads small tensors whose data lie in a file into the graph, and lifts the others. Raises as `lift`."""
+    """Reads small tensors whose data lie in a file into the graph, and lifts the others. Raises like `lift`."""
     outside = list(external_tensors(proto))
     for tensor, _ in outside:
         if source_of(tensor, data_folder).length < KEEP_INLINE_BYTES:
@@ -33,10 +33,10 @@ def settle(proto: "ModelProto", data_folder: Path) -> None:
 
 
 def lift(proto: "ModelProto", data_folder: Path) -> None:
-    """Has every tensor whose data lie in a file be a constant of the main graph.
+    """Makes every tensor whose data lie in a file a constant of the main graph.
 
-    What cannot be moved is read into the graph: constants of functions, and those that a branch or a body gives back
-    or takes as defaults. Raises ModelError for one of 2 GiB and more.
+    Tensors that cannot be moved are read into the graph: constants of functions, and those that a branch or a body
+    returns or takes as defaults. Raises ModelError for one of 2 GiB and more.
     """
     if proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS:
         _Lifting(proto.graph, Counter(_defined(proto))).constants(proto.graph)
@@ -45,7 +45,7 @@ def lift(proto: "ModelProto", data_folder: Path) -> None:
 
 
 def _defined(proto: "ModelProto") -> Iterator[str]:
-    """The name of every value of every graph, as often as it is given to one."""
+    """The name of every value of every graph, once for each definition."""
     for graph in traversal.all_graphs(proto):
         constants = {tensor.name for tensor in graph.initializer}
         yield from constants | {value.name for value in graph.input}
@@ -59,7 +59,7 @@ class _Lifting:
     names: Counter[str]
 
     def constants(self, graph: "GraphProto") -> None:
-        """Moves those of `graph` and of the graphs in it; what `graph` gives back or takes stays."""
+        """Moves those of `graph` and of the graphs in it; outputs and defaults of `graph` stay."""
         bound = {value.name for value in (*graph.input, *graph.output)}
         if graph is not self.main:
             for tensor in [each for each in graph.initializer if _is_external(each) and each.name not in bound]:
@@ -73,7 +73,7 @@ class _Lifting:
                 self.constants(body)
 
     def _move(self, tensor: "TensorProto", name: str, graph: "GraphProto") -> None:
-        """Puts `tensor`, which `graph` calls `name`, into the main graph, under another name where others have it."""
+        """Moves `tensor`, called `name` in `graph`, to the main graph, under another name if that is taken."""
         free = name if self.names[name] == 1 else self._unused(name)
         moved = self.main.initializer.add()
         moved.CopyFrom(tensor)
@@ -97,7 +97,7 @@ def _is_external_constant(node: "NodeProto") -> bool:
 
 
 def _rename(graph: "GraphProto", name: str, new: str) -> None:
-    """Has every node of `graph` take `new` for `name`, in graphs that do not call something else so, too."""
+    """Makes every node of `graph` take `new` for `name`, including those in subgraphs that do not redefine it."""
     for node in graph.node:
         node.input[:] = [new if each == name else each for each in node.input]
         for body in traversal.subgraphs(node):

@@ -1,4 +1,4 @@
-"""The order of nodes."""
+"""Sorts nodes."""
 
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def sort_nodes(proto: "ModelProto") -> None:
-    """Puts the nodes of the graph in an order in which they can run. ONNX Runtime does so, too, and its own float16
-    converter leaves them in another; the ONNX checker refuses that. A circle is left to the checker."""
+    """Sorts the nodes of the graph into execution order. ONNX Runtime does so when it loads a model, but its float16
+    converter does not; the ONNX checker refuses other orders. Cycles are left to the checker."""
     if _is_sorted(proto.graph.node):
         return
     nodes = list(proto.graph.node)
@@ -25,7 +25,7 @@ def sort_nodes(proto: "ModelProto") -> None:
 
 
 def _is_sorted(nodes: "Iterable[NodeProto]") -> bool:
-    """Whether no node takes what a later one makes: sorting would change nothing, and this is one look at each."""
+    """Whether no node takes a value of a later one: then sorting would change nothing, and this test is one pass."""
     made: set[str] = {""}
     missed: set[str] = set()
     for node in nodes:

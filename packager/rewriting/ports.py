@@ -1,4 +1,4 @@
-"""Takes the conversions off the inputs and outputs of a quantized graph, for callers that have integers themselves."""
+"""Removes the conversions at the inputs and outputs of a quantized graph, for callers that use integers themselves."""
 
 import json
 from typing import TYPE_CHECKING
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from onnx import NodeProto, ValueInfoProto
 
 METADATA = "quantization."
-"""What the keys begin with under which a model says what its integers stand for: `quantization.x`."""
+"""Prefix of the metadata keys that describe the integers: `quantization.x`."""
 
 
 def make_integer(draft: Draft) -> tuple[str, ...]:
-    """Makes integers of the inputs that are quantized before anything else takes them, and of the outputs that are
-    dequantized last. Returns their names.
+    """Makes inputs integers if they are quantized before anything else takes them, and outputs if they are dequantized
+    last. Returns their names.
 
-    What they stand for is in the metadata of the model, as JSON: (q - zero-point) * scale.
+    The metadata of the model describe the integers, as JSON: (q - zero-point) * scale.
     """
     made = [value for value in draft.graph.input if _take_off_first(draft, value)]
     made += [value for value in draft.graph.output if _take_off_last(draft, value)]
@@ -25,7 +25,7 @@ def make_integer(draft: Draft) -> tuple[str, ...]:
 
 
 def _take_off_first(draft: Draft, value: "ValueInfoProto") -> bool:
-    """Input `value` as integers, where one QuantizeLinear is all that takes it."""
+    """Makes input `value` integer if a single QuantizeLinear is its only consumer."""
     takers = draft.takers.get(value.name, [])
     if len(takers) != 1 or takers[0].op_type != "QuantizeLinear" or value.name in draft.outputs:
         return False
@@ -37,7 +37,7 @@ def _take_off_first(draft: Draft, value: "ValueInfoProto") -> bool:
 
 
 def _take_off_last(draft: Draft, value: "ValueInfoProto") -> bool:
-    """Output `value` as integers, where a DequantizeLinear gives it and nothing else takes it."""
+    """Makes output `value` integer if it comes from a DequantizeLinear and nothing else takes it."""
     node = draft.producers.get(value.name)
     if node is None or node.op_type != "DequantizeLinear" or value.name in draft.takers:
         return False
@@ -46,7 +46,7 @@ def _take_off_last(draft: Draft, value: "ValueInfoProto") -> bool:
         return False
     _describe(draft, value, node)
     quantized = node.input[0]
-    node.output[0] = draft.unique(f"{value.name}_gone")  # the name is the maker's from now on
+    node.output[0] = draft.unique(f"{value.name}_gone")  # its name now belongs to its producer
     maker.output[:] = [value.name if name == quantized else name for name in maker.output]
     _rename_taken(draft, quantized, value.name)
     _drop(draft, node)
@@ -54,7 +54,7 @@ def _take_off_last(draft: Draft, value: "ValueInfoProto") -> bool:
 
 
 def _describe(draft: Draft, value: "ValueInfoProto", node: "NodeProto") -> None:
-    """Gives `value` the type that `node` converts to or from, and notes what its integers stand for."""
+    """Gives `value` the integer type of `node`, and records how to interpret its integers."""
     scale, zero = (draft.weight(name).array() for name in node.input[1:3])
     value.type.tensor_type.elem_type = draft.constants[node.input[2]].data_type
     said = {"scale": float(scale), "zero-point": int(zero), "element": zero.dtype.name}

@@ -1,8 +1,8 @@
 """Writes quantization into a graph as QuantizeLinear and DequantizeLinear around its operators.
 
 ONNX Runtime and its providers find an operator between such nodes and compute it with integers (docs/quantize.md of
-ONNX Runtime, "QDQ"). A value that a unit makes keeps its name, and is the dequantized one from then on: whoever takes
-it, graph outputs and subgraphs included, takes what a quantized consumer takes.
+ONNX Runtime, "QDQ"). The output of a unit keeps its name, which now means the dequantized value: all consumers,
+including graph outputs and subgraphs, get the same numbers as a quantized one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 PER_AXIS_SINCE, WIDE_SINCE = 13, 21
-"""Opsets since which ONNX's QuantizeLinear takes an axis, and 16 bits; com.microsoft's takes both in any."""
+"""First opsets in which ONNX's QuantizeLinear supports an axis, and 16 bits; com.microsoft's supports both in any."""
 
 
 def insert(draft: Draft, layers: Sequence[Layer], schemes: Mapping[str, Scheme], selection: Selection) -> None:
     """Makes the units of `selection` compute with quantized values, and the other layers in `schemes` with quantized
-    weights; each layer as its Scheme says."""
+    weights; each layer by its Scheme."""
     inserter = _Inserter(draft=draft, schemes=schemes, selection=selection, quantizer=WeightQuantizer(draft))
     units = {unit.node.output[0]: unit for unit in selection.units}
     shrunk = {
@@ -57,17 +57,17 @@ class _Inserter:
     parameters: dict[str, tuple[str, str, Parameters]] = field(default_factory=dict)
     """value whose scale it is -> names of scale and zero point, and both"""
     dequantized: dict[str, str] = field(default_factory=dict)
-    """value or constant -> its dequantized twin"""
+    """value or constant -> its dequantized counterpart"""
     dropped: set[str] = field(default_factory=set)
-    """outputs of limits that are gone"""
+    """outputs of removed limits"""
 
     @property
     def scheme(self) -> Scheme:
-        """What all units share: how activations are quantized."""
+        """The scheme that all units share: how activations are quantized."""
         return next(each for each in self.schemes.values() if not each.is_weight_only)
 
     def unit(self, unit: Unit) -> Iterator["NodeProto"]:
-        """The node with what goes before and behind it."""
+        """The node with the conversions before and after it."""
         node = unit.node
         twins: dict[str, str] = {}
         for name in unit.takes:
@@ -85,7 +85,7 @@ class _Inserter:
             node.output[0] = unit.gives[0]
         if unit.limit is not None and unit.limit.output[0] not in self.dropped:
             yield node
-            return  # the values behind the limit follow it
+            return  # they follow the limit
         yield from self._with_conversions(node, unit.gives)
 
     def weight_only(self, layer: Layer) -> Iterator["NodeProto"]:
@@ -97,12 +97,12 @@ class _Inserter:
         yield layer.node
 
     def behind(self, node: "NodeProto") -> Iterator["NodeProto"]:
-        """A node that is no unit: a limit that stays is followed by what quantizes its value."""
+        """A node that is not a unit: a remaining limit is followed by the quantization of its value."""
         gives = tuple(name for name in node.output if name in self.selection.made)
         yield from self._with_conversions(node, gives)
 
     def _with_conversions(self, node: "NodeProto", gives: Sequence[str]) -> Iterator["NodeProto"]:
-        """`node`, its values `gives` quantized and dequantized again: these keep their names."""
+        """`node`, with its outputs `gives` quantized and dequantized again: these keep their names."""
         raw = {name: self.draft.unique(f"{name}_float") for name in gives}
         node.output[:] = [raw.get(name, name) for name in node.output]
         yield node
@@ -110,7 +110,7 @@ class _Inserter:
             yield from self._pair(name, source, name)
 
     def _convert(self, name: str) -> Iterator["NodeProto"]:
-        """Quantizes a float value for those that want it so; others go on taking it as it is."""
+        """Quantizes a float value for quantized consumers; others keep taking the float one."""
         self.dequantized[name] = self.draft.unique(f"{name}_dequantized")
         yield from self._pair(name, name, self.dequantized[name])
 
@@ -136,7 +136,7 @@ class _Inserter:
         return scale, self.draft.add(f"{name}_zero_point", parameters.zero_point)
 
     def _constant(self, name: str) -> Iterator["NodeProto"]:
-        """An operand that does not change, quantized as activations are."""
+        """A constant operand, quantized like activations."""
         if name in self.dequantized:
             return
         assert self.scheme.activations is not None
@@ -145,7 +145,7 @@ class _Inserter:
         yield from self._dequantize_weight(quantized)
 
     def _weights(self, layer: Layer, twins: dict[str, str]) -> Iterator["NodeProto"]:
-        """Dequantizes the weight and the bias of a layer, and notes what takes their places."""
+        """Dequantizes the weight and the bias of a layer, and records the replacements."""
         scale = self._activation(layer.value)[2].scale
         quantized = self.quantizer.weight(layer, self.schemes[layer.name], float(scale))
         yield from self._dequantize_weight(quantized)
@@ -166,7 +166,7 @@ class _Inserter:
         yield node
 
     def _is_implied(self, limit: "NodeProto") -> bool:
-        """Whether the least and greatest number of the quantized value are those of its limit: rounding does it."""
+        """Whether the range of the quantized value equals that of its limit: then rounding does the limiting."""
         low, high = self._limits(limit)
         _, _, parameters = self._activation(limit.output[0])
         least, greatest = parameters.limits()

@@ -1,4 +1,4 @@
-"""LSTM with weights in integers, as com.microsoft's DynamicQuantizeLSTM."""
+"""Quantizes the weights of LSTM nodes, as com.microsoft's DynamicQuantizeLSTM."""
 
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def quantized_lstm(draft: Draft, node: "NodeProto") -> "NodeProto | None":
-    """The LSTM `node` with int8 weights and a scale per gate and unit; None where it must stay, which is noted.
+    """The LSTM `node` with int8 weights and a scale per gate and unit; None, with a record, if it must stay.
 
-    Both weights, (directions, 4 units, inputs), are laid out (directions, inputs, 4 units) there
-    (DynamicQuantizeLSTM in docs/ContribOperators.md of ONNX Runtime).
+    Both weights, (directions, 4 units, inputs), become (directions, inputs, 4 units) (DynamicQuantizeLSTM in
+    docs/ContribOperators.md of ONNX Runtime).
     """
     from onnx import helper
 

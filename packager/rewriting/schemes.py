@@ -1,4 +1,4 @@
-"""What a layer computes with."""
+"""Precision of a layer."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,18 +6,18 @@ from typing import Literal
 ActivationElement = Literal["int8", "uint8", "int16", "uint16"]
 WeightElement = Literal["int8", "uint8"]
 Scope = Literal["kernels", "all"]
-"""Which operators without weights join in: those that the CPU has 8-bit kernels for, where all that they take is
-quantized anyway; or all that a neural processor may know, so that nothing is left in float."""
+"""Operators without weights that are quantized: those for which the CPU has 8-bit kernels, if all their inputs are
+quantized anyway; or all that a neural processor may support, so that nothing is left in float."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scheme:
     weights: WeightElement = "int8"
     activations: ActivationElement | None = "int8"
-    """None leaves activations in float: the weights alone get smaller"""
+    """None leaves activations in float and quantizes only the weights"""
     is_per_channel: bool = True
     is_symmetric: bool = False
-    """whether zero means zero in activations; weights of int8 always are symmetric"""
+    """whether the zero point of activations is zero; int8 weights are always symmetric"""
 
     @property
     def is_weight_only(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which nodes of a graph compute with quantized values, and which values are quantized for that."""
+"""Selects the nodes of a graph that compute with quantized values, and the values to quantize for them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 JOINING = ("Add", "Mul", "AveragePool", "GlobalAveragePool", "LeakyRelu", "Sigmoid", "Concat")
-"""Operators that ONNX Runtime's CPU has kernels for that take and give 8 bits, each value with a scale of its own."""
+"""Operators with 8-bit kernels in ONNX Runtime's CPU provider, each value with a scale of its own."""
 
 PASSING = (
     "MaxPool",
@@ -32,7 +32,7 @@ PASSING = (
     "Expand",
     "Tile",
 )
-"""Operators that give what they take, or something between: what they give has the scale of what they take."""
+"""Operators whose outputs are input values, or between them: outputs have the scale of the input."""
 
 MORE = (
     *(
@@ -63,24 +63,24 @@ MORE = (
         "GlobalMaxPool",
     ),
 )
-"""Operators that neural processors compute with quantized values, beside those above (QNN's operator list in
+"""Further operators that neural processors compute with quantized values (QNN's operator list in
 onnxruntime/core/providers/qnn/builder/op_builder_factory.cc)."""
 
 FLOAT_OUTPUT = ("MatMul",)
-"""Layers whose CPU kernel gives float where nothing quantized takes it: one rounding less (MatMulIntegerToFloat)."""
+"""Layers whose CPU kernel returns float if no consumer is quantized: one rounding less (MatMulIntegerToFloat)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A node that takes and gives quantized values."""
+    """A node with quantized inputs and outputs."""
 
     node: "NodeProto"
     takes: tuple[str, ...]
-    """computed values that it takes quantized"""
+    """computed inputs that are quantized"""
     constants: tuple[str, ...] = ()
-    """operands that are constants, quantized as activations are"""
+    """constant inputs, quantized like activations"""
     gives: tuple[str, ...] = ()
-    """values that it gives quantized; empty where it gives float"""
+    """outputs that are quantized; empty if they are float"""
     layer: Layer | None = None
     limit: "NodeProto | None" = None
 
@@ -89,9 +89,9 @@ class Unit:
 class Selection:
     units: list[Unit] = field(default_factory=list)
     made: dict[str, str] = field(default_factory=dict)
-    """value that a unit gives quantized -> the value whose scale it has, mostly itself"""
+    """quantized output of a unit -> the value whose scale it has, mostly itself"""
     ranges: dict[str, Range] = field(default_factory=dict)
-    """of every value whose scale a unit needs, where ranges are known"""
+    """of every value whose scale a unit needs, if ranges are known"""
     refused: dict[str, str] = field(default_factory=dict)
     """name of a layer -> why it cannot be a unit, in words"""
 
@@ -103,10 +103,10 @@ def select(
     scope: Scope,
     exclude: Collection[str] = (),
 ) -> Selection:
-    """The units of `draft` when the layers named in `schemes` compute with quantized activations. Without such layers
-    there are none; nodes named in `exclude` are none either.
+    """The units of `draft` if the layers named in `schemes` compute with quantized activations. Without such layers
+    there are none; nodes named in `exclude` are not units either.
 
-    Without `draft.ranges` every value is taken to have one: that is how calibration learns what to measure.
+    Without `draft.ranges` every value counts as having one: that is how calibration finds out what to measure.
     """
     chosen = {
         layer.node.output[0]: layer
@@ -116,7 +116,7 @@ def select(
     if any(scheme.activations in ("int8", "uint8") for scheme in schemes.values()):
         draft.ranges = bounded(draft, PASSING)
     selection = Selection()
-    # A layer whose weights alone are quantized must not join in as an operator.
+    # A layer with quantized weights only must not become a unit as an operator.
     done = {layer.node.output[0] for layer in layers if layer.node.output[0] not in chosen}
     done |= {name for node in draft.graph.node if is_excluded(node, exclude) for name in node.output}
     for node in draft.graph.node if chosen else ():
@@ -143,7 +143,7 @@ def _select_layer(draft: Draft, layer: Layer, scope: Scope, selection: Selection
     for name in (layer.value, *gives):
         if not _has_range(draft, selection.made.get(name, name)):
             selection.refused[layer.name] = (
-                f"no range of '{name}' was measured" if draft.ranges else f"'{name}' is not known to be float32"
+                f"no range of '{name}' was measured" if draft.ranges else f"'{name}' may not be float32"
             )
             return
     limit = None if gives_float else layer.limit
@@ -153,7 +153,7 @@ def _select_layer(draft: Draft, layer: Layer, scope: Scope, selection: Selection
 
 
 def _select_other(draft: Draft, node: "NodeProto", scope: Scope, selection: Selection) -> None:
-    """Adds a node without weights where it can do its work on quantized values."""
+    """Adds a node without weights if it can work on quantized values."""
     if node.op_type in PASSING:
         _select_passing(draft, node, selection)
     elif node.op_type in JOINING or (scope == "all" and node.op_type in MORE):
@@ -172,7 +172,8 @@ def _select_passing(draft: Draft, node: "NodeProto", selection: Selection) -> No
 
 
 def _keeps_limits(node: "NodeProto") -> bool:
-    """Cubic interpolation overshoots, and what lies outside may get a value of its own."""
+    """Whether outputs stay within the input's range: cubic interpolation overshoots, and values outside may be
+    arbitrary."""
     words = {each.name: each.s for each in node.attribute if each.type == each.STRING}
     is_cubic = words.get("mode") == b"cubic"
     return not is_cubic and words.get("coordinate_transformation_mode") != b"tf_crop_and_resize"
@@ -181,7 +182,7 @@ def _keeps_limits(node: "NodeProto") -> bool:
 def _select_joining(draft: Draft, node: "NodeProto", scope: Scope, selection: Selection) -> None:
     operands = tuple(name for name in node.input if name)
     if node.op_type in ("LayerNormalization", "InstanceNormalization", "Clip", "Pad", "ReduceSum", "ReduceMean"):
-        operands = operands[:1]  # what follows are parameters
+        operands = operands[:1]  # the others are parameters
     constants = tuple(name for name in operands if name in draft.constants)
     takes = tuple(dict.fromkeys(name for name in operands if name not in draft.constants))
     if not takes or any(not _is_float_constant(draft, name) for name in constants):
@@ -205,7 +206,7 @@ def _is_float_constant(draft: Draft, name: str) -> bool:
 
 
 def range_of(draft: Draft, name: str) -> Range | None:
-    """The range of `name`, or of what it was passed on from: that is as wide."""
+    """The range of `name`, or of the value it was passed on from, which is as wide."""
     while name not in draft.ranges:
         node = draft.producers.get(name)
         if node is None or node.op_type not in PASSING:

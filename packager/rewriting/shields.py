@@ -1,4 +1,4 @@
-"""Keeps branches and loops as they are while the graph around them changes its type of floats."""
+"""Keeps branches and loops in float32 while the graph around them changes its precision."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def shielded(draft: Draft, node: "NodeProto") -> "list[NodeProto]":
-    """The nodes to put before `node`, so that its subgraphs take float32 whatever becomes of the values outside."""
+    """The nodes to insert before `node`, so that its subgraphs still take float32 values from outside."""
     from onnx import TensorProto, helper
 
     names = {name: draft.unique(f"{name}_float32") for name in _captured(draft, node)}
@@ -24,7 +24,7 @@ def shielded(draft: Draft, node: "NodeProto") -> "list[NodeProto]":
 
 
 def _captured(draft: Draft, node: "NodeProto") -> list[str]:
-    """The float values of the main graph that the subgraphs of `node` take without being given them."""
+    """The float values of the main graph that the subgraphs of `node` capture."""
     taken = {name for graph in traversal.subgraphs(node) for name in _taken(graph)}
     constants = {each.name for each in draft.graph.initializer if each.data_type == each.FLOAT}
     return sorted(name for name in taken if name in constants or draft.is_float(name))
@@ -40,7 +40,7 @@ def _taken(graph: "GraphProto") -> set[str]:
 
 
 def rename_taken(nodes: "Iterable[NodeProto]", names: Mapping[str, str]) -> None:
-    """Makes `nodes`, those in their subgraphs included, take other values."""
+    """Makes `nodes`, including those in their subgraphs, take other values."""
     for node in nodes:
         node.input[:] = [names.get(name, name) for name in node.input]
         for inner in traversal.subgraphs(node):

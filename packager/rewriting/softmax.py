@@ -1,7 +1,7 @@
-"""What the 8-bit kernel of Softmax can count up to.
+"""Keeps ranges within the limits of the 8-bit kernel of Softmax.
 
-ONNX Runtime's QLinearSoftmax multiplies exponentials of up to 2^32 / (length * e^5) with 1 / scale of what it gives, in
-32 bits (onnxruntime/contrib_ops/cpu/quantization/qlinear_softmax.cc). Where that overflows it gives zeros.
+ONNX Runtime's QLinearSoftmax multiplies exponentials of up to 2^32 / (length * e^5) with 1 / scale of its output, in 32
+bits (onnxruntime/contrib_ops/cpu/quantization/qlinear_softmax.cc). On overflow it returns zeros.
 """
 
 import math
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 ONE_AXIS_SINCE = 13
-"""Before that opset all axes from the one in question on were one, and the default was another."""
+"""Before that opset, Softmax flattened all axes from the given one on, and had another default."""
 LEAST_TOP = 255 / math.exp(5) * 1.05
-"""What the greatest output times the length has to be at least, with a margin: numbers that are all alike have 1."""
+"""Minimum of the largest output times the length, with a margin: uniform outputs have 1."""
 
 
 def length_of(draft: Draft, node: "NodeProto") -> int:
-    """How many numbers each sum of the Softmax `node` has; 0 where that depends on the input."""
+    """Number of terms in each sum of the Softmax `node`; 0 if it depends on the input."""
     sizes = draft.shape(node.input[0])
     is_older = draft.opset < ONE_AXIS_SINCE
     axis = int(attribute(node, "axis", 1 if is_older else -1))
@@ -32,10 +32,10 @@ def length_of(draft: Draft, node: "NodeProto") -> int:
 
 
 def bounded(draft: Draft, passing: Collection[str]) -> Mapping[str, Range]:
-    """The ranges of `draft`, those of what a Softmax gives as wide as its kernel needs them: by less than one bit. Of
-    a Softmax over any number of values there is none. Nodes of `passing` pass on what they take.
+    """The ranges of `draft`, with those of Softmax outputs widened as far as the kernel needs: by less than one bit. A
+    Softmax of variable length gets no range. Nodes of `passing` pass their input on.
 
-    It matters for a Softmax in float, too: ONNX Runtime fuses it where what it gives is quantized later.
+    A float Softmax is widened too: ONNX Runtime fuses it if its output is quantized later.
     """
     lengths: dict[str, int] = {}
     for node in draft.graph.node:

@@ -1,4 +1,4 @@
-"""Sessions that run a graph in stretches, in the processes that look at its values."""
+"""Sessions that run a graph in stretches, for processes that observe its values."""
 
 import ctypes
 import math
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 ONE_ARENA = {"session.use_env_allocators": "1"}
-"""Sessions that share their memory, so that a stretch has what those before it gave back."""
+"""Session configuration to share memory, so that a stretch reuses what earlier ones freed."""
 FLOATS = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
-"""What ONNX Runtime calls tensors of floats -> numpy's type of their elements."""
+"""ONNX Runtime's name of a float tensor -> numpy's type of its elements."""
 ELEMENTS = {
     "tensor(float)": 1,
     "tensor(uint8)": 2,
@@ -33,26 +33,26 @@ ELEMENTS = {
     "tensor(uint64)": 13,
     "tensor(bfloat16)": 16,
 }
-"""What ONNX Runtime calls tensors -> ONNX's number of the type of their elements."""
+"""ONNX Runtime's name of a tensor type -> ONNX's number of its element type."""
 
 Open = Callable[[bytes, Mapping[str, str]], Any]
 """Serialized ModelProto, and configuration entries -> session."""
 
 
 class Stretched:
-    """Sessions of the stretches of a model, one for each group of values to look at."""
+    """Sessions of the stretches of a model, one for each group of values to observe."""
 
     def __init__(self, proto: "ModelProto", groups: Sequence[Sequence[str]], open_session: Open) -> None:
-        """Opens them; raises what `open_session` raises."""
+        """Opens them; raises the exceptions of `open_session`."""
         self.types: dict[str, str] = {}
-        """what ONNX Runtime calls the type of every value that a stretch gives"""
+        """ONNX Runtime's name of the type of every output of a stretch"""
         self.stretches = stretches(proto.graph, groups)
         if not self._open(proto, open_session):
             self.stretches = stretches(proto.graph, groups, is_whole=True)
             self._open(proto, open_session)
 
     def _open(self, proto: "ModelProto", open_session: Open) -> bool:
-        """Whether all could be opened: what one stretch takes of another must be a tensor."""
+        """Whether all could be opened: only tensors can pass from one stretch to another."""
         self.sessions: list[Any] = []
         is_cut = sum(bool(stretch.nodes) for stretch in self.stretches) > 1
         entries = ONE_ARENA if is_cut else {}
@@ -73,13 +73,13 @@ class Stretched:
         return True
 
     def run(self, feeds: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The values to look at behind every stretch, as OrtValues; who takes them empties the dictionary, so that
-        their memory serves the next stretch."""
+        """The values to observe after every stretch, as OrtValues; the caller empties the dictionary, so that the next
+        stretch can reuse the memory."""
         live = dict(feeds)
         is_cut = sum(session is not None for session in self.sessions) > 1
         for stretch, session in zip(self.stretches, self.sessions, strict=True):
             if session is not None:
-                # All that was given, where there is one stretch: ONNX Runtime says what is missing or too much.
+                # All inputs, if there is one stretch: ONNX Runtime reports missing or surplus ones.
                 taken = {name: live[name] for name in stretch.takes if name in live} if is_cut else live
                 given = session.run_with_ort_values(list(stretch.gives), taken)
                 live.update(zip(stretch.gives, given, strict=True))
@@ -91,7 +91,7 @@ class Stretched:
 
 
 def values_of(value: Any) -> "NDArray[Any]":
-    """What the OrtValue `value` of floats holds, good for as long as `value` lives: OrtValue.numpy() would copy it."""
+    """The content of the float OrtValue `value`, valid as long as `value` lives: OrtValue.numpy() would copy it."""
     import numpy
 
     dtype = numpy.dtype(FLOATS[value.data_type()])
@@ -124,7 +124,7 @@ def _part(proto: "ModelProto", stretch: Stretch, known: Mapping[str, Any], *, ha
 
 
 def _as_input(value: Any) -> Any:
-    """What a session gives as the input of another model."""
+    """A session's output as an input of another model."""
     from onnx import helper
 
     return helper.make_tensor_value_info(value.name, ELEMENTS[value.type], value.shape)
@@ -132,7 +132,7 @@ def _as_input(value: Any) -> Any:
 
 @cache
 def _share_memory() -> None:
-    """Makes the memory that sessions with ONE_ARENA share; it grows by what is asked for, not by powers of two."""
+    """Creates the memory that sessions with ONE_ARENA share; it grows by the requested size, not by powers of two."""
     import onnxruntime
 
     kind, place = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, onnxruntime.OrtMemType.DEFAULT

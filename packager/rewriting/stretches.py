@@ -1,8 +1,9 @@
-"""Cuts a graph into stretches that run one after the other: what is looked at need not lie in memory all at once.
+"""Divides a graph into stretches that run one after the other, so that the observed values need not be in memory all at
+once.
 
-Every value is computed once, by the same nodes as in the whole graph; a stretch takes from those before it what it
-needs. Dequantized numbers and constants are the exception: each stretch that needs them makes them itself, so that
-kernels for integers find what they are made of.
+Every value is computed once, by the same nodes as in the whole graph; a stretch takes the values it needs from earlier
+ones. Dequantized numbers and constants are the exception: each stretch that needs them computes them itself, so that
+integer kernels find the integers they come from.
 """
 
 import math
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
 
 GROUP_BYTES = 48 * 2**20
-"""What may be looked at in one stretch: of a 320x320 segmentation net some 360 MB are."""
+"""Maximum size of the values to observe in one stretch: a 320x320 segmentation net has some 360 MB of them."""
 DRAWN = ("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial")
 
 
@@ -25,19 +26,19 @@ class Stretch:
     """Nodes that run together."""
 
     nodes: tuple[int, ...]
-    """of the graph, by number"""
+    """indices into the nodes of the graph"""
     takes: tuple[str, ...]
     """inputs of the graph, and values of earlier stretches"""
     gives: tuple[str, ...]
-    """what is looked at, and what later stretches take"""
+    """observed values, and those that later stretches take"""
     seen: tuple[str, ...]
-    """what is looked at behind it"""
+    """values to observe after it"""
     ends: tuple[str, ...]
-    """what nobody takes behind it"""
+    """values that are not needed after it"""
 
 
 def sizes_of(proto: "ModelProto", names: Iterable[str], shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:
-    """Bytes of the values `names` in float32 for inputs of `shapes`; 0 where that cannot be known before a run."""
+    """Sizes of the values `names` in float32 for inputs of `shapes`; 0 if unknown before a run."""
     import onnx
 
     fixed = onnx.ModelProto()
@@ -73,8 +74,8 @@ def grouped(names: Sequence[str], sizes: Mapping[str, int], limit: int = GROUP_B
 
 
 def stretches(graph: "GraphProto", groups: Sequence[Sequence[str]], *, is_whole: bool = False) -> list[Stretch]:
-    """A stretch for each of `groups`, with the nodes that it needs and no earlier one has; all of them in the first
-    one where `is_whole`."""
+    """A stretch for each of `groups`, with the nodes that it needs and no earlier one has; with all of them in the
+    first one if `is_whole`."""
     needed = _needed(graph, [[name for group in groups for name in group]] if is_whole else groups)
     return list(_described(graph, groups, [*needed, *[[]] * (len(groups) - len(needed))]))
 
@@ -100,7 +101,7 @@ def _needed(graph: "GraphProto", groups: Sequence[Sequence[str]]) -> list[list[i
 
 
 def _repeated(graph: "GraphProto", sources: Sequence[set[int]]) -> set[int]:
-    """Nodes that each stretch has for itself: constants, what is computed of them alone, dequantized numbers."""
+    """Nodes that are repeated in each stretch: constants, computations on constants only, and dequantization."""
     inputs = _inputs(graph)
     fixed: set[int] = set()
     for number, node in enumerate(graph.node):
@@ -137,7 +138,7 @@ def _described(
 
 
 def keep(field: Any, values: Iterable[Any]) -> None:
-    """Leaves nothing but `values` in a repeated field."""
+    """Removes everything but `values` from a repeated field."""
     kept = list(values)
     del field[:]
     field.extend(kept)

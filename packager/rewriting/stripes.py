@@ -1,7 +1,7 @@
-"""A matrix as integers in blocks, some of its columns at a time, each column in one piece.
+"""Quantizes a matrix in blocks, a stripe of columns at a time, and yields it column by column.
 
-Weights lie row by row mostly, MatMulNBits wants them column by column: what is held is one stripe of columns in
-integers, and a piece of it in float. Blocks are ranged and rounded where they are read, so each is read once.
+Weights are mostly stored row by row, but MatMulNBits needs them column by column: memory holds one stripe of columns in
+integers, and a chunk of it in float. The range of a block is found right before it is rounded, so each is read once.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STRIPE_BYTES = 64 << 20
-"""The most that a stripe has in integers."""
+"""Maximum size of a stripe's integers."""
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,16 @@ class Stripe:
 
 @dataclass(frozen=True, kw_only=True)
 class Stripes:
-    """The columns of `weight` in order; blocks run along its rows, and a short one at the end is filled with zeros."""
+    """The columns of `weight` in order; blocks run along its rows, and a short one at the end is padded with zeros."""
 
     weight: Weight
     bits: Literal[4, 8]
     block_size: int
     is_transposed: bool
-    """whether the weight lies column by column already"""
+    """whether the weight is already stored column by column"""
     threads: int = THREADS
     chunk: int = CHUNK_ELEMENTS
-    """numbers that are read at a time, at least those of a block of every column"""
+    """numbers read at a time, at least those of one block of every column"""
     stripe_bytes: int = STRIPE_BYTES
 
     @property
@@ -53,7 +53,7 @@ class Stripes:
 
     @property
     def blocks(self) -> int:
-        """In a column."""
+        """Number of blocks in a column."""
         return -(-self.rows // self.block_size)
 
     def __iter__(self) -> Iterator[Stripe]:
@@ -69,7 +69,7 @@ class Stripes:
             yield slice(start, min(start + max(1, width), self.columns))
 
     def _lying(self, columns: slice) -> Stripe:
-        """Of a weight that lies column by column: its numbers are in one stretch."""
+        """A stripe of a weight that is stored column by column: its numbers are contiguous."""
         import numpy
 
         count = columns.stop - columns.start
@@ -86,7 +86,7 @@ class Stripes:
         return Stripe(columns, numpy.ascontiguousarray(integers), scales)
 
     def _standing(self) -> Iterator[Stripe]:
-        """Of a weight that lies row by row."""
+        """The stripes of a weight that is stored row by row."""
         import numpy
 
         scratch = Scratch()
@@ -128,7 +128,7 @@ class Stripes:
         return integers, scales
 
     def _rounded(self, cube: "NDArray[numpy.float32]", axis: int) -> "tuple[NDArray[Any], NDArray[numpy.float32]]":
-        """Integers of the blocks that lie along `axis` of `cube`, which is lost, and their scales."""
+        """Integers of the blocks along `axis` of `cube`, which is overwritten, and their scales."""
         import numpy
 
         element: Element = "uint4" if self.bits == 4 else "uint8"

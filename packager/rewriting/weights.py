@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Quantized:
-    """A constant in integers, and what says which numbers they stand for: names of constants of the draft."""
+    """A quantized constant with its scale and zero point: names of constants of the draft."""
 
     name: str
     scale: str
     zero_point: str
     axis: int | None
-    """of the scales; None where there is one"""
+    """of the scales; None if there is only one"""
     dequantized: str
-    """the value that is made of it; whoever takes it first makes it"""
+    """name of the dequantized value; its first consumer adds the node that computes it"""
     parameters: Parameters
 
 
@@ -36,12 +36,12 @@ class Quantized:
 class WeightQuantizer:
     draft: Draft
     ranges: dict[tuple[str, WeightElement, int | None], Parameters] = field(default_factory=dict)
-    """what is known of weights that were read"""
+    """parameters of weights that were read"""
     made: dict[tuple[object, ...], Quantized] = field(default_factory=dict)
 
     def weight(self, layer: Layer, scheme: Scheme, activation_scale: float | None = None) -> Quantized:
-        """The weight of `layer`. With the scale of the activations that it meets, its own scales are large enough for
-        the bias to fit into 32 bits."""
+        """The weight of `layer`. Given the scale of the activations, its scales are large enough for the bias to fit 32
+        bits."""
         axis = layer.axis if scheme.is_per_channel else None
         parameters = self._parameters(layer.weight, scheme.weights, axis)
         if activation_scale is not None and layer.bias:
@@ -56,8 +56,8 @@ class WeightQuantizer:
         return self.made[key]
 
     def matrix(self, layer: Layer, *, is_per_channel: bool) -> Quantized:
-        """The weight of `layer` in int8 as MatMulInteger and ConvInteger take it, its scales such that the product
-        can be multiplied with them."""
+        """The weight of `layer` in int8, in the form of MatMulInteger and ConvInteger, with scales that the product can
+        be multiplied with."""
         axis = layer.axis if is_per_channel else None
         is_transposed = bool(layer.node.op_type == "Gemm" and attribute(layer.node, "transB", 0))
         key = ("matrix", layer.weight, axis, is_transposed, layer.node.op_type == "Conv")
@@ -84,7 +84,7 @@ class WeightQuantizer:
         return self.made[key]
 
     def bias(self, layer: Layer, weight: Quantized, activation_scale: float) -> Quantized:
-        """The bias of `layer` in 32 bits, on the scale of what `weight` multiplies."""
+        """The bias of `layer` in 32 bits, with the scale of the product with `weight`."""
         bias = self.draft.weight(layer.bias)
         found = quantize_bias(bias.array().reshape(-1), activation_scale, weight.parameters.scale, name=layer.bias)
         key = ("bias", layer.bias, found.parameters.scale.tobytes())
@@ -94,7 +94,7 @@ class WeightQuantizer:
         return self.made[key]
 
     def operand(self, name: str, element: ActivationElement) -> Quantized:
-        """A constant that an operator without weights takes, such as what an Add adds."""
+        """A constant operand of an operator without weights, such as Add."""
         key = ("operand", name, element)
         if key not in self.made:
             weight = self.draft.weight(name)
@@ -132,7 +132,7 @@ class WeightQuantizer:
         )
 
     def _place_transposed(self, weight: Weight, chunks: Iterable[bytes]) -> str:
-        """As `_place` with int8, the matrix turned around: all of it is held, once."""
+        """Like `_place` with int8, but transposed: holds the whole matrix, once."""
         import numpy
         from onnx import TensorProto
 
@@ -146,7 +146,7 @@ class WeightQuantizer:
         return self.draft.add_chunks(name, TensorProto.INT8, weight.shape[::-1], _columns(matrix))
 
     def _place(self, weight: Weight, element: Element, chunks: Iterable[bytes]) -> str:
-        """Adds the integers of `weight`, as they come, to the file of weights; small ones to the graph."""
+        """Adds the integers of `weight` to the file of weights as they come; small ones to the graph."""
         import numpy
         from onnx import helper
 

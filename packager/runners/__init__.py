@@ -1,4 +1,4 @@
-"""What runs models. Adding one: a file and a line here."""
+"""Programs that run models. To add one: a file and a line here."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,7 @@ from packager.runners.cpu import Cpu
 from packager.runners.cuda import Cuda
 from packager.runners.qnn import Qnn
 from packager.runners.recorded import Recorded
-from packager.runners.reference import Reference
+from packager.runners.reference import OnnxReference
 from packager.runners.runner import ANY, GRAPH, ORIGINAL, Outcome, Runnable, Runner, Session
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
@@ -23,18 +23,18 @@ RUNNERS: Mapping[str, Callable[[str], tuple[Runner, ...]]] = {
     Cuda.NAME: lambda interpreter: (Cuda(interpreter=interpreter),),
     Recorded.NAME: lambda folder: (Recorded(folder=folder),),
     Qnn.NAME: lambda interpreter: (Qnn(),),
-    Reference.NAME: lambda interpreter: (Reference(),),
+    OnnxReference.NAME: lambda interpreter: (OnnxReference(),),
     Tensorrt.NAME: lambda interpreter: (Tensorrt(interpreter=interpreter),),
     TensorrtNative.NAME: lambda interpreter: (TensorrtNative(interpreter=interpreter),),
     Webgpu.NAME: lambda interpreter: (Webgpu(),),
     X8664.NAME: lambda interpreter: (X8664(),),
     Xnnpack.NAME: lambda interpreter: (Xnnpack(),),
 }
-"""Name -> the runners of that name, one for each processor. They take the interpreter that the user names for them in
-`[parity.interpreters]`, or empty; `recorded` its folder."""
+"""Name -> the runners of that name, one for each processor. The argument is the interpreter that the user names for
+them in `[parity.interpreters]`, or empty; for `recorded` it is the folder."""
 
 RECORDED = Recorded.NAME
 INTERPRETED = (Cuda.NAME, Tensorrt.NAME, TensorrtNative.NAME)
-"""those that run in an interpreter of the user's, where one is named"""
+"""Runners that use the user's interpreter, if one is named."""
 
 __all__ = ["ANY", "GRAPH", "INTERPRETED", "ORIGINAL", "RECORDED", "RUNNERS", "Outcome", "Runnable", "Runner", "Session"]

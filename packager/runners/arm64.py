@@ -1,4 +1,4 @@
-"""ONNX Runtime in the version that ships, on arm64 processors: emulated ones, or the machine's own where it has one."""
+"""Runs ONNX Runtime, in the version that ships, on arm64 processors: emulated ones, or the machine's own."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ CORES = {"cortex-a53": False, "cortex-a76": True, "neoverse-v1": True}
 """qemu's names -> whether the core computes in 16 bits. MLAS has other kernels for each: plain NEON with narrow loads,
 dot products, 8-bit matrix products."""
 FP16_FLAG = "asimdhp"
-"""the half-precision extension, as Linux names it"""
+"""Linux's name of the half-precision extension."""
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -32,7 +32,7 @@ class Arm64:
         return f"{self.NAME} {self.cpu}".strip()
 
     def identity(self) -> str:
-        """Empty for the machine's own processor, whose kernels depend on which it is."""
+        """Empty for the machine's own processor, because the kernels depend on its model."""
         return " ".join([*self._environment.command(), *self._environment.variables().values()]) if self.cpu else ""
 
     def missing(self) -> str:
@@ -41,7 +41,7 @@ class Arm64:
     def cannot_open(self, model: Runnable) -> str:
         if not model.needs_fp16 or self._has_fp16():
             return ""
-        return f"the file computes in 16 bits, which the {self.cpu or 'processor of this machine'} cannot: it is older"
+        return f"the file computes in 16 bits, which the {self.cpu or 'processor of this machine'} is too old for"
 
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(
@@ -63,5 +63,5 @@ class Arm64:
 
 
 def arm64_runners() -> tuple[Arm64, ...]:
-    """One for each processor."""
+    """One runner for each processor."""
     return (Arm64(),) if is_native() else tuple(Arm64(cpu=core) for core in CORES)

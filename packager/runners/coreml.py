@@ -1,4 +1,4 @@
-"""ONNX Runtime's CoreML provider, where the installed ONNX Runtime has it: on a Mac."""
+"""Runs ONNX Runtime's CoreML provider, if the installed ONNX Runtime has it: on a Mac."""
 
 import platform
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from packager.runners.runner import SUMS_IN_16_BITS, Runnable, Session, job
 
 PROVIDER = "CoreMLExecutionProvider"
 OPTIONS = {"ModelFormat": "MLProgram"}
-"""What packages ask for unless they are told otherwise; the provider's own default is the older format."""
+"""The default options of packages; the provider's own default is the older format."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Coreml:
         return self.NAME
 
     def identity(self) -> str:
-        """Empty: CoreML chooses among the processors of the machine at hand, and comes with its system."""
+        """Empty: CoreML chooses among the machine's processors, and changes with its system."""
         return ""
 
     def missing(self) -> str:

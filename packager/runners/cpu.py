@@ -1,4 +1,4 @@
-"""ONNX Runtime's CPU provider in a process of its own, which computes the same on every x86 processor."""
+"""Runs ONNX Runtime's CPU provider in a child process, with the same results on every x86 processor."""
 
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -37,7 +37,7 @@ class Cpu:
 
 
 def _host(model: Runnable) -> Host:
-    """This Python, or one on an emulated processor that computes in 16 bits where the file needs that."""
+    """This Python, or one on an emulated processor that computes in 16 bits if the file requires it."""
     if not model.needs_fp16:
         return Host(program=EXACT_CHILD, is_disposable=True)
     core = Arm64()

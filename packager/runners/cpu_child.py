@@ -1,7 +1,7 @@
-"""Runs models on the CPU with the same numbers on every x86 processor: `python cpu_child.py JOB.json`.
+"""Runs models on the CPU with the same results on every x86 processor: `python cpu_child.py JOB.json`.
 
-It speaks the protocol of `serve` in session/session_child.py, and reads the same job. The graph that runs has the
-operators of the model, some of them as `packager.session.exact` writes them.
+It uses the protocol of `serve` in session/session_child.py, and the same job. The graph that runs has the operators of
+the model, some of them rewritten by `packager.session.exact`.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""ONNX Runtime's CUDA provider, in the isolated environment `cuda` or in an interpreter that the user names."""
+"""Runs ONNX Runtime's CUDA provider, in the isolated environment `cuda` or in an interpreter that the user names."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +13,10 @@ from packager.runners.runner import GRAPH, Runnable, Session, job
 
 PROVIDER = "CUDAExecutionProvider"
 OPTIONS = {
-    "use_tf32": "0",  # else float32 products are rounded to 19 bits: errors of 1e-3
-    "cudnn_conv_algo_search": "HEURISTIC",  # the default times kernels, and takes others another time
+    "use_tf32": "0",  # otherwise float32 products are rounded to 19 bits: errors of 1e-3
+    "cudnn_conv_algo_search": "HEURISTIC",  # the default times kernels, and may choose others in the next run
 }
-ENTRIES = {"session.qdqisint8allowed": "1"}  # else x86 turns S8S8 into U8S8 before the provider sees it
+ENTRIES = {"session.qdqisint8allowed": "1"}  # otherwise x86 turns S8S8 into U8S8 before the provider sees it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,14 +26,14 @@ class Cuda:
     ROUNDING: ClassVar[float] = 0.0
     about: ClassVar[str] = "ONNX Runtime's CUDA provider on an NVIDIA GPU"
     interpreter: str = ""
-    """a Python that has onnxruntime-gpu; empty for the environment `cuda`"""
+    """a Python with onnxruntime-gpu; empty for the environment `cuda`"""
 
     def label(self) -> str:
         return self.NAME
 
     def identity(self) -> str:
         if self.interpreter or self.missing():
-            return ""  # nobody knows which CUDA libraries another Python finds
+            return ""  # the CUDA libraries of another Python are unknown
         return f"{nvidia.in_words(self._facts())}, {sha256_of(LOCK)}"
 
     def missing(self) -> str:
@@ -47,7 +47,7 @@ class Cuda:
         )
 
     def cannot_open(self, model: Runnable) -> str:
-        return "it opens ONNX graphs alone" if model.path.suffix == ".ort" else ""
+        return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         """The nodes that CUDA leaves run on the CPU and are counted; a model that it leaves as a whole is refused."""

@@ -1,4 +1,4 @@
-"""Sessions in a process of their own, whatever interpreter and runtime it has."""
+"""Sessions in a child process, with any interpreter and runtime."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,27 +16,27 @@ SAMPLES_HINT = "give real inputs with [parity] samples; if those crash too, the 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """Who runs the program of a session."""
+    """The program that runs a session, and how to start it."""
 
     program: Path
-    """speaks the protocol of `session/session_child.py`"""
+    """uses the protocol of `session/session_child.py`"""
     command: Sequence[str] = ()
-    """runs it; empty for this Python"""
+    """starts it; empty for this Python"""
     environment: Mapping[str, str] = field(default_factory=dict)
     """variables that `command` needs"""
     owner: str = ""
-    """name of the isolated environment that it belongs to"""
+    """name of its isolated environment"""
     words: str = "ONNX Runtime {version}"
-    """what it is, with the versions that the program gives"""
+    """description, with the versions that the program reports"""
     is_disposable: bool = False
-    """whether it has nothing to put in order at its end, as devices have: waiting for that takes 60 ms"""
+    """whether it can be killed without cleaning up, unlike devices: waiting for its end takes 60 ms"""
 
 
 class ProcessSession:
-    """A model open in a child process, which is asked for one sample after the other."""
+    """A model that is open in a child process, which runs one sample after the other."""
 
     def __init__(self, host: Host, job: Mapping[str, Any], folder: Path) -> None:
-        """Raises ModelError when the runtime refuses the model or crashes, ToolError when `host` does not work."""
+        """Raises ModelError if the runtime refuses the model or crashes, ToolError if `host` does not work."""
         self._host = host
         self._program = _started(host, job, folder)
         try:
@@ -68,7 +68,7 @@ class ProcessSession:
         except CrashError as error:
             if error.signal == "SIGKILL":
                 raise ToolError(
-                    f"it was killed while {what}, as happens where memory runs out", hint="give it more memory"
+                    f"it was killed while {what}, as happens when memory runs out", hint="give it more memory"
                 ) from error
             raise ModelError(f"the runtime crashed while {what} ({error.signal})", hint=SAMPLES_HINT) from error
         except RuntimeError as error:
@@ -88,9 +88,9 @@ def _started(host: Host, job: Mapping[str, Any], folder: Path) -> Program:
 
 
 def _refuse(answer: Mapping[str, Any], host: Host) -> None:
-    """Raises for a model that was not opened, or of which the provider takes nothing."""
+    """Raises if the model was not opened, or if the provider takes nothing of it."""
     if "idle" in answer:
-        raise ModelError(answer["idle"], hint="leave this runner out for this model")
+        raise ModelError(answer["idle"], hint="disable this runner for this model")
     if "refused" in answer:
         raise ModelError(
             f"the runtime cannot load the model: {answer['refused']}", hint="mobpack inspect shows what it uses"

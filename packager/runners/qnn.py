@@ -1,4 +1,4 @@
-"""Qualcomm's provider on its simulated neural processor."""
+"""Runs Qualcomm's provider on its simulated neural processor."""
 
 import mmap
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Qnn:
         return Environment().missing()
 
     def cannot_open(self, model: Runnable) -> str:
-        return "a program for one chip, which only that chip runs" if _holds_program(model.path) else ""
+        return "a program for one chip, which runs only on that chip" if _holds_program(model.path) else ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         host = Host(

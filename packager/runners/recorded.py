@@ -1,4 +1,4 @@
-"""Outputs that were saved before a model became ONNX, in the place of a program that computes them."""
+"""Reads outputs that were saved before a model became ONNX, instead of computing them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ class Recorded:
     about: ClassVar[str] = "outputs that the model gave before it was exported, from [parity] recorded"
 
     folder: str
-    """with an .npz for each sample, keyed by output name; empty where the user named none"""
+    """folder with an .npz for each sample, keyed by output name; empty if the user named none"""
 
     def label(self) -> str:
         return self.NAME
@@ -47,7 +47,7 @@ class RecordedSession:
     node_count: int | None = None
 
     def __init__(self, recordings: Path, graph: Path) -> None:
-        """`graph` says in which order outputs come."""
+        """`graph` determines the order of outputs."""
         import onnx
 
         proto = onnx.ModelProto.FromString(graph.read_bytes())
@@ -55,7 +55,7 @@ class RecordedSession:
         self._recordings = recordings
 
     def run(self, sample: Path, folder: Path) -> Outcome:
-        """Raises ConfigError when nothing was recorded for `sample`, or not all outputs."""
+        """Raises ConfigError if nothing was recorded for `sample`, or not all outputs."""
         import numpy
 
         path = self._recordings / sample.name
@@ -80,4 +80,4 @@ class RecordedSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """There is nothing to end."""
+        """Nothing to end."""

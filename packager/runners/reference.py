@@ -1,4 +1,4 @@
-"""onnx's reference implementation: plain numpy, operator by operator as the standard says, for small models."""
+"""Runs onnx's reference implementation: plain numpy, operator by operator as the standard says, for small models."""
 
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,16 +15,16 @@ MIB = 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reference:
+class OnnxReference:
     NAME: ClassVar[str] = "reference"
     OPENS: ClassVar[str] = GRAPH
     ROUNDING: ClassVar[float] = 0.0
     about: ClassVar[str] = "onnx's own implementation of the operators, in numpy, for small models"
 
     largest_mib: int = 50
-    """weights above which a model is not tried: MiniLM, 22 MiB, takes 0.5 s for 16 words"""
+    """maximum size of weights of a model to run: MiniLM, 22 MiB, takes 0.5 s for 16 words"""
     memory_mib: int = 4096
-    """what it may use: it keeps every value of a run, basic-pitch (0.2 MiB) needs 1 GiB"""
+    """maximum memory: it keeps every value of a run, basic-pitch (0.2 MiB) needs 1 GiB"""
 
     def label(self) -> str:
         return self.NAME
@@ -37,7 +37,7 @@ class Reference:
 
     def cannot_open(self, model: Runnable) -> str:
         if model.path.suffix == ".ort":
-            return "onnx's reference implementation reads no ORT format"
+            return "onnx's reference implementation does not read ORT format"
         size_mib = _weight_bytes(model.path) / MIB
         if size_mib <= self.largest_mib:
             return ""
@@ -49,7 +49,7 @@ class Reference:
 
 
 def _weight_bytes(path: Path) -> int:
-    """Inside the file and outside."""
+    """Size of the weights inside the file and outside."""
     from google.protobuf.message import DecodeError
     from onnx import ModelProto
 
@@ -57,5 +57,5 @@ def _weight_bytes(path: Path) -> int:
     try:
         proto.ParseFromString(path.read_bytes())
     except DecodeError:
-        return 0  # whoever opens it says so
+        return 0  # opening it reports the error
     return sum(size_of(tensor) for graph in all_graphs(proto) for tensor in graph.initializer)

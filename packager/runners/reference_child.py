@@ -1,7 +1,7 @@
 """Runs a model with onnx's reference implementation: `python reference_child.py JOB.json`.
 
-It speaks the protocol of `serve` in session/session_child.py. Of the job it reads `model`, `data_folder` and
-`memory_bytes`, which it never exceeds where the system lets programs limit themselves.
+It uses the protocol of `serve` in session/session_child.py. It reads `model`, `data_folder` and `memory_bytes` of the
+job, and never exceeds the latter if the system lets programs limit themselves.
 """
 
 import json
@@ -24,7 +24,7 @@ def main() -> int:
     limit_memory(job["memory_bytes"])
     try:
         evaluator = opened(Path(job["model"]), job["data_folder"])
-    except Exception as error:  # operators raise whatever numpy and Python do
+    except Exception as error:  # operators raise any exception of numpy or Python
         channel.say({"refused": in_words(error, job)})
         return 0
     about = f"onnx {version('onnx')}'s reference implementation, numpy {version('numpy')}"
@@ -34,7 +34,7 @@ def main() -> int:
         try:
             run_sample(evaluator, Path(request["sample"]), Path(request["folder"]))
         except OSError:
-            raise  # a disk that is full is not the model's fault
+            raise  # a full disk is not the model's fault
         except Exception as error:
             channel.say({"error": in_words(error, job)})
         else:

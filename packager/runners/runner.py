@@ -1,4 +1,4 @@
-"""What a runner is: something that opens a model and gives its outputs, sample by sample."""
+"""The interface of runners: they open a model and compute its outputs, sample by sample."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,60 +7,60 @@ from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
 ANY, GRAPH, ORIGINAL = "any", "graph", "original"
-"""Values of `Runner.OPENS` beside the names of providers."""
+"""Values of `Runner.OPENS` besides the names of providers."""
 SUMS_IN_16_BITS = 3e-2
-"""What sums in 16 bits add to an error. In Silero VAD, made float16, on an emulated Cortex-A76 one convolution of 387
-products is off by 0.0095 of its largest value, the state behind four of them and an LSTM by 0.023."""
+"""Additional error of sums in 16 bits. In Silero VAD, converted to float16, on an emulated Cortex-A76 one convolution
+of 387 products is off by 0.0095 of its largest value, the state after four of them and an LSTM by 0.023."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runnable:
-    """A model as runners take it."""
+    """A model in the form that runners open."""
 
     path: Path
     """an .ort file, or a serialized ModelProto"""
     data_folder: Path | None = None
-    """folder of the external data of a ModelProto, where that is not the model's own"""
+    """folder of the external data of a ModelProto, if it is not the model's own"""
     needs_fp16: bool = False
-    """True for a file that only processors with 16-bit arithmetic load: ARMv8.2 with FP16"""
+    """True for a file that requires 16-bit arithmetic: ARMv8.2 with FP16"""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """session configuration that it has to be opened with"""
+    """session configuration that is required to open it"""
     is_optimized: bool = True
-    """False runs the graph node by node as it is written: what a converted model is compared with"""
+    """False runs the graph node by node as it is written: the reference for a converted model"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of one sample."""
+    """Result of one sample."""
 
     outputs: Path | None
     """folder with `0.npy`, `1.npy` ..., one for each output in the model's order; strings in numpy's Unicode type"""
     error: str = ""
-    """the runtime's message when it refused the sample"""
+    """the runtime's message if it refused the sample"""
 
 
 class Session(Protocol):
-    """A model that a runner has open, in a `with`: its process is gone at the end."""
+    """A model that a runner has open, for use in a `with` block, which ends its process."""
 
     @property
     def about(self) -> str:
-        """What runs it, in words: `ONNX Runtime 1.31.1`."""
+        """The runtime, in words: `ONNX Runtime 1.31.1`."""
         ...
 
     @property
     def placed(self) -> int | None:
-        """How many nodes the provider runs; None where nobody says so."""
+        """Number of nodes that the provider runs; None if unknown."""
         ...
 
     @property
     def node_count(self) -> int | None:
-        """Nodes of the graph as the provider was offered it; None where nobody says so."""
+        """Number of nodes of the graph that the provider was offered; None if unknown."""
         ...
 
     def run(self, sample: Path, folder: Path) -> Outcome:
         """Runs one sample (.npz keyed by input name) and writes its outputs to `folder`, which exists.
 
-        Raises ModelError when the model takes its process down.
+        Raises ModelError if the model crashes its process.
         """
         ...
 
@@ -74,35 +74,35 @@ class Session(Protocol):
 class Runner(Protocol):
     NAME: ClassVar[str]
     OPENS: ClassVar[str]
-    """whose file it opens: a provider's name, `any` for every file, `graph` for the graph that files are made of,
-    `original` for the user's model"""
+    """kind of file that it opens: a provider's name, `any` for every file, `graph` for the graph that files are made
+    from, `original` for the user's model"""
     ROUNDING: ClassVar[float]
-    """error that its own arithmetic adds where the model says 32 bits, as a share of the output's largest value: 0
-    where it computes as the model says, `SUMS_IN_16_BITS` where it computes in 16 bits"""
+    """error of its own arithmetic where the model has 32 bits, relative to the output's largest value: 0 if it computes
+    in the model's precision, `SUMS_IN_16_BITS` if it computes in 16 bits"""
     about: ClassVar[str]
-    """what it is, in one line"""
+    """description in one line"""
 
     def label(self) -> str:
-        """NAME, and the processor where there are several."""
+        """NAME, and the processor if there are several."""
         ...
 
     def identity(self) -> str:
-        """What its numbers depend on beside the model: what it found is kept for as long as this stays the same. Empty
-        where nobody knows, and then nothing is kept."""
+        """Everything its results depend on besides the model: results are stored and reused while it stays the same.
+        Empty if unknown, in which case nothing is stored."""
         ...
 
     def missing(self) -> str:
-        """What this machine lacks to use the runner, and how to get it; empty when nothing."""
+        """The missing requirements of the runner on this machine, and how to get them; empty if none."""
         ...
 
     def cannot_open(self, model: Runnable) -> str:
-        """Why it cannot open `model` at all, known without trying; empty when it may."""
+        """Why it cannot open `model`, if that is known without trying; empty if it may."""
         ...
 
     def open(self, model: Runnable, folder: Path) -> Session:
         """A session of `model`; files go below `folder`, an existing scratch folder.
 
-        Raises ModelError when the runtime refuses the model or crashes, ToolError when the runner does not work here.
+        Raises ModelError if the runtime refuses the model or crashes, ToolError if the runner does not work here.
         """
         ...
 
@@ -110,7 +110,7 @@ class Runner(Protocol):
 def job(
     model: Runnable, provider: str, entries: Mapping[str, str], options: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What `session/session_child.py` needs to open `model` with `provider`."""
+    """The job with which `session/session_child.py` opens `model` with `provider`."""
     return {
         "task": "serve",
         "model": str(model.path.absolute()),

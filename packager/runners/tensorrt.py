@@ -1,4 +1,5 @@
-"""ONNX Runtime's TensorRT provider, in the isolated environment `cuda` or in an interpreter that the user names."""
+"""Runs ONNX Runtime's TensorRT provider, in the isolated environment `cuda` or in an interpreter that the user
+names."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from packager.runners.process import Host, ProcessSession
 from packager.runners.runner import GRAPH, Runnable, Session, job
 
 PROVIDER = "TensorrtExecutionProvider"
-ENTRIES = {"session.qdqisint8allowed": "1"}  # else x86 turns S8S8 into U8S8 before the provider sees it
+ENTRIES = {"session.qdqisint8allowed": "1"}  # otherwise x86 turns S8S8 into U8S8 before the provider sees it
 LIBRARIES = (*nvidia.CUDA_LIBRARIES, *nvidia.TENSORRT_LIBRARIES)
 
 
@@ -22,15 +23,15 @@ class Tensorrt:
     ROUNDING: ClassVar[float] = 0.0
     about: ClassVar[str] = "ONNX Runtime's TensorRT provider on an NVIDIA GPU; needs TensorRT 10"
     interpreter: str = ""
-    """a Python that has onnxruntime-gpu; empty for the environment `cuda`"""
+    """a Python with onnxruntime-gpu; empty for the environment `cuda`"""
     fp16: bool = False
-    """let it compute float32 layers in 16 bits"""
+    """whether to allow float32 layers to compute in 16 bits"""
 
     def label(self) -> str:
         return self.NAME
 
     def identity(self) -> str:
-        return ""  # it times kernels while it builds an engine, and takes others another time
+        return ""  # it times kernels while it builds an engine, and may choose others in the next run
 
     def missing(self) -> str:
         facts, where = self._facts(), self._place()
@@ -44,7 +45,7 @@ class Tensorrt:
         )
 
     def cannot_open(self, model: Runnable) -> str:
-        return "it opens ONNX graphs alone" if model.path.suffix == ".ort" else ""
+        return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         """The nodes that TensorRT leaves run on the CPU and are counted; a model that it leaves as a whole is
@@ -69,10 +70,10 @@ class Tensorrt:
 
 
 def provider_options(*, fp16: bool, is_quantized: bool) -> dict[str, str]:
-    """Nothing is cached: an engine of another version or option must never answer for this one."""
+    """Options without any cache: an engine of another version or option must never be used."""
     return {
         "trt_fp16_enable": "1" if fp16 else "0",
-        "trt_int8_enable": "1" if is_quantized else "0",  # else TensorRT refuses QuantizeLinear
+        "trt_int8_enable": "1" if is_quantized else "0",  # otherwise TensorRT refuses QuantizeLinear
         "trt_engine_cache_enable": "0",
         "trt_timing_cache_enable": "0",
     }

@@ -2,13 +2,13 @@
 pycuda or cuda-core; nothing of mobpack.
 
 It is started by path, so that any interpreter can run it. The job is JSON: `model` (ONNX), `data_folder` (of its
-external data, or null), `outputs` (names, in the model's order), `nodes` (how many the model has), `module`
+external data, or null), `outputs` (names, in the model's order), `nodes` (number of nodes of the model), `module`
 (`tensorrt` or `tensorrt_rtx`), `cuda` (`pycuda` or `cuda-core`), `fp16`, `is_quantized` and `driver` (in words).
 
-Prints `{"about", "placed", "nodes"}` once the model is open, `{"refused": text}` for a model that TensorRT does not
-take, `{"unusable": text}` where it does not work on this machine. Then it reads lines `{"sample": .npz keyed by input
-name, "folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints `{"error": ""}`, or what is
-wrong with that sample.
+Prints `{"about", "placed", "nodes"}` once the model is open, `{"refused": text}` for a model that TensorRT refuses,
+`{"unusable": text}` if it does not work on this machine. Then it reads lines `{"sample": .npz keyed by input name,
+"folder": path}`, writes `folder/0.npy` and so on, one for each output, and prints `{"error": ""}`, or the error of that
+sample.
 """
 
 import ctypes
@@ -28,23 +28,23 @@ sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]
 import numpy  # noqa: E402 - only now is it the interpreter's own
 
 ERRORS_KEPT = 3
-"""of what TensorRT complains of; the first are the cause"""
+"""Maximum number of TensorRT's errors to keep; the first are the cause."""
 
 
 class RefusedError(Exception):
-    """What cannot be run, in words."""
+    """A model or sample that cannot run, in words."""
 
 
 class UnusableError(Exception):
-    """What does not work on this machine, in words."""
+    """A part that does not work on this machine, in words."""
 
 
-# What to build: no GPU is needed to decide it.
+# Build choices, which need no GPU.
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How a network is typed, and the names of the builder's flags to set and to clear."""
+    """The typing of a network, and the names of the builder's flags to set and to clear."""
 
     is_strongly_typed: bool
     flags: tuple[str, ...] = ()
@@ -53,8 +53,8 @@ class Choices:
 
 
 def choose(version: str, module: str, *, fp16: bool, is_quantized: bool) -> Choices:
-    """Strongly typed means that the graph alone says how precise each layer is: TensorRT 11 and TensorRT for RTX know
-    nothing else. Raises RefusedError for what a version cannot do."""
+    """The choices for a version. In a strongly typed network the graph alone determines the precision of each layer:
+    TensorRT 11 and TensorRT for RTX support nothing else. Raises RefusedError for what a version cannot do."""
     if not fp16:
         return Choices(is_strongly_typed=True)
     if "rtx" in module or int(version.split(".")[0]) >= 11:
@@ -72,8 +72,8 @@ def title(module: str) -> str:
 
 @dataclass(frozen=True)
 class Span:
-    """From the smallest to the largest that an input may be in each place, and what it is built to be fastest for:
-    sizes, or for an input whose numbers are a shape the numbers themselves."""
+    """The smallest and the largest an input may be in each position, and what the engine is optimized for: sizes, or
+    the numbers themselves for an input whose numbers are a shape."""
 
     low: tuple[int, ...]
     best: tuple[int, ...]
@@ -89,14 +89,14 @@ class Span:
         )
 
     def widened(self, numbers: Sequence[int]) -> "Span":
-        """The same, so that it has `numbers` too; a span of another rank starts anew."""
+        """A span that also covers `numbers`; one of another rank starts again."""
         if len(numbers) != len(self.low):
             return Span.of(numbers)
         return Span(tuple(map(min, self.low, numbers)), tuple(numbers), tuple(map(max, self.high, numbers)))
 
 
 def widened(spans: Mapping[str, Span], asked: Mapping[str, Sequence[int]]) -> dict[str, Span]:
-    """Spans that have everything so far and what a sample asks for."""
+    """Spans that cover everything so far and a sample's demands."""
     return {
         name: spans[name].widened(numbers) if name in spans else Span.of(numbers) for name, numbers in asked.items()
     }
@@ -106,11 +106,11 @@ def have(spans: Mapping[str, Span], asked: Mapping[str, Sequence[int]]) -> bool:
     return all(name in spans and spans[name].has(numbers) for name, numbers in asked.items())
 
 
-# What TensorRT is asked.
+# Calls to TensorRT.
 
 
 def logger_of(trt: Any) -> Any:
-    """Keeps what TensorRT complains of, in `errors`."""
+    """A logger that collects TensorRT's errors in `errors`."""
 
     class Log(trt.ILogger):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -125,15 +125,15 @@ def logger_of(trt: Any) -> Any:
 
 
 def complaints(log: Any) -> str:
-    """What TensorRT said since it was last asked."""
+    """TensorRT's errors since the last call."""
     text = "; ".join(dict.fromkeys(log.errors[:ERRORS_KEPT]))
     log.errors.clear()
-    return text or "TensorRT does not say why"
+    return text or "TensorRT gives no reason"
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A model as TensorRT read it. The parser owns the weights: it must stay as long as the network."""
+    """A model as TensorRT parsed it. The parser owns the weights: it must live as long as the network."""
 
     builder: Any
     network: Any
@@ -142,17 +142,17 @@ class Parsed:
 
 
 def parse(trt: Any, log: Any, job: Mapping[str, Any]) -> Parsed:
-    """Raises RefusedError for a model that TensorRT does not take, UnusableError where there is no builder."""
+    """Raises RefusedError for a model that TensorRT refuses, UnusableError if there is no builder."""
     choices = choose(trt.__version__, job["module"], fp16=job["fp16"], is_quantized=job["is_quantized"])
     try:
         builder = trt.Builder(log)
-    except TypeError as error:  # pybind11: what should have made it gave nothing
+    except TypeError as error:  # pybind11: the factory returned nothing
         raise UnusableError(f"TensorRT does not start: {complaints(log)}") from error
     flags = 1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED) if choices.is_strongly_typed else 0
     network = builder.create_network(flags)
     trt.init_libnvinfer_plugins(log, "")  # some operators are plug-ins of its own: NonZero
     parser = trt.OnnxParser(network, log)
-    # The path says where external data are: beside it. The file itself may lie elsewhere, and is not opened again.
+    # The path locates external data: beside it. The file itself may be elsewhere, and is not opened again.
     beside = Path(job["data_folder"] or Path(job["model"]).parent, "model.onnx")
     if not parser.parse(Path(job["model"]).read_bytes(), str(beside)):
         raise RefusedError("; ".join(parser_errors(parser)) or complaints(log))
@@ -160,7 +160,7 @@ def parse(trt: Any, log: Any, job: Mapping[str, Any]) -> Parsed:
 
 
 def parser_errors(parser: Any) -> list[str]:
-    """Every error, with its node: what TensorRT lists after the first often follows from it."""
+    """Every error, with its node: those that TensorRT lists after the first are often its consequences."""
     found = []
     for index in range(parser.num_errors):
         error = parser.get_error(index)
@@ -172,7 +172,7 @@ def parser_errors(parser: Any) -> list[str]:
 
 
 def configuration(trt: Any, parsed: Parsed, spans: Mapping[str, Span]) -> Any:
-    """How to build: flags, and the ranges of what is dynamic."""
+    """Build configuration: flags, and the ranges of dynamic dimensions."""
     config = parsed.builder.create_builder_config()
     for flag in parsed.choices.flags:
         config.set_flag(getattr(trt.BuilderFlag, flag))
@@ -193,7 +193,7 @@ def inputs_of(network: Any) -> list[Any]:
 
 
 def asks(network: Any, feed: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """What a profile has to allow for a sample: shapes of dynamic inputs, numbers of inputs that are shapes."""
+    """A sample's demands on a profile: shapes of dynamic inputs, numbers of inputs that are shapes."""
     asked = {}
     for tensor in inputs_of(network):
         if tensor.is_shape_tensor:
@@ -216,13 +216,13 @@ def build(parsed: Parsed, config: Any, log: Any) -> Any:
 
 @dataclass(frozen=True)
 class Memory:
-    """As many bytes on the GPU as in pinned memory of this process."""
+    """A buffer on the GPU and one of the same size in pinned memory of this process."""
 
     address: int
     host_address: int
     size: int
     kept: tuple[Any, ...]
-    """what owns both: they are freed with it"""
+    """owners of both: they are freed with it"""
 
     def write(self, array: Any) -> None:
         ctypes.memmove(self.host_address, array.ctypes.data, array.nbytes)
@@ -323,7 +323,7 @@ class Engine:
     """A built model with its memory."""
 
     def __init__(self, trt: Any, log: Any, plan: Any, spans: Mapping[str, Span], gpu: Gpu) -> None:
-        """Raises UnusableError where the GPU cannot run what was built for it."""
+        """Raises UnusableError if the GPU cannot run the engine."""
         self.spans, self._trt, self._log, self._gpu = spans, trt, log, gpu
         self._runtime = trt.Runtime(log)
         engine = self._runtime.deserialize_cuda_engine(plan)
@@ -343,14 +343,14 @@ class Engine:
         for name in inputs:
             self._give(name, feed[name])
         if unknown := context.infer_shapes():
-            raise RefusedError(f"TensorRT cannot tell the shapes of {', '.join(unknown)}")
+            raise RefusedError(f"TensorRT cannot determine the shapes of {', '.join(unknown)}")
         outputs = {name: self._expect(name) for name in names if name not in inputs}
         if not context.execute_async_v3(self._gpu.stream):
             raise RefusedError(f"TensorRT cannot run the sample: {complaints(self._log)}")
         return {name: self._take(name, allocator) for name, allocator in outputs.items()}
 
     def close(self) -> None:
-        """Frees in the order that TensorRT asks for: what uses before what is used."""
+        """Frees everything in the order that TensorRT requires: users before what they use."""
         self._gpu.wait()
         del self._context, self._engine, self._runtime
         for memory in self._memory.values():
@@ -358,7 +358,7 @@ class Engine:
         self._memory.clear()
 
     def reserve(self, name: str, size: int) -> Memory:
-        """Memory for a tensor, at least `size` bytes: what there is, where it is large enough."""
+        """A buffer for a tensor, of at least `size` bytes: the existing one if it is large enough."""
         known = self._memory.get(name)
         if known and known.size >= size:
             return known
@@ -384,7 +384,7 @@ class Engine:
             context.set_tensor_address(name, memory.address)
 
     def _expect(self, name: str) -> Any:
-        """Gives memory for an output; the allocator of one whose shape depends on numbers, else None."""
+        """Provides memory for an output; returns the allocator if its shape depends on values, else None."""
         context = self._context
         shape = tuple(context.get_tensor_shape(name))
         if any(size < 0 for size in shape):
@@ -396,7 +396,7 @@ class Engine:
         return None
 
     def _take(self, name: str, allocator: Any) -> Any:
-        """The output as an array. A shape that depends on numbers is known once everything has run."""
+        """The output as an array. A shape that depends on values is known once everything has run."""
         if allocator is not None:
             self._gpu.wait()
         shape = tuple(self._context.get_tensor_shape(name)) if allocator is None else allocator.shape
@@ -412,7 +412,7 @@ class Engine:
 
 
 def allocator_of(trt: Any, owner: Engine) -> Any:
-    """Gives TensorRT memory for an output once it knows how much."""
+    """An allocator through which TensorRT requests memory for an output of unknown size."""
 
     class Allocator(trt.IOutputAllocator):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -429,7 +429,7 @@ def allocator_of(trt: Any, owner: Engine) -> Any:
 
 
 def size_of(shape: Iterable[int], dtype: Any) -> int:
-    """In bytes."""
+    """Size in bytes."""
     size = int(numpy.dtype(dtype).itemsize)
     for each in shape:
         size *= each
@@ -437,7 +437,7 @@ def size_of(shape: Iterable[int], dtype: Any) -> int:
 
 
 def dtype_of(trt: Any, data_type: Any, what: str) -> Any:
-    """numpy's. Raises RefusedError for those that numpy lacks."""
+    """numpy's data type. Raises RefusedError for those that numpy lacks."""
     try:
         return numpy.dtype(trt.nptype(data_type))
     except TypeError as error:
@@ -445,7 +445,7 @@ def dtype_of(trt: Any, data_type: Any, what: str) -> Any:
 
 
 class Model:
-    """A model that is parsed once, and built again when a sample has a shape that the engine was not built for."""
+    """A model that is parsed once, and built again when a sample has a shape that the engine does not cover."""
 
     def __init__(self, trt: Any, gpu: Gpu, job: Mapping[str, Any]) -> None:
         self._trt, self._gpu, self._log = trt, gpu, logger_of(trt)
@@ -481,7 +481,7 @@ class Model:
         if self._ready:
             spans = self._ready.spans
             self._ready.close()
-            self._ready = None  # where building fails, the next sample must not find one that is closed
+            self._ready = None  # if building fails, the next sample must not use a closed engine
         self._ready = self._built(widened(spans, asked))
         return self._ready
 
@@ -491,7 +491,7 @@ class Model:
 
 
 def fitting(name: str, array: Any, dtype: Any) -> Any:
-    """`array` as TensorRT reads it. Raises RefusedError where it would have to be rounded."""
+    """`array` in TensorRT's type. Raises RefusedError if it would have to be rounded."""
     if array.dtype != dtype:
         raise RefusedError(f"input {name} holds {array.dtype}, and TensorRT reads it as {dtype}")
     return numpy.ascontiguousarray(array).reshape(array.shape)
@@ -501,20 +501,20 @@ def fitting(name: str, array: Any, dtype: Any) -> Any:
 
 
 def is_of_nvidia(error: Exception) -> bool:
-    """Whether a library said it: its classes share no base. What else is raised is a mistake in this program."""
+    """Whether an NVIDIA library raised it: its classes share no base. Any other exception is a bug in this program."""
     module = type(error).__module__
     return module.startswith(("pycuda", "cuda.", "tensorrt")) or isinstance(error, RuntimeError | MemoryError)
 
 
 def said(error: Exception) -> str:
-    """What to tell of it; raises `error` again when it is a mistake in this program."""
+    """The message of an NVIDIA exception; raises `error` again if it is a bug in this program."""
     if isinstance(error, RefusedError | UnusableError) or is_of_nvidia(error):
         return " ".join(str(error).split()) or type(error).__name__
     raise error
 
 
 def gpu_of(job: Mapping[str, Any]) -> Gpu:
-    """Raises UnusableError where there is none that can be used."""
+    """Raises UnusableError if there is no usable one."""
     try:
         return PycudaGpu() if job["cuda"] == "pycuda" else CoreGpu()
     except Exception as error:
@@ -522,7 +522,7 @@ def gpu_of(job: Mapping[str, Any]) -> Gpu:
 
 
 def opened(job: Mapping[str, Any]) -> tuple[Model, str]:
-    """The model and what runs it, in words. Raises RefusedError, UnusableError."""
+    """The model, and what runs it in words. Raises RefusedError, UnusableError."""
     trt = import_module(job["module"])
     gpu = gpu_of(job)
     model = Model(trt, gpu, job)
@@ -556,7 +556,7 @@ def serve(job: Mapping[str, Any]) -> None:
 
 
 def taken_over() -> tuple[Any, Any]:
-    """Standard input and output; what libraries print from now on goes to standard error."""
+    """Standard input and output; libraries print to standard error from now on."""
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

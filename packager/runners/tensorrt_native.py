@@ -1,4 +1,4 @@
-"""TensorRT through its own Python API, in this Python or in an interpreter that the user names."""
+"""Runs TensorRT through its own Python API, in this Python or in an interpreter that the user names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 CHILD = Path(__file__).with_name("tensorrt_child.py")
 TENSORRT = ("tensorrt", "tensorrt_rtx", "tensorrt_rtx_bindings")
-"""Modules with TensorRT's API, the one to use first; the last is what the second is made of."""
+"""Modules with TensorRT's API, in order of preference; the last is what the second consists of."""
 CUDA = {"pycuda": "pycuda.driver", "cuda-core": "cuda.core"}
-"""Package -> its module, for memory on the GPU; the one to use first."""
+"""Package -> its module for memory on the GPU, in order of preference."""
 RTX_GPUS = ((7, 5), (8, 0), (8, 6), (8, 9), (12, 0), (12, 1))
-"""Compute capabilities that TensorRT for RTX builds for."""
+"""Compute capabilities that TensorRT for RTX supports."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +30,15 @@ class TensorrtNative:
     ROUNDING: ClassVar[float] = 0.0
     about: ClassVar[str] = "TensorRT 10, TensorRT 11 or TensorRT for RTX on an NVIDIA GPU, without ONNX Runtime"
     interpreter: str = ""
-    """a Python that has tensorrt, and pycuda or cuda-core; empty for this one"""
+    """a Python with tensorrt, and pycuda or cuda-core; empty for this one"""
     fp16: bool = False
-    """let TensorRT 10 compute float32 layers in 16 bits"""
+    """whether to allow TensorRT 10 to compute float32 layers in 16 bits"""
 
     def label(self) -> str:
         return self.NAME
 
     def identity(self) -> str:
-        return ""  # it times kernels while it builds an engine, and takes others another time
+        return ""  # it times kernels while it builds an engine, and may choose others in the next run
 
     def missing(self) -> str:
         facts, where = self._facts(), nvidia.place(self.interpreter)
@@ -50,7 +50,7 @@ class TensorrtNative:
         )
 
     def cannot_open(self, model: Runnable) -> str:
-        return "it opens ONNX graphs alone" if model.path.suffix == ".ort" else ""
+        return "it opens only ONNX graphs" if model.path.suffix == ".ort" else ""
 
     def open(self, model: Runnable, folder: Path) -> Session:
         facts, where = self._facts(), nvidia.place(self.interpreter)
@@ -74,7 +74,7 @@ def has(facts: Facts, module: str) -> bool:
 
 
 def first(facts: Facts, modules: tuple[str, ...]) -> str:
-    """The first of `modules` that can be imported; empty where none can."""
+    """The first of `modules` that can be imported; empty if none can."""
     return next((name for name in modules if has(facts, name)), "")
 
 
@@ -93,7 +93,7 @@ def lacks_tensorrt(facts: Facts, where: nvidia.Place) -> str:
 
 
 def lacks_memory_module(facts: Facts, where: nvidia.Place) -> str:
-    """Why nothing can move numbers to the GPU; empty when something can."""
+    """Why no module can copy data to the GPU; empty if one can."""
     if not has(facts, "numpy"):
         return f"{where.name} has no numpy: {where.how_to_get('numpy')}"
     if any(has(facts, module) for module in CUDA.values()):
@@ -104,7 +104,7 @@ def lacks_memory_module(facts: Facts, where: nvidia.Place) -> str:
 
 
 def lacks_gpu_for_rtx(facts: Facts) -> str:
-    """Why TensorRT for RTX does not run here, where it is the one that would."""
+    """Why TensorRT for RTX does not run here, if it would be the one to use."""
     gpu = facts.gpus[0]
     if "rtx" not in first(facts, TENSORRT) or gpu.capability in RTX_GPUS:
         return ""
@@ -119,8 +119,8 @@ def listed(capabilities: tuple[tuple[int, int], ...]) -> str:
 
 
 def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
-    """What TensorRT needs to know of `model`, whose graph is written to `folder` with a name for every node, by which
-    its parser says what it refuses, and without the integers that it refuses."""
+    """Facts about `model` for TensorRT. Writes its graph to `folder` with a name for every node, which the parser's
+    errors then contain, and without integers that TensorRT refuses."""
     from onnx import load
 
     proto = load(model.path, load_external_data=False)
@@ -140,8 +140,8 @@ def described(model: Runnable, folder: Path) -> Mapping[str, Any]:
 
 
 def dequantize_biases(proto: "ModelProto", data_folder: Path) -> None:
-    """Replaces each DequantizeLinear of int32 weights by the float numbers it gives: TensorRT dequantizes 8 bits and
-    fewer alone, and QDQ graphs have their biases in 32."""
+    """Replaces each DequantizeLinear of int32 weights by its float result: TensorRT only dequantizes 8 bits and fewer,
+    and QDQ graphs have 32-bit biases."""
     from onnx import TensorProto
     from onnx.numpy_helper import from_array, to_array
 

@@ -1,4 +1,4 @@
-"""ONNX Runtime's WebGPU provider on a graphics processor that Mesa computes in software."""
+"""Runs ONNX Runtime's WebGPU provider on a graphics processor that Mesa emulates in software."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ class Webgpu:
         return self.NAME
 
     def identity(self) -> str:
-        """Empty where the machine's own Mesa computes, which changes without a word."""
+        """Empty if the machine's own Mesa is used, which may change at any time."""
         if system_driver():
             return ""
         return " ".join([*Environment().command(), *Environment().variables().values()])

@@ -1,8 +1,8 @@
-"""ONNX Runtime in the version that ships, on an emulated x86_64 processor that has AVX2 and nothing newer.
+"""Runs ONNX Runtime, in the version that ships, on an emulated x86_64 processor with AVX2 and nothing newer.
 
 Products of uint8 and int8 saturate there (github.com/microsoft/onnxruntime/issues/16472). The session configuration
-against that, `session.x64quantprecision`, rewrites the graph. In ORT-format files ONNX Runtime rewrites nothing any
-more: they saturate with and without it.
+against that, `session.x64quantprecision`, rewrites the graph. ONNX Runtime does not rewrite ORT-format files: they
+saturate with and without it.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class X8664:
     NAME: ClassVar[str] = "x86_64"
     OPENS: ClassVar[str] = "cpu"
     ROUNDING: ClassVar[float] = 0.0
-    about: ClassVar[str] = "the ONNX Runtime that ships, on an emulated x86_64 processor with AVX2 and no VNNI"
+    about: ClassVar[str] = "the ONNX Runtime that ships, on an emulated x86_64 processor with AVX2 and without VNNI"
 
     cpu: str = "Haswell-noTSX"
     """qemu's name of the processor"""

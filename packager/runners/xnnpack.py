@@ -1,4 +1,5 @@
-"""XNNPACK: in the installed ONNX Runtime where that has it, else in ONNX Runtime's Android library on this machine."""
+"""Runs XNNPACK: in the installed ONNX Runtime if that has it, else in ONNX Runtime's Android library on this
+machine."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,7 @@ ELEMENTS = {
     "float64": "double",
     **{name: name for name in ("uint8", "int8", "uint16", "int16", "int32", "int64", "bool", "float16")},
 }
-"""numpy's names -> those of `environments/android_probe.py`."""
+"""numpy's names of types -> those of `environments/android_probe.py`."""
 DTYPES = {element: name for name, element in ELEMENTS.items()}
 
 
@@ -63,10 +64,10 @@ def _is_installed() -> bool:
 
 
 class AndroidSession:
-    """A model in ONNX Runtime's Android library; each sample has a process of its own."""
+    """A model in ONNX Runtime's Android library; each sample runs in a process of its own."""
 
     def __init__(self, model: Runnable, folder: Path) -> None:
-        """Raises ModelError when the runtime refuses the model or crashes, ToolError when the environment is not whole.
+        """Raises ModelError if the runtime refuses the model or crashes, ToolError if the environment is incomplete.
 
         Samples are written to `folder`.
         """
@@ -77,9 +78,9 @@ class AndroidSession:
         if refusal := answer.get("error"):
             raise ModelError(f"the runtime cannot load the model: {refusal}", hint="mobpack inspect shows what it uses")
         if not counts.get(PROVIDER):
-            raise ModelError(f"{PROVIDER} takes no node of it", hint="leave this runner out for this model")
+            raise ModelError(f"{PROVIDER} takes no node of it", hint="disable this runner for this model")
         self.about = f"ONNX Runtime {shipped_version()} for Android on {os.uname().machine}, XNNPACK"
-        # One node stands for what it takes of an ORT-format file in one piece.
+        # Each partition of an ORT-format file is one node.
         is_counted = model.path.suffix != ".ort"
         self.placed = counts[PROVIDER] if is_counted else None
         self.node_count = sum(counts.values()) if is_counted else None
@@ -91,7 +92,9 @@ class AndroidSession:
             feed = {name: arrays[name] for name in arrays.files}
         for name, array in feed.items():
             if array.dtype.name not in ELEMENTS:
-                return Outcome(outputs=None, error=f"input '{name}': the runner xnnpack passes no {_kind(array)}")
+                return Outcome(
+                    outputs=None, error=f"input '{name}': the runner xnnpack does not support {_kind(array)}"
+                )
         inputs = tuple(self._written(feed))
         answer = Android().ask(self._model.path, _job(self._model, inputs=inputs), outputs=folder)
         for index, output in enumerate(answer.get("outputs", ())):
@@ -111,7 +114,7 @@ class AndroidSession:
         """Nothing runs between two samples."""
 
     def _written(self, feed: "Mapping[str, ndarray[Any, Any]]") -> Iterator[Mapping[str, Any]]:
-        """The inputs as the probe takes them; the next sample's replace them."""
+        """The inputs in the probe's format; those of the next sample replace them."""
         for index, (name, array) in enumerate(feed.items()):
             path = self._folder / f"input-{index}.bin"
             path.write_bytes(array.tobytes())
@@ -131,7 +134,7 @@ def _job(model: Runnable, *, is_explained: bool = False, inputs: tuple[Mapping[s
 
 
 def _placed(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Provider -> how many nodes it takes."""
+    """Provider -> number of nodes it takes."""
     if not answer.get("subgraphs") and answer.get("all_on"):
         return {answer["all_on"]: 1}
     counts: dict[str, int] = {}

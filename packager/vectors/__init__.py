@@ -1,4 +1,4 @@
-"""Golden vectors: a few inputs and outputs that travel with a package, so that an app can prove what it computes."""
+"""Golden vectors: inputs and outputs that ship with a package, so that an app can verify its results."""
 
 from packager.vectors.choose import MAX_SAMPLES, MEASURED, NO_VECTORS, Allowed, Computed, Golden, Vectors, write
 from packager.vectors.generated import Recipe

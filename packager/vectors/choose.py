@@ -1,9 +1,9 @@
-"""Chooses the samples that travel with a package, and keeps them with what a model makes of them in one file.
+"""Chooses the samples that ship with a package, and writes them with a model's outputs to one file.
 
-A sample is whole or left out. Its tensors are named `NUMBER.input.NAME` and `NUMBER.output.NAME`, with the model's own
-names; outputs that are random are not among them. Where a recipe is shorter than the values of an input it stands there
-as `NUMBER.recipe.NAME`, four INT64 that a program can use without a parser. `__metadata__` says the same as JSON under
-`generated`: name of the tensor that is not there -> kind, element, shape, seed, low, high, row.
+A sample is included completely or not at all. Its tensors are named `NUMBER.input.NAME` and `NUMBER.output.NAME`, with
+the model's own names; random outputs are left out. If a recipe is shorter than the values of an input, the file has
+`NUMBER.recipe.NAME` instead, four INT64 that a program can use without a parser. `__metadata__` has the same as JSON
+under `generated`: name of the missing tensor -> kind, element, shape, seed, low, high, row.
 """
 
 import zipfile
@@ -29,65 +29,66 @@ MEASURED = (
     ElementType.INT8,
     ElementType.UINT8,
 )
-"""Types whose values may be a little off, as parity compares them; those of all others must be equal."""
+"""Types that are compared with a tolerance, as in parity; values of all others must be equal."""
 MAX_SAMPLES = 8
-"""A self-test runs on a phone, while somebody waits."""
+"""Maximum number of samples: a self-test runs on a phone, while its user waits."""
 MAX_TENSORS = 512
-"""Generated classes say where each of them lies, and the JVM takes 64 KiB of code that does so."""
+"""Maximum number of tensors: generated classes list the location of each, and a JVM method has at most 64 KiB of
+code."""
 NUMPY_OVERHEAD = 5
-"""What numpy takes for values, at most, beside what the file takes: strings have four bytes a character there."""
+"""Maximum size of numpy's values relative to the file: strings have four bytes a character."""
 NO_RECIPES: Mapping[str, Recipe] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Computed:
-    """What a graph computes."""
+    """The results of a graph."""
 
     samples: tuple[Path, ...]
     """.npz keyed by input name"""
     outputs: tuple[Path, ...]
     """for every sample a folder with `0.npy`, `1.npy` ..., one for each output in the model's order"""
     left_out: frozenset[int] = frozenset()
-    """outputs that are not the same in every run"""
+    """outputs that differ between runs"""
     recipes: tuple[Mapping[str, Recipe], ...] = ()
-    """for every sample what inputs of it were made of; empty for samples that nobody can make anew"""
+    """for every sample the recipes of its inputs; empty for samples without recipes"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allowed:
-    """How far an output may be off."""
+    """Tolerance of an output."""
 
     rtol: float
     """the largest error may be atol + rtol * scale, where its type is one of `MEASURED`"""
     atol: float
     scale: float
-    """over all samples, as the comparison at the build had it"""
+    """over all samples, from the comparison at the build"""
     mismatches: int = 0
-    """values of other types that may differ, and numbers that may be NaN or infinite on one side alone"""
+    """values of other types that may differ, and numbers that may be NaN or infinite in only one of the two"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vectors:
-    """What a file of a model must compute, and how close it must come."""
+    """The golden vectors of a file of a model, and their tolerances."""
 
     golden: GoldenFile
     allowed: Mapping[str, Allowed]
-    """by output, as it was checked when the package was built"""
+    """by output, as checked when the package was built"""
 
 
 Golden = Mapping[tuple[str, str], Vectors]
-"""(model, sha256 of a file that it ships as) -> its vectors; a model without any is not in it."""
+"""(model, sha256 of a file that it ships as) -> its vectors, if it has any."""
 
 NO_VECTORS: Golden = {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What a file is to hold."""
+    """The content of a file."""
 
     tensors: "Mapping[str, numpy.ndarray]"
     recipes: Mapping[str, Recipe]
-    """by the name of the tensor that they make"""
+    """by the name of the tensor that they generate"""
     about: Mapping[str, str]
 
     def joined(self, other: "Content") -> "Content":
@@ -109,7 +110,7 @@ class Content:
 def write(path: Path, signature: Signature, computed: Computed, about: Mapping[str, str], *, max_bytes: int) -> str:
     """Writes the samples that fit into `max_bytes` to `path`, with `about` as metadata.
 
-    Says why there is no file where none of them can travel; empty when there is one.
+    Returns the reason if no sample can ship, and writes no file; empty if there is one.
     """
     compared = [index for index in range(len(signature.outputs)) if index not in computed.left_out]
     if not compared:
@@ -143,7 +144,7 @@ def reason_too_large(max_bytes: int) -> str:
 def _content(
     number: int, signature: Signature, sample: Path, outputs: Mapping[int, Path], recipes: Mapping[str, Recipe]
 ) -> Content:
-    """A sample by the names in the file; of inputs in `recipes` the recipe alone."""
+    """A sample by the names in the file; for inputs in `recipes` only the recipe."""
     import numpy
 
     tensors = {f"{number}.recipe.{name}": generated.stored(recipe) for name, recipe in recipes.items()}
@@ -159,7 +160,7 @@ def _content(
 
 
 def _stored_bytes(sample: Path, recipes: Mapping[str, Recipe]) -> int:
-    """What the inputs of an .npz file take that are not in `recipes`."""
+    """Size of those inputs of an .npz file that are not in `recipes`."""
     with zipfile.ZipFile(sample) as archive:
         return sum(each.file_size for each in archive.infolist() if each.filename.removesuffix(".npy") not in recipes)
 
@@ -173,15 +174,15 @@ def _too_large(content: Content, max_bytes: int) -> str:
 
 
 def _fault(signature: Signature, content: Content, number: int) -> str:
-    """Why an app could not run the newest sample; empty when it can."""
+    """Why an app could not run the newest sample; empty if it can."""
     if len(content.tensors) > MAX_TENSORS:
         return f"a sample has more than {MAX_TENSORS} inputs and outputs"
     sizes: dict[str, int] = {}
     for spec in signature.inputs:
         shape = content.shape(f"{number}.input.{spec.name}")
         if len(shape) != len(spec.shape):
-            return f"the samples give input '{spec.name}' {len(shape)} axes, an app gives it {len(spec.shape)}"
+            return f"the samples give input '{spec.name}' {len(shape)} axes, an app passes {len(spec.shape)}"
         for dimension, size in zip(spec.shape, shape, strict=True):
             if isinstance(dimension, str) and sizes.setdefault(dimension, size) != size:
-                return f"the samples give dimension '{dimension}' several sizes, an app gives it one"
+                return f"the samples have several sizes for dimension '{dimension}', an app has one"
     return ""

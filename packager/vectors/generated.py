@@ -45,12 +45,12 @@ FLOATS = {
     ElementType.DOUBLE: ("float64", 53),
     ElementType.FLOAT16: ("float16", 11),
 }
-"""numpy's name, and how many bits of a word make a number."""
+"""numpy's name, and the number of bits of a word that a number uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What the values of a tensor are made of."""
+    """The parameters that generate the values of a tensor."""
 
     element: ElementType
     shape: tuple[int, ...]
@@ -59,11 +59,11 @@ class Recipe:
     low: int
     high: int
     row: int
-    """an attention mask that hides everything gives NaN: the first value of each row stays"""
+    """the first value of each row is never masked, because an attention mask that hides everything gives NaN"""
 
     @property
     def is_shorter(self) -> bool:
-        """Whether it takes less than the values do."""
+        """Whether it is smaller than the values."""
         return prod(self.shape) * numpy_type(self.element).itemsize > RECIPE_BYTES
 
 
@@ -87,15 +87,15 @@ def seed_of(seed: int, *, sample: int, index: int) -> int:
 def recipe_of(
     spec: TensorSpec, shape: tuple[int, ...], *, limit: int | None, bounds: tuple[int, int] | None = None, seed: int
 ) -> Recipe:
-    """A recipe for an input: floats from -1 to 1, indices below `limit`; integers that index nothing are all of their
-    range where they have 8 bits (pixels), else 0 and 1 (masks), unless `bounds` says from where to where, without the
-    latter. A string's recipe numbers words."""
+    """A recipe for an input: floats from -1 to 1, indices below `limit`; integers that are not indices cover their
+    whole range if they have 8 bits (pixels), else 0 and 1 (masks), unless `bounds` says from where to where, without
+    the latter. A string's recipe numbers words."""
     low, high, row = (*bounds, 0) if bounds else _range(spec.element, limit, shape)
     return Recipe(element=spec.element, shape=shape, seed=seed, low=low, high=high, row=row)
 
 
 def values(recipe: Recipe) -> "numpy.ndarray":
-    """The tensor that `recipe` makes."""
+    """The tensor that `recipe` generates."""
     import numpy
 
     random = words(recipe.seed, prod(recipe.shape))
@@ -121,7 +121,7 @@ def stored(recipe: Recipe) -> "numpy.ndarray":
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:
-    """For people, and for programs that read JSON: not all of them have whole numbers of 64 bits."""
+    """The recipe as JSON: not all programs that read JSON have 64-bit integers."""
     return {
         "kind": KIND,
         "element": str(recipe.element),
@@ -145,7 +145,7 @@ def from_json(document: Mapping[str, Any]) -> Recipe:
 
 
 def numpy_type(element: ElementType) -> "numpy.dtype[Any]":
-    """How numpy holds the numbers; those of strings are of words."""
+    """numpy's type of the values; strings have word numbers."""
     import numpy
 
     name, _ = FLOATS.get(element, ("int64" if element is ElementType.STRING else str(element), 0))
@@ -153,7 +153,7 @@ def numpy_type(element: ElementType) -> "numpy.dtype[Any]":
 
 
 def _range(element: ElementType, limit: int | None, shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """low, high and row"""
+    """The values of low, high and row."""
     import numpy
 
     if element in FLOATS:

@@ -1,4 +1,4 @@
-"""Says what lies where in a file of golden vectors, and reads it: inputs that are not in there are made."""
+"""Reads a file of golden vectors: locates its tensors, and generates inputs that it lacks."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     import numpy
 
 GENERATED = "generated"
-"""key in `__metadata__`"""
+"""Key in `__metadata__`."""
 
 Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoldenSample:
-    """Where the tensors of a sample lie, by their names in the model."""
+    """Locations of the tensors of a sample, by their names in the model."""
 
     inputs: Mapping[str, TensorEntry]
-    """with element and shape of the input; of an input in `recipes`, offset and size are those of its recipe"""
+    """with element and shape of the input; for an input in `recipes`, offset and size are those of its recipe"""
     outputs: Mapping[str, TensorEntry]
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
-    """what makes inputs whose values are not in the file"""
+    """recipes of inputs whose values are not in the file"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoldenFile:
-    """Samples and what must come of them."""
+    """Samples and their expected outputs."""
 
     path: Path
     sha256: str
@@ -44,7 +44,7 @@ class GoldenFile:
 
 
 def read(path: Path) -> GoldenFile:
-    """What lies where in a file that `write` has written."""
+    """The content of a file that `write` has written."""
     about, places = safetensors.read(path)
     documents = json.loads(about.get(GENERATED, "{}"))
     recipes = {name: generated.from_json(document) for name, document in documents.items()}
@@ -59,7 +59,7 @@ def read(path: Path) -> GoldenFile:
 
 
 def inputs_of(file: GoldenFile, sample: GoldenSample) -> "dict[str, numpy.ndarray]":
-    """The values of all inputs of a sample, read or made."""
+    """The values of all inputs of a sample, read or generated."""
     return {
         name: generated.values(sample.recipes[name])
         if name in sample.recipes

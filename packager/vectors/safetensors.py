@@ -1,11 +1,11 @@
 """Reads and writes safetensors files, in one canonical order.
 
-The library of that name would do, but it writes the entries of `__metadata__` in whatever order its hash map has.
-The format knows no strings: a tensor of them is written as `U8`, its strings in row-major order, each as four bytes
-with its length (little-endian) and then that many bytes of UTF-8. Their real shapes are in `__metadata__` under
-`strings`, as JSON: tensor name -> shape. All else is the format as published: eight bytes with the length of a JSON
-header, the header, padded with blanks to a multiple of eight, then the values, little-endian and row-major, without
-gaps. Wider elements come first, so that each tensor starts at a multiple of its element's size.
+The library of that name would do, but it writes the entries of `__metadata__` in the order of a hash map. The format
+has no strings: a tensor of them is written as `U8`, its strings in row-major order, each as four bytes with its length
+(little-endian) and then its UTF-8 bytes. Their real shapes are in `__metadata__` under `strings`, as JSON: tensor name
+-> shape. Everything else is the published format: eight bytes with the length of a JSON header, the header, padded with
+blanks to a multiple of eight, then the values, little-endian and row-major, without gaps. Wider elements come first, so
+that each tensor starts at a multiple of its element's size.
 """
 
 import json
@@ -41,14 +41,14 @@ NAMES = {
     "U8": ElementType.UINT8,
     "BOOL": ElementType.BOOL,
 }
-"""The format's name for an element type, by falling width."""
+"""The format's name for an element type, in order of falling width."""
 NUMPY = {ElementType.FLOAT: "float32", ElementType.DOUBLE: "float64"}
-"""numpy's name, where it is another than ONNX's."""
+"""numpy's name, if it differs from ONNX's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TensorEntry:
-    """Where a tensor lies in a file."""
+    """Type and location of a tensor in a file."""
 
     element: ElementType
     shape: tuple[int, ...]
@@ -58,7 +58,7 @@ class TensorEntry:
 
 
 def size_of(tensors: Mapping[str, "numpy.ndarray"], about: Mapping[str, str]) -> int:
-    """How many bytes the file of `tensors` has."""
+    """Size of the file for `tensors`."""
     content = dict(_content(tensors))
     return len(_header(tensors, content, about)) + sum(map(len, content.values()))
 
@@ -73,7 +73,7 @@ def write(path: Path, tensors: Mapping[str, "numpy.ndarray"], about: Mapping[str
 
 
 def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, TensorEntry]]:
-    """`__metadata__` of a file that `write` has written, and where each of its tensors lies."""
+    """`__metadata__` of a file that `write` has written, and the entries of its tensors."""
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8))
         header = json.loads(file.read(length))
@@ -91,7 +91,7 @@ def read(path: Path) -> tuple[Mapping[str, str], Mapping[str, TensorEntry]]:
 
 
 def values(path: Path, place: TensorEntry) -> "numpy.ndarray":
-    """What lies at `place`: strings in numpy's Unicode type, the bits of bfloat16 as uint16."""
+    """The values at `place`: strings in numpy's Unicode type, the bits of bfloat16 as uint16."""
     import numpy
 
     with path.open("rb") as file:

@@ -1,6 +1,7 @@
-"""The evidence for what ships: kernels, numbers, partitions.
+"""Gathers the evidence for what ships: kernels, parity, partitions.
 
-Kernels and numbers are kept by content. Providers are asked every time: which can be asked depends on the machine.
+Results for kernels and parity are stored by content. Providers are asked every time: which of them can be asked depends
+on the machine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,11 +40,10 @@ def gather(
     evidence: Path,
     runtimes: Mapping[str, Chosen] = PUBLISHED,
 ) -> Report:
-    """Everything that speaks for the files of `plans`, or against them; some targets ship one of the `runtimes` of
-    the user's own.
+    """All evidence for or against the files of `plans`; some targets ship one of the user's own `runtimes`.
 
-    What shows a failed comparison goes below `evidence`. Raises ModelError for a file that the runtime does not load,
-    ToolError when a runner that is required cannot run.
+    Files that reproduce a failed comparison go below `evidence`. Raises ModelError for a file that the runtime does not
+    load, ToolError if a required runner cannot run.
     """
     unlike = [each for each in runtimes.values() if not each.is_published_in_full]
     others = [plan for plan in plans if plan.target not in {each.target for each in unlike}]
@@ -61,7 +61,7 @@ def gather(
 
 
 def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -> Iterator[KernelProof]:
-    """What can be said of a runtime that is not opened here: whether its operator configuration has all of `files`."""
+    """Evidence about a runtime that is not opened here: whether its operator configuration covers all of `files`."""
     for compiled in files:
         if config.check.kernels == "skip":
             yield kernels.skipped(compiled, SKIPPED, runtime=runtime.said)
@@ -73,7 +73,7 @@ def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -
 
 
 def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, console: Console) -> tuple[KernelProof, ...]:
-    """That the runtime that ships loads every file; raises ModelError for the first that it does not."""
+    """Proves that the runtime that ships loads every file; raises ModelError for the first that it does not load."""
     from pydantic import TypeAdapter
 
     adapter = TypeAdapter(KernelProof)
@@ -97,19 +97,19 @@ def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, conso
 
 
 def split_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:
-    """What every provider takes of the file that it opens."""
+    """Partitions of every provider's file."""
     found: list[Partition] = []
     for each in plans:
         with console.step(f"ask the providers of {each.target} about {each.model.name}"), store.scratch() as scratch:
             found += partitions(each, scratch)
     for one in found:
         if one.skipped:
-            console.say(f"  skipped: what {one.provider} takes of {one.model} on {one.target}: {one.skipped}")
+            console.say(f"  skipped: partitions of {one.model} for {one.provider} on {one.target}: {one.skipped}")
         elif one.refusal:
             console.warn(
-                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps go on to the next provider: "
+                f"{one.provider} on {one.target} cannot open model '{one.model}', so apps try the next provider: "
                 f"{one.refusal}"
             )
         elif one.taken_count == 0:
-            console.warn(f"{one.provider} on {one.target} takes nothing of model '{one.model}': the CPU runs it all")
+            console.warn(f"{one.provider} on {one.target} takes no node of model '{one.model}': the CPU runs it all")
     return tuple(found)

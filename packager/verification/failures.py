@@ -1,4 +1,4 @@
-"""What shows a failed comparison: the worst sample, both results, and the first node that computes something else."""
+"""Explains a failed comparison: the worst sample, both results, and the first node that differs."""
 
 import math
 import re
@@ -28,9 +28,9 @@ VARIANT_HINT = (
     "[parity] from-original if this distance is acceptable"
 )
 SEARCH_S = 300
-"""A build does not look longer for the first node: emulated processors take seconds for one."""
+"""Time limit of a build's search for the first node: emulated processors take seconds for one."""
 NAME_BYTES = 120
-"""of a folder: file systems take 255, and a number may follow"""
+"""Maximum length of a folder's name: file systems allow 255, and a number may follow."""
 HINT = "nothing was released; check the model, or set [parity] tolerance if this error is acceptable"
 RECORDED_HINT = "export the model again; [model.NAME.tolerance.OUTPUT] sets another tolerance for an output"
 FORM_HINT = "nothing was released; report this model: no tolerance helps against another shape, type, NaN or infinity"
@@ -48,7 +48,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Name of its folder."""
         variant, compiled = self.subject.variant, self.subject.compiled
         kind = [compiled.style, compiled.format, compiled.processor] if compiled else [self.subject.style]
         return file_name(variant.model.name, variant.name, *kind, self.runner.label())
@@ -69,7 +69,7 @@ def file_name(*parts: str) -> str:
 
 
 def new_folder(evidence: Path, name: str) -> Path:
-    """A folder of its own below `evidence`: `name`, or `name-2` and so on where that is taken."""
+    """A new folder below `evidence`: `name`, or `name-2` and so on if that is taken."""
     evidence.mkdir(parents=True, exist_ok=True)
     for number in count(1):
         folder = evidence / (name if number == 1 else f"{name}-{number}")
@@ -82,12 +82,12 @@ def new_folder(evidence: Path, name: str) -> Path:
 
 
 def explained(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
-    """The failure in words, with what shows it in a folder of its own below `evidence`."""
+    """The failure in words, with files that reproduce it in a new folder below `evidence`."""
     found = case.checked.parity
     folder = new_folder(evidence, case.name)
     reference = references.of(case.subject.original, case.settings)
     worst = case.checked.worst
-    assert worst, "what was kept has not failed"
+    assert worst, "a stored comparison has not failed"
     names = case.output_names
     shutil.copyfile(worst.path, folder / "inputs.npz")
     is_recorded = case.runner.NAME == RECORDED
@@ -105,7 +105,7 @@ def _parting_node(reference: Reference, case: Case, folders: "BisectionFolders")
 
 
 def explained_variant(case: Case, references: References, scratch: Path, evidence: Path) -> Failure:
-    """As `explained`, for a variant whose numbers are too far from the user's model."""
+    """Like `explained`, for a variant that is too far from the user's model."""
     found, model = case.checked.parity, case.subject.variant.model
     worst = found.too_far[0]
     folder = new_folder(evidence, file_name(*case.variant))
@@ -139,7 +139,7 @@ def in_words(case: Case) -> str:
     worst = found.over[0]
     where = f"sample {worst.worst_sample} of {found.samples}"
     if worst.worst_sample >= found.sample_count:
-        where = f"sample {worst.worst_sample}, drawn anew after {found.samples}"
+        where = f"sample {worst.worst_sample}, of a new draw after {found.samples}"
     if found.runner == RECORDED:
         return f"model '{found.model}': output '{worst.output}' is not what was recorded for {where}: {worst.failure}"
     return (
@@ -149,14 +149,14 @@ def in_words(case: Case) -> str:
 
 
 def save(path: Path, names: Sequence[str], outcome: Outcome) -> None:
-    """The outputs as .npz, keyed by name."""
+    """Writes the outputs as .npz, keyed by name."""
     arrays: dict[str, NDArray[Any]] = {name: array_of(outcome, index) for index, name in enumerate(names)}
     write_arrays(path, arrays)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BisectionFolders:
-    """Where a bisection looks, and where it puts things."""
+    """The files and folders of a bisection."""
 
     sample: Path
     scratch: Path
@@ -169,18 +169,18 @@ class BisectionFolders:
 
 
 def original(variant: Variant, folders: BisectionFolders) -> Side:
-    """The graph as it is written, on the CPU."""
+    """The original graph without optimizations, on the CPU."""
     return side("the original", parity.graph_of(variant, folders.folder("original")), cpu())
 
 
 def graph(case: Case, folders: BisectionFolders) -> Side:
-    """The variant's graph as it is written, on the CPU."""
+    """The variant's graph without optimizations, on the CPU."""
     runnable = parity.graph_of(case.subject.variant, folders.folder("graph"))
     return side(f"the variant '{case.subject.variant.name}'", runnable, cpu())
 
 
 def file(case: Case, folders: BisectionFolders) -> Side:
-    """What failed, on the runner that it failed on."""
+    """The file that failed, on its runner."""
     return side(case.runner.label(), case.subject.runnable(folders.folder("file")), case.runner)
 
 
@@ -202,7 +202,7 @@ def cpu() -> Runner:
 
 
 def condemned_locally(case: Case, references: References, scratch: Path) -> Checked:
-    """What was compared on samples that tell nothing, judged by what every node makes of the right inputs."""
+    """Judges a file by every node on the right inputs, if all samples are ill-conditioned."""
     checked, doubtful = case.checked, case.checked.doubtful
     if not doubtful or case.checked.parity.refusal:
         return checked
@@ -224,20 +224,20 @@ def condemned_locally(case: Case, references: References, scratch: Path) -> Chec
 
 
 def limits_of(tolerance: Tolerance, reference: Reference, model: Model) -> Limits:
-    """What outputs and inner values may be off."""
+    """Limits for outputs and inner values."""
     names = [spec.name for spec in model.signature.outputs]
     return Limits(tolerance=tolerance, scales=dict(zip(names, reference.scales, strict=True)))
 
 
 def _first_node(a: Side, b: Side, reference: Reference, case: Case, folders: BisectionFolders) -> str:
-    """Words on the first node that parts; why there are none, where looking for it failed."""
+    """Describes the first node that parts; or why the search failed."""
     folder = folders.folder("values")
     end = time.monotonic() + SEARCH_S
 
     def stop_in_time(done: int, total: int) -> None:
         if time.monotonic() > end:
             raise ToolError(
-                f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect goes on"
+                f"the search ended after {SEARCH_S} s at {done} of {total} values; mobpack check --bisect continues"
             )
 
     limits = limits_of(case.settings.general, reference, case.subject.variant.model)

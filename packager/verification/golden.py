@@ -1,8 +1,8 @@
-"""Makes the golden vectors of a package: what the reference computes, proven on every file that must compute it.
+"""Makes the golden vectors of a package: the reference's outputs, verified on every file that must reproduce them.
 
-Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take next
-to no space, as apps make them anew. A model has vectors for all of its files or for none, so that an app that tests
-itself never finds a file without.
+Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take
+hardly any space, because apps generate them. A model has vectors for all of its files or for none, so that a self-test
+never finds a file without.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from packager.verification import parity
 from packager.verification.parity import ParitySettings, Subject, Tolerance
 
 SettingsOf = Callable[[Subject], ParitySettings]
-"""What a file is judged by."""
+"""The parity settings of a file."""
 
 GOLDEN = Step(
     name="golden",
@@ -45,9 +45,10 @@ GOLDEN = Step(
 )
 RANDOM_SAMPLES = 2
 HEADROOM = 2.0
-"""How much larger than here an error may be on a phone, where nobody said in numbers how large it may be."""
+"""Device tolerance multiplier: factor between the error measured here and the tolerance on a phone, if the user set no
+numeric tolerance."""
 NAME, ALLOWED, REASON = "golden.safetensors", "allowed.json", "reason.txt"
-"""Files of a stored result: the last one, or the two others."""
+"""Files of a stored result: either the last one, or the two others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,18 +58,18 @@ class Family:
     original: Variant
     subjects: tuple[Subject, ...]
     variant: str
-    """the one that ships"""
+    """name of the variant that ships"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What a model is run on."""
+    """Inputs of a model's vectors."""
 
     folder: Path
-    """of .npz files, as `[parity] samples` names them"""
+    """folder of .npz files, like `[parity] samples`"""
     description: str
     recipes: tuple[Mapping[str, Recipe], ...] = ()
-    """what every sample was made of; empty for the user's own"""
+    """recipes of every sample; empty for the user's own"""
     seed: int | None = None
     """of random ones"""
 
@@ -77,13 +78,13 @@ class Inputs:
 
 
 class NotGoldenError(Exception):
-    """Why a model has no vectors, in words."""
+    """The reason why a model has no vectors, in words."""
 
 
 def golden_vectors(
     plans: Sequence[Plan], table: ParityTable, settings_of: SettingsOf, store: Store, console: Console
 ) -> Golden:
-    """The vectors of every file of `plans`; a warning says for which models there are none, and why."""
+    """The vectors of every file of `plans`; a warning names the models without any, and the reason."""
     found: dict[tuple[str, str], Vectors] = {}
     if table.golden == "none":
         return found
@@ -99,7 +100,7 @@ def golden_vectors(
 
 
 def families(plan: Plan) -> list[Family]:
-    """The files of `plan` by what they are compared with."""
+    """The files of `plan`, grouped by their reference."""
     subjects: dict[tuple[bytes, Path | None], list[Subject]] = {}
     for compiled in plan.files:
         subject = Subject(variant=compiled.variant, compiled=compiled)
@@ -112,22 +113,23 @@ def families(plan: Plan) -> list[Family]:
 
 @dataclass(frozen=True, kw_only=True)
 class Maker:
-    """Makes vectors as `[parity]` asks, once for the same files, from inputs that are found once for all targets."""
+    """Makes vectors with the settings of `[parity]`, once for the same files, from inputs that are found once for all
+    targets."""
 
     table: ParityTable
     settings_of: SettingsOf
     store: Store
     scratch: Path
-    """as long as vectors are made"""
+    """must exist while vectors are made"""
     drawn: dict[tuple[object, ...], Inputs] = field(default_factory=dict)
-    """original and number of the draw -> the inputs that it runs on"""
+    """original and number of the draw -> its inputs"""
 
     @cached_property
     def references(self) -> parity.References:
         return parity.References(self.scratch)
 
     def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
-        """Raises NotGoldenError when one of its files can have none."""
+        """Raises NotGoldenError if one of its files cannot have vectors."""
         groups = families(plan)
         max_bytes = self.table.golden_max_kib * 1024 // len(groups)
         return {key: vectors for family in groups for key, vectors in self._of_family(family, max_bytes).items()}
@@ -153,7 +155,7 @@ class Maker:
         }
 
     def _inputs(self, family: Family, max_bytes: int) -> list[object]:
-        """What the vectors depend on."""
+        """Everything the vectors depend on."""
         original = family.original
         own = parity.sample_files(self.table.samples) if self.table.golden == "samples" else ()
         samples = [[path.name, sha256_of(path)] for path in own]
@@ -171,7 +173,7 @@ class Maker:
         ]
 
     def _write(self, family: Family, max_bytes: int, path: Path) -> dict[str, Mapping[str, Allowed]]:
-        """Writes the vectors to `path`; sha256 of every file -> output -> how far it may be off."""
+        """Writes the vectors to `path`; returns sha256 of every file -> output -> its tolerance."""
         try:
             inputs = self._inputs_of(family)
             settings = [replace(self.settings_of(each), samples=inputs.folder) for each in family.subjects]
@@ -193,7 +195,7 @@ class Maker:
         return allowed
 
     def _inputs_of(self, family: Family) -> Inputs:
-        """Those of the first draw that can tell something; samples of the user's are drawn once."""
+        """Inputs of the first draw that is not ill-conditioned; the user's samples are drawn once."""
         is_random = self.table.golden == "random" or self.table.samples is None
         reasons: list[str] = []
         for draw in range(1 + parity.REDRAWS if is_random else 1):
@@ -206,7 +208,7 @@ class Maker:
         raise NotGoldenError(reasons[0])
 
     def _accepted(self, family: Family, draw: int) -> Inputs:
-        """Random inputs that the original runs on, others in each draw."""
+        """Random inputs that the original accepts, others in each draw."""
         original = family.original
         key = (original.model.name, original.model.sha256, original.graph, original.weights, draw)
         if key not in self.drawn:
@@ -217,7 +219,7 @@ class Maker:
         return Path(tempfile.mkdtemp(dir=self.scratch))
 
     def _given(self, family: Family, scratch: Path) -> Inputs:
-        """The first of the samples that the user has given."""
+        """The first of the user's samples."""
         assert self.table.samples
         folder = scratch / "given"
         folder.mkdir()
@@ -229,7 +231,7 @@ class Maker:
 
 
 def accepted(original: Variant, seed: int, scratch: Path) -> Inputs:
-    """Random inputs that `original` runs on, and that an app can make anew; ModelError when there are none."""
+    """Random inputs that `original` accepts, and that an app can generate; raises ModelError if there are none."""
     folder = scratch / "random"
     folder.mkdir()
     samples = parity.random_inputs(original, folder, count=RANDOM_SAMPLES, seed=seed).found.samples
@@ -243,8 +245,8 @@ def well_conditioned(
     references: parity.References,
     folder: Path,
 ) -> Inputs:
-    """The samples of `inputs` on which the original stays where it is when their last bits change: a phone sums in
-    another order, and could not pass the others. NotGoldenError where there are none."""
+    """The samples of `inputs` on which the original is not ill-conditioned: a phone sums in another order, and could
+    fail on the others. Raises NotGoldenError if there are none."""
     strictest = min(settings, key=lambda each: each.tolerance)
     paths = inputs.paths()
     found = [parity.movement(family.original, strictest, number, references) for number in range(len(paths))]
@@ -261,7 +263,7 @@ def well_conditioned(
 
 
 def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowed]]) -> dict[str, str]:
-    """What the file says of itself."""
+    """Metadata of the file."""
     loosest: dict[str, Allowed] = {}
     for outputs in allowed:
         for name, each in outputs.items():
@@ -280,9 +282,9 @@ def _about(family: Family, inputs: Inputs, allowed: Iterable[Mapping[str, Allowe
 def _proven(
     subject: Subject, settings: ParitySettings, inputs: Inputs, references: parity.References, folder: Path
 ) -> dict[str, Allowed]:
-    """How far outputs may be off, once the CPU here has computed what the vectors say.
+    """Tolerances of the outputs, after the CPU here has reproduced the vectors.
 
-    Raises NotGoldenError when it computes something else: then no phone will do better.
+    Raises NotGoldenError if it cannot: then no phone will.
     """
     (cpu,) = RUNNERS["cpu"]("")
     found = parity.check(subject, cpu, settings, folder, references).parity
@@ -290,9 +292,9 @@ def _proven(
         over = next((f"output '{each.output}': {each.failure}" for each in found.over), found.refusal)
         raise NotGoldenError(
             f'the {subject.style} file, on {inputs.description}: {over}; with golden = "samples" in [parity] it would '
-            "be made of yours"
+            "use yours"
         )
-    measured = {each.output: each.max_rel_error for each in found.outputs}  # none where the file does not run here
+    measured = {each.output: each.max_rel_error for each in found.outputs}  # none if the file does not run here
     scales = references.of(subject.original, settings).scales
     return {
         spec.name: allowed_of(settings, spec.name, scale=scale.value, measured=measured.get(spec.name, 0.0))
@@ -301,15 +303,15 @@ def _proven(
 
 
 def allowed_of(settings: ParitySettings, output: str, *, scale: float, measured: float) -> Allowed:
-    """What the user allows `output`, which was off by the share `measured` here."""
+    """The tolerance of `output`, whose relative error here was `measured`."""
     told = settings.tolerance_of(output)
     rtol, atol = _parts(told, settings.general, measured)
     return Allowed(rtol=rtol, atol=atol, scale=float(f"{scale:.3g}"), mismatches=told.max_mismatches)
 
 
 def _parts(told: Tolerance, general: Tolerance, measured: float) -> tuple[float, float]:
-    """Both parts of a tolerance. Where the user said it in other terms than an error: as for other outputs, or more
-    where that would already fail here."""
+    """Both parts of a tolerance. If the user set it in other terms than an error: the general one, or more if that
+    would already fail here."""
     if told.max_rel_error is not None:
         return told.max_rel_error, told.atol_of(told.max_rel_error)
     if told.max_abs_error is not None:

@@ -10,14 +10,14 @@ from packager.core.errors import ConfigError
 from packager.files.replaced_folder import Kind, refuse_foreign, replaced
 
 MARK = "evidence.json"
-KEPT = Kind(words="evidence of mobpack's", mark=MARK, option="--evidence")
+KEPT = Kind(words="mobpack's evidence", mark=MARK, option="--evidence")
 
 
 @contextmanager
 def kept(folder: Path) -> Iterator[Path]:
-    """A folder to fill that takes the place of `folder`, and of what an earlier run left there, as a whole.
+    """A folder to fill that replaces `folder`, and an earlier run's content, as a whole.
 
-    Raises ConfigError when that holds anything else, ToolError when it cannot be written.
+    Raises ConfigError if that holds anything else, ToolError if it cannot be written.
     """
     with replaced(folder, KEPT) as made:
         (made / MARK).write_text(json.dumps({"mobpack": __version__}) + "\n", encoding="utf-8")
@@ -25,14 +25,14 @@ def kept(folder: Path) -> Iterator[Path]:
 
 
 def refuse_nested(folder: Path, out: Path) -> None:
-    """Raises ConfigError when evidence would lie in a release, or a release in it: each is replaced as a whole."""
+    """Raises ConfigError if evidence would lie in a release, or a release in it: each is replaced as a whole."""
     first, second = folder.resolve(), out.resolve()
     if out != Path() and (first == second or first in second.parents or second in first.parents):
         raise ConfigError(
-            f"--evidence {folder} and --out {out}: one is inside the other", hint="name two folders side by side"
+            f"--evidence {folder} and --out {out}: one is inside the other", hint="use two separate folders"
         )
 
 
 def refuse_other(folder: Path) -> None:
-    """Raises ConfigError when `folder` holds what is no evidence: said before the work, not behind it."""
+    """Raises ConfigError if `folder` holds something other than evidence: before the work, not after it."""
     refuse_foreign(folder, KEPT)

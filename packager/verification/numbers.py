@@ -1,4 +1,4 @@
-"""What every runner computes, beside the originals: kept by content, because emulated processors are slow."""
+"""Compares every runner's results with the originals: stored by content, because emulated processors are slow."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from packager.verification.failures import Case, condemned_locally, explained, e
 from packager.verification.parity import FAR, ParitySettings, Subject, Tolerance
 
 TYPICAL_SAMPLES = 8
-"""Calibration samples that a variant is compared with the user's model on."""
+"""Number of calibration samples on which a variant is compared with the user's model."""
 PARITY = Step(
     name="parity",
     caller=__name__,
@@ -37,9 +37,10 @@ PARITY = Step(
 def compare_all(
     plans: Sequence[Plan], config: Config, store: Store, console: Console, scratch: Path, evidence: Path
 ) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
-    """Has every runner of `config` compute what it can of `plans`; what shows a failure goes below `evidence`.
+    """Runs every runner of `config` on everything it can open of `plans`; files that reproduce failures go below
+    `evidence`.
 
-    Raises ToolError when a runner that is required cannot run at all.
+    Raises ToolError if a required runner cannot run at all.
     """
     refuse_absent(config)
     references = parity.References(scratch)
@@ -65,14 +66,14 @@ def compare_all(
     for each in distinct_files(plans):
         if "arm64" not in config.parity.runners and computes_wider_here(each):
             console.say(
-                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that can, "
-                "and in 32 here: --runners cpu,arm64 shows whether its values fit"
+                f"  model '{each.variant.model.name}' ({each.variant.name}) computes in 16 bits on phones that support "
+                "it, and in 32 here: --runners cpu,arm64 checks that its values fit"
             )
     return tuple(parities), tuple(failures)
 
 
 def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subject]]:
-    """Every runner with everything it can be asked about."""
+    """Every runner with everything it can run."""
     table = config.parity
     recorded = [RECORDED] if table.recorded else []
     for runner in chosen(config, dict.fromkeys((*table.runners, *table.require, *recorded))):
@@ -81,7 +82,7 @@ def pairs(plans: Sequence[Plan], config: Config) -> Iterator[tuple[Runner, Subje
 
 
 def chosen(config: Config, names: Iterable[str]) -> Iterator[Runner]:
-    """The runners of these names, one for each processor, with what the configuration says of them."""
+    """The runners of these names, one for each processor, with the configuration's settings."""
     table = config.parity
     for name in names:
         setting = table.recorded or "" if name == RECORDED else table.interpreters.get(name, "")
@@ -89,7 +90,8 @@ def chosen(config: Config, names: Iterable[str]) -> Iterator[Runner]:
 
 
 def subjects(plans: Sequence[Plan], opens: str) -> list[Subject]:
-    """What a runner opens: every file; the graphs; or a provider's files, and the graph where no file is for it."""
+    """The files that a runner opens: every file; the graphs; or a provider's files, and the graph if no file is for
+    it."""
     if opens == ORIGINAL:
         models = {each.model.name: each.model for each in plans}
         return [Subject(variant=baseline(model)) for model in models.values()]
@@ -128,7 +130,7 @@ def settings_for(config: Config, subject: Subject, runner: Runner) -> ParitySett
 
 
 def typical(config: Config, variant: Variant) -> Source | None:
-    """Samples that are known to be like those of the app: the first that the variant was calibrated on."""
+    """Samples that are known to be typical of the app: the first of the variant's calibration samples."""
     calibration = getattr(config.variant.get(variant.name), "calibration", None)
     if calibration is None:
         return None
@@ -138,29 +140,29 @@ def typical(config: Config, variant: Variant) -> Source | None:
 
 
 def distance(most: float | None, subject: Subject) -> Tolerance:
-    """What the variant of `subject` may be from the user's model."""
+    """The allowed distance between the variant of `subject` and the user's model."""
     return parity.default_distance(subject.variant) if most is None else Tolerance(max_rel_error=most)
 
 
 def fails(found: Parity, config: Config) -> bool:
-    """Whether it stops a release. A runner that does not open a file must be required for that: another's provider
-    may know less, or more, than the phone's. One that opens it must run it."""
+    """Whether it stops a release. A refusal to open a file only counts if the runner is required: another build of the
+    provider may support less, or more, than the phone's. A runner that opens a file must run it."""
     return bool(found.over) or bool(found.refusal and (found.is_opened or found.runner in config.parity.require))
 
 
 def refuse_absent(config: Config) -> None:
-    """Raises before anything is compared: ToolError for a runner that is required and missing here, ConfigError for
-    recorded outputs that are not there."""
+    """Checks before anything is compared: raises ToolError for a required runner that is missing here, ConfigError for
+    recorded outputs that do not exist."""
     table = config.parity
     if table.recorded and not table.recorded.is_dir():
         raise ConfigError(
-            f"[parity] recorded: no such folder: {table.recorded}", hint="name the folder that holds the outputs"
+            f"[parity] recorded: no such folder: {table.recorded}", hint="name the folder that contains the outputs"
         )
     for runner in chosen(config, table.require):
         if reason := runner.missing():
             raise ToolError(
                 f"runner '{runner.label()}' is required and cannot run: {reason}",
-                hint="do what it says, or take it out of [parity] require (--require)",
+                hint="do as it says, or remove it from [parity] require (--require)",
             )
 
 
@@ -168,12 +170,13 @@ def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
     if found.skipped and found.runner in config.parity.require and subject.style is not Style.CONTEXT:
         raise ToolError(
             f"runner '{found.label}' is required and cannot run {subject.words}: {found.skipped}",
-            hint="do what it says, or take it out of [parity] require (--require)",
+            hint="do as it says, or remove it from [parity] require (--require)",
         )
 
 
 def computes_wider_here(compiled: Compiled) -> bool:
-    """Whether phones compute the file in 16 bits and this machine does not: too large values show there alone."""
+    """Whether phones compute the file in 16 bits and this machine does not: values that are too large only fail
+    there."""
     is_half = traits(read_graph(compiled.variant.graph)).precision is Precision.FLOAT16
     return is_half and not compiled.processor and platform.machine() not in ("aarch64", "arm64")
 
@@ -187,7 +190,7 @@ def _checked(
     folder: Path,
     announce: Callable[[str], None],
 ) -> parity.Checked:
-    """What `runner` makes of `subject`, from the store when the same was compared before and agreed."""
+    """The comparison of `runner` on `subject`, from the store if the same one agreed before."""
     from pydantic import TypeAdapter
 
     adapter = TypeAdapter(Parity)
@@ -216,7 +219,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, references: parity.References) -> list[object]:
-    """What the result depends on."""
+    """Everything the result depends on."""
     variant = subject.variant
     samples = [[path.name, sha256_of(path)] for path in parity.sample_files(settings.samples)]
     source = settings.distance_source
@@ -237,15 +240,15 @@ def _inputs(subject: Subject, runner: Runner, settings: ParitySettings, referenc
 def _warnings(found: Parity, config: Config) -> Iterator[str]:
     if found.from_original is not None and found.from_original > FAR and not found.too_far:
         yield (
-            f"model '{found.model}': with other numbers ({found.variant}) outputs differ by "
+            f"model '{found.model}': in another precision ({found.variant}) outputs differ by "
             f"{found.from_original:.0%} of their scale from the model's own: one of the two is wrong for "
             f"these samples ({found.distance_samples})"
         )
     for stray in found.strays:
         yield (
-            f"model '{found.model}': beyond what it was calibrated on, '{found.variant}' is another model: its output "
-            f"'{stray.output}' differs from the original on {found.samples}: {stray.failure}; give [parity] samples "
-            "that are like what the app has"
+            f"model '{found.model}': outside of the calibrated ranges '{found.variant}' is a different model: its "
+            f"output '{stray.output}' differs from the original on {found.samples}: {stray.failure}; set [parity] "
+            "samples to inputs like the app's"
         )
     if found.skipped:
         yield f"runner '{found.label}' skipped for model '{found.model}' ({found.style}): {found.skipped}"
@@ -262,7 +265,7 @@ def _warnings(found: Parity, config: Config) -> Iterator[str]:
         names = ", ".join(f"'{name}'" for name in found.empty_outputs)
         yield (
             f"model '{found.model}': outputs {names} are empty on every sample ({found.samples}): nothing was "
-            "compared; name files in which it finds something in [parity] samples"
+            "compared; set [parity] samples to files in which it finds something"
         )
     for output in found.without_numbers:
         yield f"model '{found.model}': every number of output '{output}' is NaN or infinite: nothing was compared"

@@ -1,4 +1,4 @@
-"""Does a model still compute the same in the opset that its contract needs? ONNX's converter is asked for no proof."""
+"""Verifies that a model still computes the same in the opset that its contract needs: ONNX's converter does not."""
 
 import hashlib
 from pathlib import Path
@@ -23,15 +23,15 @@ RAISED = Step(
     ),
 )
 ALLOWED = Tolerance(max_rel_error=1e-5)
-"""Both run node by node on the same machine, so that nothing but the order of a sum can differ."""
+"""Both run node by node on the same machine, so only the order of a sum can differ."""
 SAMPLES = 2
 VERDICT = "error.txt"
 
 
 def refuse_changed(attached: Attached, store: Store) -> None:
-    """Runs the model as it was and as it was raised, on the same random inputs, once for the same graphs.
+    """Runs the original and the converted model on the same random inputs, once for the same graphs.
 
-    Raises ModelError when an output differs, or when the model does not run.
+    Raises ModelError if an output differs, or if the model does not run.
     """
     if not attached.is_raised:
         return
@@ -42,13 +42,13 @@ def refuse_changed(attached: Attached, store: Store) -> None:
     if float(error) > 1:
         raise ModelError(
             f"model '{attached.before.name}': ONNX's converter raised its opset for the contract, and output '{name}' "
-            f"is not the same any more (largest error {float(error):.1e} times what rounding explains)",
+            f"is no longer the same (largest error {float(error):.1e} times what rounding explains)",
             hint="export the model with opset_version=18 or later",
         )
 
 
 def _write(attached: Attached, folder: Path, store: Store) -> None:
-    """The output that differs most, and by how much."""
+    """Writes the output with the largest error, and the error."""
     with store.scratch() as scratch:
         errors = _errors(attached, scratch)
     name = max(errors, key=lambda output: errors[output])
@@ -56,7 +56,7 @@ def _write(attached: Attached, folder: Path, store: Store) -> None:
 
 
 def _errors(attached: Attached, scratch: Path) -> dict[str, float]:
-    """Largest error of every output, as a share of what is allowed."""
+    """Largest error of every output, relative to the tolerance."""
     settings = ParitySettings(random_samples=SAMPLES)
     reference = parity.References(scratch).of(baseline(attached.before), settings)
     outcomes = parity.run_original(baseline(attached.core), reference.samples, scratch / "raised")

@@ -14,9 +14,9 @@ from typing import IO
 
 from packager.files.atomic import atomic_file
 from packager.files.user_cache import cache_folder
-from packager.files.zips import read_zip
 from packager.processes import commands, downloads
 from packager.targets.android import kotlin
+from tests.archives import read_zip
 from tests.toolchain import jvm
 
 # Short stack traces, so that the message above them is among the last lines that a ToolError quotes.

@@ -20,8 +20,3 @@ def placed(writer: Writer, corners: str, placement: Placement | None) -> str:
 def _twice(writer: Writer, x: str, y: str) -> str:
     """double [4]: for left, top, right and bottom."""
     return writer.node("Concat", x, y, x, y, axis=0)
-
-
-def in_pixels(writer: Writer, corners: str, across: float, down: float) -> str:
-    """`corners` [m, 4] in another unit."""
-    return corners if across == down == 1 else writer.node("Mul", corners, [float(across), float(down)] * 2)

@@ -53,8 +53,8 @@ class Groups:
         return (before, -(-along // self.block_size), behind) if self.block_size else (1, along, 1)
 
     def boxes(self, numbers: int) -> Iterator[Box]:
-        """The tensor from its start to its end, in boxes of at most `numbers`. A box never has a partial block and
-        another one."""
+        """The tensor from its start to its end, in boxes of at most `numbers`. No box has a partial block
+        beside another block."""
         before, along, behind = self.shape
         if 0 in self.shape:
             return

@@ -44,11 +44,6 @@ class Parameters:
         return low, high
 
 
-def activation_parameters(low: float, high: float, element: Element, *, is_symmetric: bool = False) -> Parameters:
-    """Parameters for values from `low` to `high`, which are widened to include 0. Raises ModelError for NaN or inf."""
-    return range_parameters(low, high, element, is_symmetric=is_symmetric)
-
-
 def range_parameters(
     low: "ArrayLike", high: "ArrayLike", element: Element, *, is_symmetric: bool, name: str = ""
 ) -> Parameters:

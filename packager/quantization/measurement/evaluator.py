@@ -48,7 +48,6 @@ class Evaluator:
         self.metric, self.progress = metric, progress
         self.original: float = 0.0
         """score of the float model"""
-        self.crash_count = 0
         self._folder = folder
         self._program: Program | None = None
         self._samples = samples or Samples(reader="", description={}, count=0)
@@ -83,7 +82,6 @@ class Evaluator:
         try:
             answer = program.ask({"graph": str(graph_file), "data_folder": str(data_folder)})
         except CrashError as error:
-            self.crash_count += 1
             self._end(is_in_order=False)
             raise ModelError(
                 f"ONNX Runtime crashed on {graph_file.name} ({error.signal}); other graphs are scored in a new process",

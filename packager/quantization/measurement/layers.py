@@ -97,7 +97,7 @@ def _draft(subject: MeasuredGraph) -> Draft:
 
 
 def _pairs(before: Draft, after: Draft) -> Iterator[_Pair]:
-    """The layers to compare, each value once; later ones of the same name are named after their values."""
+    """The layers to compare, each value once; of equal names, all but the first are replaced by those of the values."""
     values: set[str] = set()
     names: set[str] = set()
     for node in before.graph.node:

@@ -1,4 +1,4 @@
-"""The first node where two sides part, and what shows it."""
+"""Bisection: the first node where two sides part, with files that reproduce it."""
 
 from packager.verification.bisection.bisect import bisect, condemned
 from packager.verification.bisection.figures import Limits

@@ -1,4 +1,4 @@
-"""Finds the first node where two sides part: two runners on one graph, or an original and what was made of it."""
+"""Finds the first node where two sides part: two runners on one graph, or an original and a graph made from it."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ MEMORY_BYTES = 256 << 20
 
 
 def no_progress(done: int, total: int) -> None:
-    """Tells nobody."""
+    """Ignores progress."""
 
 
 def bisect(
@@ -39,13 +39,13 @@ def bisect(
     memory_bytes: int = MEMORY_BYTES,
     progress: Callable[[int, int], None] = no_progress,
 ) -> Bisection:
-    """Where `b` parts from `a` on the worst of `samples` (.npz), by more than `limits` allow.
+    """The place where `b` parts from `a` on the worst of `samples` (.npz), by more than `limits` allow.
 
-    `folder` is scratch space; values lie there, about `memory_bytes` of them at a time. What shows a fault is left in
-    `evidence`, which is made then. `progress` gets values done and values in all. Raises ModelError for a file that
-    does not open, and where `a` runs on none of the samples.
+    `folder` is scratch space for values, about `memory_bytes` of them at a time. Files that reproduce a fault go to
+    `evidence`, which is created then. `progress` gets the number of values done and the total. Raises ModelError for a
+    file that does not open, and if `a` runs on none of the samples.
     """
-    folder = Path(tempfile.mkdtemp(dir=folder))  # what else lies there may have any name
+    folder = Path(tempfile.mkdtemp(dir=folder))  # other entries may have any name
     first, second = _opened(a, folder / "first"), _opened(b, folder / "second")
     parting = part(first, second, samples, folder / "outputs", limits)
     sample = samples[parting.sample]
@@ -56,7 +56,7 @@ def bisect(
         b=second,
         sample=sample,
         folder=folder,
-        # Where the outputs agree all that is left to do is the table.
+        # If the outputs agree, only the table is left to do.
         limits=limits if parts else ANYTHING,
         memory_bytes=memory_bytes,
         is_refused=bool(parting.refusal),
@@ -80,9 +80,9 @@ def condemned(
     memory_bytes: int = MEMORY_BYTES,
     progress: Callable[[int, int], None] = no_progress,
 ) -> str:
-    """Words on the first node of `b` that errs by itself, given what `a` has on `sample`; empty where none does.
+    """Describes the first node of `b` that errs by itself, given the values of `a` on `sample`; empty if none does.
 
-    It asks every node, however far the outputs are apart, and passes over those at which `a` itself is ill-conditioned.
+    It checks every node, however far the outputs are apart, and skips those at which `a` itself is ill-conditioned.
     """
     folder = Path(tempfile.mkdtemp(dir=folder))
     first, second = _opened(a, folder / "first"), _opened(b, folder / "second")
@@ -112,13 +112,13 @@ def _opened(side: Side, folder: Path) -> BisectionSubject:
 
 @dataclass(frozen=True, kw_only=True)
 class _Search:
-    """From what can be told at once to what takes the longest."""
+    """The possible diagnoses, from the cheapest to the most expensive."""
 
     scan: Scan
     parting: Parting
     evidence: Path
     where: str
-    """the sample, in words"""
+    """description of the sample"""
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -141,7 +141,7 @@ class _Search:
         return self._conditioning() or self._fusion() or self._small_fault() or self._growth()
 
     def _conditioning(self) -> Bisection | None:
-        """What nodes make of each other's last bits is nobody's fault."""
+        """Diagnoses ill-conditioned nodes: they amplify last-bit differences, so no node is at fault."""
         if self.parting.refusal:
             return None
         a = self.scan.a
@@ -156,7 +156,7 @@ class _Search:
         return Bisection(kind=Kind.CONDITIONING, words=text, value=found.output)
 
     def _small_fault(self) -> Bisection | None:
-        """A node that errs by less than the absolute part of what is allowed: those behind it may enlarge that."""
+        """Diagnoses a node with an error below the absolute part of the tolerance, which later nodes may amplify."""
         if self.parting.refusal:
             return None
         closer = replace(self, scan=replace(self.scan, limits=self.scan.limits.relative, layers=[], notes=[], kinds={}))
@@ -171,7 +171,7 @@ class _Search:
         swaps = swapped(self.parting, a, b, self.scan.limits)
         if not swaps:
             return None
-        # A list in another order is nobody's fault; a node that gives what has the name of something else is.
+        # A list in another order is not a fault; a node whose output has another one's name is.
         wrong = next((b.outputs[mine] for mine, other in swaps.items() if b.outputs[mine] != a.outputs[other]), "")
         node = named(a, wrong, self.scan.usable) if wrong in a.makers and wrong in b.makers else None
         return Bisection(
@@ -227,7 +227,7 @@ class _Search:
         )
 
     def _merged(self, found: Fusion) -> tuple[Scan, Fault | None]:
-        """What was merged up to the first value behind it, given what the right side has."""
+        """Scans the merged nodes, given the values of the right side, up to the first value after them."""
         scan, values = self.scan, list(self.scan.usable)
         start, end = values.index(found.first), values.index(found.last)
         rest = tuple(values[:start] + values[end + 1 :])
@@ -262,7 +262,7 @@ class _Search:
         return Bisection(kind=Kind.GROWTH, words=text, value=worst.output if worst else "")
 
     def _left(self, scan: Scan, fault: Fault, text: str) -> Path:
-        """The folder with what shows `fault`."""
+        """Writes files that reproduce `fault`; returns their folder."""
         piece, _, sample = scan.piece((fault.value,), fault.known)
         expected = read_array(fault.known[fault.value])
         try:
@@ -271,7 +271,7 @@ class _Search:
         except RefusedError:
             actual = {}
         if actual and not scan.limits.exceeds(scan.limits.compared(fault.value, expected, actual[fault.value])):
-            self.scan.notes.append(f"'{fault.value}' is right when nothing but its node runs")
+            self.scan.notes.append(f"'{fault.value}' is right if only its node runs")
         piece.graph.output[0].CopyFrom(described(fault.value, actual.get(fault.value, expected)))
         return leave(
             Case(

@@ -1,4 +1,4 @@
-"""How far a side, or a piece of it, moves when what it is given changes in the last bits."""
+"""Measures how far a side, or a submodel of it, moves when its inputs change in the last bits."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,8 +24,8 @@ def moved(
     expected: "Mapping[str, NDArray[Any]]",
     limits: Limits,
 ) -> OutputError | None:
-    """How far the value of `expected` moves that moves farthest, as a share of what `limits` allow; None where none
-    does, or only as what was perturbed, and where `piece` cannot be perturbed. Files go below `folder`."""
+    """Movement of the value of `expected` that moves farthest relative to `limits`; None if none moves, or only as far
+    as the perturbed inputs, and if `piece` cannot be perturbed. Files go below `folder`."""
     path = folder / "unmoved.onnx"
     path.write_bytes(piece.SerializeToString(deterministic=True))
     model = perturbed(piece, subject.runnable(path), subject.side.runner, folder / "shaken")
@@ -41,5 +41,5 @@ def moved(
             ]
             found += [each for each in errors if each.max_rel_error > model.least]
     except ModelError:
-        return None  # it does not open, or crashes: then nothing is known of it
+        return None  # it does not open, or crashes: then nothing is known about it
     return max(found, key=limits.share, default=None)

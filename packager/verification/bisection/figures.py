@@ -1,4 +1,4 @@
-"""How far one value is from another on one sample, and whether that is too far."""
+"""Measures the error of a value on one sample, and compares it with the limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What an error may be: atol + rtol * scale."""
+    """Limit of an error: atol + rtol * scale."""
 
     tolerance: Tolerance
     """with a `max_rel_error`"""
     scales: Mapping[str, Scale] = field(default_factory=dict)
-    """of the outputs of the model, over all samples; a value inside it has its own on the sample alone"""
+    """of the outputs of the model, over all samples; inner values use their own scale on the one sample"""
 
     def compared(self, name: str, expected: "NDArray[Any]", actual: "NDArray[Any]") -> OutputError:
-        """Numbers of other widths are compared as numbers; `failure` says why two cannot be compared at all."""
+        """Numbers of other widths are compared as numbers; `failure` says why two values cannot be compared at all."""
         if expected.dtype != actual.dtype and are_alike(expected, actual) and expected.dtype.kind != "U":
             import numpy
 
@@ -33,7 +33,7 @@ class Limits:
         return replace(comparison.result(), failure=comparison.reason)
 
     def exceeds(self, error: OutputError, *, part: float = 1.0) -> bool:
-        """Whether `error` is over that part of what it may be."""
+        """Whether `error` exceeds `part` of its limit."""
         return not error.max_abs_error <= part * self.allowed(error)
 
     def allowed(self, error: OutputError) -> float:
@@ -42,19 +42,20 @@ class Limits:
         return found
 
     def share(self, error: OutputError) -> float:
-        """`error` for what it may be."""
+        """`error` relative to its limit."""
         return self.tolerance.share(error.max_abs_error, error.scale)
 
     @property
     def relative(self) -> "Limits":
-        """Without the absolute part: what follows an inner value may enlarge it, however small it is."""
+        """The limits without their absolute part: later nodes may amplify the error of an inner value, however small it
+        is."""
         return replace(self, tolerance=replace(self.tolerance, atol=0.0))
 
 
 ANYTHING = Limits(tolerance=Tolerance(max_rel_error=float("inf"), atol=0.0))
-"""Nothing exceeds these."""
+"""Limits that nothing exceeds."""
 
 
 def are_alike(a: "NDArray[Any]", b: "NDArray[Any]") -> bool:
-    """Whether both are of numbers with a point, of signed or unsigned integers, of booleans, or of texts."""
+    """Whether both are floats, signed or unsigned integers, booleans, or strings."""
     return a.dtype.kind == b.dtype.kind

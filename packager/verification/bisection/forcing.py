@@ -1,4 +1,4 @@
-"""Nodes of one side, given what the other side has."""
+"""Runs nodes of one side on values of the other side."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def forced(
     subject: BisectionSubject, region: Region, values: Iterable[str], borders: "Mapping[str, NDArray[Any]]"
 ) -> "tuple[ModelProto, Mapping[str, str]]":
-    """The nodes of `region` as a model that takes `borders` and gives `values`, and what its outputs are called.
+    """The nodes of `region` as a model that takes `borders` and returns `values`, and the names of its outputs.
 
-    A value that is computed and taken is an input under its name and an output under another.
+    A value that is both computed and taken is an input under its own name and an output under another.
     """
     names = {name: name if name not in borders else subject.free(f"{name}_given") for name in values}
     nodes = []
@@ -48,7 +48,7 @@ def given(
     kinds: "Mapping[str, numpy.dtype[Any]]",
     path: Path,
 ) -> "Mapping[str, NDArray[Any]]":
-    """Writes what nodes take to `path`: from `known`, or from the `sample` for inputs of the graph, in `kinds`."""
+    """Writes the inputs of nodes to `path`: from `known`, or from the `sample` for inputs of the graph, in `kinds`."""
     arrays = dict(_arrays(names, known, sample, kinds))
     write_arrays(path, arrays)
     return arrays

@@ -1,4 +1,5 @@
-"""Finds which nodes a runtime merges when only the merged ones are wrong: an output between them keeps them apart."""
+"""Finds which nodes a runtime merges if only the merged ones are wrong: an extra output between them keeps them
+apart."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,17 +16,17 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 FLOATS = (1, 10, 11)
-"""TensorProto.DataType of those that every runtime can find the largest of"""
+"""TensorProto.DataType of floats that every runtime can compute the maximum of."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fusion:
-    """What one side merges."""
+    """The nodes that one side merges."""
 
     right: BisectionSubject
     wrong: BisectionSubject
     first: str
-    """the first value that is no longer there when the nodes are merged"""
+    """the first value that no longer exists when the nodes are merged"""
     last: str
 
 
@@ -38,8 +39,8 @@ def merged(
     limits: Limits,
     values: Sequence[str],
 ) -> Fusion | None:
-    """The side that is right only while it runs node by node, and which of `values` it does without; None where
-    neither is."""
+    """The side that is right only if it runs node by node, and which of `values` its merged nodes skip; None if neither
+    is."""
     ways = [(b, a, parting.a)] if parting.refusal else [(b, a, parting.a), (a, b, parting.b)]
     for wrong, right, expected in ways:
         search = _Search(subject=wrong, expected=expected, sample=sample, folder=folder, limits=limits)
@@ -54,7 +55,7 @@ def merged(
 
 
 def _fewest(most: int, is_enough: Callable[[int], bool]) -> int:
-    """The smallest count that is enough, where `most` is and 0 is not."""
+    """The smallest sufficient count, given that `most` is sufficient and 0 is not."""
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
@@ -72,7 +73,7 @@ class _Search:
     limits: Limits
 
     def is_right_alone(self) -> bool:
-        """Whether the file itself gives what is expected when nothing is optimized."""
+        """Whether the file itself gives the expected outputs without optimizations."""
         try:
             found = run_file(self.subject, whole(self.subject, is_optimized=False), self.sample, self._fresh())
         except RefusedError:
@@ -80,7 +81,7 @@ class _Search:
         return self._is_right([found / f"{index}.npy" for index in range(len(self.subject.outputs))])
 
     def is_right_with(self, values: Sequence[str]) -> bool:
-        """Whether it does so when something takes each of `values`, so that they must be there."""
+        """Whether it does so if each of `values` has a consumer, so that it must be computed."""
         try:
             found = run_piece(self.subject, _watched(self.subject, values), self.sample, self._fresh())
         except RefusedError:
@@ -88,7 +89,8 @@ class _Search:
         return self._is_right([found[name] for name in self.subject.outputs])
 
     def narrowest(self, values: Sequence[str]) -> tuple[str, str]:
-        """The first and the last of `values` without which it is wrong: all of them make it right, none does not."""
+        """The first and the last of `values` that it needs to be right: with all of them it is right, with none it is
+        not."""
         count = len(values)
         before = _fewest(count, lambda number: self.is_right_with(values[:number]))
         behind = _fewest(count, lambda number: self.is_right_with(values[count - number :]))
@@ -111,7 +113,7 @@ class _Search:
 
 
 def _watched(subject: BisectionSubject, values: Sequence[str]) -> "ModelProto":
-    """All of the model, with the largest number of each of `values` as one more output: it keeps the value alive and
+    """The whole model with the maximum of each of `values` as an additional output: that keeps the value alive and
     takes no space."""
     from onnx import helper
 

@@ -1,4 +1,4 @@
-"""Which values two graphs have in common, and how many of them fit into memory at once."""
+"""Matches the values of two graphs, and plans how many of them fit into memory at once."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,11 +25,12 @@ BYTES = {
     "BOOL": 1,
     "STRING": 64,
 }
-"""Element type -> bytes of one in a file; others do not come out of ONNX Runtime as arrays. Texts are guessed."""
+"""Element type -> bytes of an element in a file; ONNX Runtime does not return others as arrays. Sizes of strings are
+estimates."""
 COPIES = 4
-"""Times that a value is there at once: what each side gave, and what one node is given and gives."""
+"""Copies of a value that exist at once: each side's output, and the input and output of one node."""
 FEW = 8
-"""Values of unknown size that are run at once; twice as many the next time, where those seen leave room."""
+"""Number of values of unknown size that run at once; doubled the next time, if the sizes seen leave room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class Matched:
 
 
 def matched(a: BisectionSubject, b: BisectionSubject, shapes: Mapping[str, Sequence[int]]) -> Matched:
-    """What of `a` and `b` can be compared on inputs of these shapes."""
+    """The comparable values of `a` and `b` on inputs of these shapes."""
     known_a, known_b = a.types(shapes), b.types(shapes)
     values, notes, sizes = [], [], {}
     compared = ((a.varying & b.varying) - a.quantized - b.quantized) | set(b.outputs)
@@ -64,9 +65,9 @@ def matched(a: BisectionSubject, b: BisectionSubject, shapes: Mapping[str, Seque
 
 
 def _unfit(kind: "TypeProto") -> str:
-    """Why a value of `kind` cannot be fetched; empty when it can, or when nobody knows."""
+    """Why a value of `kind` cannot be fetched; empty if it can, or if that is unknown."""
     if (which := kind.WhichOneof("value")) not in (None, "tensor_type"):
-        return f"no tensor but a {str(which).removesuffix('_type')}"
+        return f"not a tensor but a {str(which).removesuffix('_type')}"
     element = _element(kind)
     return "" if element in ("UNDEFINED", *BYTES) else f"of {element.lower()}"
 
@@ -90,18 +91,18 @@ def _element(kind: "TypeProto") -> str:
 
 @dataclass(kw_only=True)
 class Planner:
-    """Takes as many values at a time as fit."""
+    """Plans chunks of as many values as fit."""
 
     memory_bytes: int
     sizes: dict[str, int]
     """bytes of values; grows as they are seen"""
     borders: Mapping[str, tuple[str, ...]]
-    """value -> the compared ones that its node takes, which are needed beside it"""
+    """value -> the compared values that its node takes, which are needed together with it"""
     _largest_unknown: int = 0
     _allowed: int = FEW
 
     def chunks(self, values: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """All of `values` in order; each chunk is planned when the one before it has been seen."""
+        """All of `values` in order; each chunk is planned after the one before it has run."""
         start = 0
         while start < len(values):
             end = self._end(values, start)
@@ -114,7 +115,7 @@ class Planner:
         self.sizes[name] = size_bytes
 
     def _end(self, values: Sequence[str], start: int) -> int:
-        """Where the chunk ends that begins at `start`: behind one value at least."""
+        """The end of the chunk that begins at `start`: at least one value later."""
         held: set[str] = set()
         total = unknown = 0
         for end in range(start, len(values)):

@@ -1,4 +1,4 @@
-"""What to call the node that gives a value, where the two graphs call it differently."""
+"""Names the node that computes a value, if the two graphs name it differently."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ class Named:
 
 
 def named(a: BisectionSubject, value: str, borders: Collection[str]) -> Named:
-    """The node of the first graph that has weights, of those that compute `value`, or the one that gives it.
+    """The node of the first graph that has weights, among those that compute `value`, or the one that returns it.
 
-    What quantizers and optimizers put in its place (QuantizeLinear, FusedConv) is new to whoever knows the model.
+    The names of nodes that quantizers and optimizers put in its place (QuantizeLinear, FusedConv) are unknown to the
+    user.
     """
     nodes = [a.nodes[place] for place in a.region([value], borders).nodes]
     weighted = [node for node in nodes if node.op_type in WEIGHTED]

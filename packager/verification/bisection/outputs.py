@@ -1,4 +1,4 @@
-"""What two sides give as they are: on which sample they are the farthest apart, and whether outputs are swapped."""
+"""Compares the final outputs of two sides: the sample on which they differ most, and whether outputs are swapped."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,24 +15,25 @@ from packager.verification.bisection.subject import BisectionSubject
 from packager.verification.parity.outcomes import read_array
 
 MOST_OUTPUTS = 64
-"""With more of them nobody swapped two by hand, and every one is compared with every other."""
+"""Maximum number of outputs to test for swapping: every one is compared with every other, and more were not swapped by
+hand."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parting:
-    """The sample on which the outputs are the farthest apart."""
+    """The sample on which the outputs differ most."""
 
     sample: int
     a: Path
-    """folder with what the first side gave there"""
+    """folder with the first side's outputs"""
     b: Path
     errors: tuple[OutputError, ...] = ()
-    """of the outputs there, in the order of the first side"""
+    """of the outputs on it, in the order of the first side"""
     refusal: str = ""
     """why the second side does not run on it"""
 
     def share(self, limits: Limits) -> float:
-        """The largest error for what it may be."""
+        """The largest error relative to its limit."""
         return math.inf if self.refusal else max(map(limits.share, self.errors), default=0.0)
 
     def parts(self, limits: Limits) -> bool:
@@ -44,9 +45,9 @@ class Parting:
 
 
 def part(a: BisectionSubject, b: BisectionSubject, samples: Sequence[Path], folder: Path, limits: Limits) -> Parting:
-    """Runs both on all of `samples`; what they give on the worst one stays in `folder`.
+    """Runs both on all of `samples`; their outputs on the worst one stay in `folder`.
 
-    Raises ModelError when one of them does not open, or the first side runs on none of the samples.
+    Raises ModelError if one of them does not open, or the first side runs on none of the samples.
     """
     folder.mkdir()
     worst: Parting | None = None
@@ -77,7 +78,7 @@ def _session(subject: BisectionSubject, folder: Path) -> Session:
 
 
 def whole(subject: BisectionSubject, *, is_optimized: bool) -> Runnable:
-    """The file of a side, as it is."""
+    """The file of a side, unchanged."""
     side = subject.side
     return Runnable(
         path=side.path,
@@ -89,7 +90,7 @@ def whole(subject: BisectionSubject, *, is_optimized: bool) -> Runnable:
 
 
 def _run(session: Session, sample: Path, folder: Path) -> Outcome:
-    """A crash is a refusal, too."""
+    """Runs a sample; a crash counts as a refusal."""
     try:
         return session.run(sample, folder)
     except ModelError as error:
@@ -112,12 +113,12 @@ def _kept(found: Parting, folder: Path) -> Parting:
 
 
 def swapped(parting: Parting, a: BisectionSubject, b: BisectionSubject, limits: Limits) -> Mapping[int, int]:
-    """Output of the second side -> the other one of the first side that it carries, by their places; empty unless all
-    outputs are the same in another order."""
+    """Output of the second side -> the output of the first side whose values it has, by index; empty unless all outputs
+    are the same in another order."""
     count = len(a.outputs)
     if parting.refusal or count != len(b.outputs) or count > MOST_OUTPUTS:
         return {}
-    # Those that are right in their own place stay there: others may look like them.
+    # Outputs that are right in their own position stay there: others may look like them.
     left = [index for index, error in enumerate(parting.errors) if limits.exceeds(error)]
     found: dict[int, int] = {}
     for index in tuple(left):

@@ -1,4 +1,4 @@
-"""Leaves behind what shows a fault: the node alone, what it was given, what came out, and a program that runs it."""
+"""Writes files that reproduce a fault: the node alone, its inputs, its outputs, and a program that runs it."""
 
 import json
 import shutil
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 INSIDE_BYTES = 64 << 20
-"""Weights up to this size are in the model itself."""
+"""Maximum size of weights in the model itself."""
 PROGRAM = Path(__file__).with_name("reproduce.py")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What is to be shown."""
+    """The fault to reproduce."""
 
     piece: "ModelProto"
     """its external data lie in `subject`'s folder"""
     subject: BisectionSubject
     """the side that is wrong"""
     reference: str
-    """the other one, in words"""
+    """the other side, in words"""
     inputs: "Mapping[str, NDArray[Any]]"
     expected: "Mapping[str, NDArray[Any]]"
     actual: "Mapping[str, NDArray[Any]]"
-    """nothing where the side does not run on the inputs"""
+    """empty if the side does not run on the inputs"""
     words: str
 
 
 def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path:
-    """Fills `folder`, which is made, and returns it. The same case gives the same bytes."""
+    """Fills `folder`, which is created, and returns it. The same case gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     total = sum(size_of(tensor) for tensor in case.piece.graph.initializer)
     write_external(
@@ -69,11 +69,11 @@ def _readme(case: Case) -> str:
     operators = ", ".join(dict.fromkeys(node.op_type for node in case.piece.graph.node))
     return f"""{case.words}
 
-node.onnx      what '{case.subject.side.label}' computes there, alone: {operators}
-inputs.npz     what it is given: the values that '{case.reference}' has, by name
-expected.npz   what '{case.reference}' makes of them
-actual.npz     what '{case.subject.side.label}' makes of them
-session.json   how ONNX Runtime has to be opened
-reproduce.py   needs onnxruntime and numpy: runs node.onnx here, and says how far it and
+node.onnx      the nodes of '{case.subject.side.label}' at fault, alone: {operators}
+inputs.npz     their inputs: the values of '{case.reference}', by name
+expected.npz   the outputs of '{case.reference}'
+actual.npz     the outputs of '{case.subject.side.label}'
+session.json   ONNX Runtime's settings
+reproduce.py   needs onnxruntime and numpy: runs node.onnx here, and prints how far it and
                actual.npz are from expected.npz: python reproduce.py
 """

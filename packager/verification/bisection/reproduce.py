@@ -1,4 +1,4 @@
-"""Runs node.onnx on inputs.npz and prints how far it is from expected.npz. Needs onnxruntime and numpy alone."""
+"""Runs node.onnx on inputs.npz and prints the difference from expected.npz. Needs only onnxruntime and numpy."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent
 AS_ON_ARM = {"session.qdqisint8allowed": "1"}
 EXACT = {"session.x64quantprecision": "1"}
-"""Without these x86 computes 8-bit numbers in ways of its own; the second changes graphs that are optimized."""
+"""Settings without which x86 computes 8-bit numbers differently; the second changes graphs that are optimized."""
 
 
 def main() -> int:
@@ -17,7 +17,7 @@ def main() -> int:
     say("recorded", settings["runner"], expected, arrays("actual"))
     try:
         found = run(settings)
-    except Exception as error:  # what ONNX Runtime raises has no class in common
+    except Exception as error:  # ONNX Runtime's exceptions have no class in common
         sys.stdout.write(f"here: ONNX Runtime refuses it: {error}\n")
         return 1
     say("here", "ONNX Runtime's CPU provider", expected, found)
@@ -25,7 +25,7 @@ def main() -> int:
 
 
 def run(settings: dict[str, Any]) -> dict[str, Any]:
-    """What the model gives on this machine."""
+    """The model's outputs on this machine."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -54,7 +54,7 @@ def say(when: str, by: str, expected: dict[str, Any], found: dict[str, Any]) -> 
 
 
 def difference(expected: Any, actual: Any) -> str:
-    """In words."""
+    """The difference in words."""
     import numpy
 
     if expected.shape != actual.shape:

@@ -1,4 +1,4 @@
-"""Runs pieces of a model on one sample and leaves what they give in files."""
+"""Runs submodels on one sample and writes their outputs to files."""
 
 import shutil
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class RefusedError(Exception):
-    """The runtime does not open a piece, or does not run it on the sample."""
+    """The runtime does not open a submodel, or does not run it on the sample."""
 
 
 def run_piece(subject: BisectionSubject, piece: "ModelProto", sample: Path, folder: Path) -> dict[str, Path]:
-    """Output -> .npy file of what `piece` gives on `sample`; files go to `folder`, which is made.
+    """Output -> .npy file of the output of `piece` on `sample`; files go to `folder`, which is created.
 
-    Raises RefusedError when the runtime does not open it, crashes or refuses the sample.
+    Raises RefusedError if the runtime does not open it, crashes or refuses the sample.
     """
     folder.mkdir(parents=True)
     path = folder / "piece.onnx"
@@ -31,7 +31,7 @@ def run_piece(subject: BisectionSubject, piece: "ModelProto", sample: Path, fold
 
 
 def run_file(subject: BisectionSubject, model: Runnable, sample: Path, folder: Path) -> Path:
-    """The folder with the outputs of `model`, as `run_piece`."""
+    """The folder with the outputs of `model`, like `run_piece`."""
     outputs = folder / "outputs"
     outputs.mkdir(parents=True)
     try:
@@ -45,7 +45,7 @@ def run_file(subject: BisectionSubject, model: Runnable, sample: Path, folder: P
 
 
 def fresh(folder: Path) -> Path:
-    """`folder`, not there any more."""
+    """`folder`, after removing it."""
     shutil.rmtree(folder, ignore_errors=True)
     return folder
 

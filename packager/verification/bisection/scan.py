@@ -22,41 +22,41 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 FIRST_ASKED, MOST_ASKED = 8, 64
-"""Suspicious values whose nodes are run at once."""
+"""Number of suspicious values whose nodes run at once: at first, and at most."""
 ASKED_FROM = 0.1
-"""Share of what it may be from which on an error is traced: is it of this node, or of those before it?"""
+"""Share of the limit above which an error is traced to this node or those before it."""
 
 
 NOISE = 2
-"""Times that a side may be farther from the other than that is from itself: both err, each in its own way."""
+"""Factor by which a side may be farther from the other than that is from itself: both err, independently."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """The first value that is wrong though everything it is computed from is right."""
+    """The first value that is wrong although all inputs of its node are right."""
 
     value: str
     error: OutputError | None
-    """of it; None where the second side refuses to compute it"""
+    """of the value; None if the second side refuses to compute it"""
     known: Mapping[str, Path]
-    """value -> file, of the first side: this one and those that its node is given"""
+    """value -> file, of the first side: this one and the inputs of its node"""
     refusal: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Forced:
-    """Nodes of the second side that were given what the first side has."""
+    """Nodes of the second side that ran on values of the first."""
 
     piece: "ModelProto"
     sample: Path
-    """what they were given"""
+    """their inputs"""
     found: Mapping[str, Path]
-    """value -> file of what they gave"""
+    """value -> file of their output"""
 
 
 @dataclass(kw_only=True)
 class Scan:
-    """The way through the graph. `layers` and `notes` grow with it."""
+    """The pass through the graph. `layers` and `notes` grow with it."""
 
     a: BisectionSubject
     b: BisectionSubject
@@ -71,7 +71,7 @@ class Scan:
     layers: list[ValueDifference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     is_excusing: bool = False
-    """whether an error is no fault where the first side itself moves as far when the node is given almost the same"""
+    """whether to excuse an error if the first side itself moves as far for almost the same inputs"""
     kinds: "dict[str, numpy.dtype[Any]]" = field(default_factory=dict)
     """value -> its element type on the second side"""
     _usable: dict[str, None] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Scan:
         self._usable = dict.fromkeys(self.matched.values)
 
     def fault(self) -> Fault | None:
-        """The first one; None where there is none."""
+        """The first fault; None if there is none."""
         sizes = dict(self.matched.sizes)
         borders = {name: self._needed([name]) for name in self._usable}
         planner = Planner(memory_bytes=self.memory_bytes, sizes=sizes, borders=borders)
@@ -94,14 +94,15 @@ class Scan:
 
     @property
     def usable(self) -> Collection[str]:
-        """Values that were compared or will be; those before them are what nodes are given."""
+        """Values that were compared or will be; nodes get earlier ones as inputs."""
         return self._usable.keys()
 
     def _needed(self, values: Iterable[str]) -> tuple[str, ...]:
         return tuple(name for name in self.b.region(values, self._usable).borders if name in self._usable)
 
     def _chunk(self, chunk: tuple[str, ...], planner: Planner) -> Fault | None:
-        """Halves of it where one side refuses it; again without values that turn out to be something else."""
+        """Compares a chunk: in halves if one side refuses it; again without values that turn out to be something
+        else."""
         waiting = deque([chunk])
         while waiting:
             values = tuple(name for name in waiting.popleft() if name in self._usable)
@@ -132,7 +133,7 @@ class Scan:
         return _Fetched(a=found_a, b=found_b)
 
     def _is_strange(self, name: str, fetched: "_Fetched") -> bool:
-        """Whether the two have no more than a name in common. Outputs of the model are compared in any case."""
+        """Whether the two share only their name. Outputs of the model are compared in any case."""
         if name in self.b.outputs and name in self.a.outputs:
             return False
         a, b = read_array(fetched.a[name]), read_array(fetched.b[name])
@@ -157,8 +158,8 @@ class Scan:
         return None
 
     def _asked(self, suspects: Sequence[str], known: Mapping[str, Path]) -> tuple[dict[str, OutputError], str | None]:
-        """The local errors of `suspects`, up to the first that is at fault, and its name. A few are asked at once,
-        because some runtimes take minutes to open hundreds of nodes that have nothing to do with each other."""
+        """The local errors of `suspects`, up to the first that is at fault, and its name. Only a few run at once,
+        because some runtimes take minutes to open hundreds of unconnected nodes."""
         found: dict[str, OutputError] = {}
         start, size = 0, FIRST_ASKED
         while start < len(suspects):
@@ -172,20 +173,20 @@ class Scan:
         return found, None
 
     def _is_excused(self, name: str, error: OutputError, known: Mapping[str, Path]) -> bool:
-        """Whether the first side moves by more than is allowed there itself, or by half of `error`."""
+        """Whether the first side itself moves there by more than the limit, or by half of `error`."""
         if not self.is_excusing:
             return False
         folder = fresh(self.folder / "excused")
         folder.mkdir()
         sample = folder / "inputs.npz"
-        region = self.a.region([name], self._needed([name]))  # from what the second side begins with, however far
+        region = self.a.region([name], self._needed([name]))  # from the second side's starting values, however far back
         piece, names = forced(self.a, region, [name], given(region.borders, known, self.sample, {}, sample))
         found = moved(self.a, piece, sample, folder, {names[name]: read_array(known[name])}, self.limits)
         is_excused = found is not None and (
             self.limits.exceeds(found) or error.max_abs_error <= NOISE * found.max_abs_error
         )
         if is_excused:
-            self.notes.append(f"'{name}' tells nothing: {self.a.side.label} itself moves as far there")
+            self.notes.append(f"'{name}' is inconclusive: {self.a.side.label} itself moves as far there")
         return is_excused
 
     def _row(self, name: str, error: OutputError, local: OutputError | None) -> ValueDifference:
@@ -201,7 +202,7 @@ class Scan:
         )
 
     def _local(self, values: Iterable[str], known: Mapping[str, Path]) -> Iterator[tuple[str, OutputError]]:
-        """What the second side makes of `values` from what the first side has."""
+        """Local errors: the second side's `values`, computed from values of the first side."""
         waiting = deque([tuple(values)])
         while waiting:
             asked = waiting.popleft()
@@ -217,13 +218,13 @@ class Scan:
                 yield name, self.limits.compared(name, read_array(known[name]), read_array(found.found[name]))
 
     def forced(self, values: tuple[str, ...], known: Mapping[str, Path]) -> Forced:
-        """`values` as the second side gives them when its nodes are given what the first side has, which is `known`."""
+        """The second side's `values` if its nodes get the first side's values, which are `known`."""
         piece, names, sample = self.piece(values, known)
         found = run_piece(self.b, piece, sample, sample.parent / "run")
         return Forced(piece=piece, sample=sample, found={name: found[names[name]] for name in values})
 
     def piece(self, values: tuple[str, ...], known: Mapping[str, Path]) -> "tuple[ModelProto, Mapping[str, str], Path]":
-        """The nodes that compute `values` as a model, what it calls them, and what it is given."""
+        """The nodes that compute `values` as a model, its names for them, and its inputs."""
         folder = fresh(self.folder / "local")
         folder.mkdir()
         sample = folder / "inputs.npz"
@@ -232,7 +233,7 @@ class Scan:
         return *forced(self.b, region, values, arrays), sample
 
     def _refused(self, value: str, refusal: str) -> Fault | None:
-        """What it means that one of the two does not compute `value`, not even without what follows."""
+        """Interprets that one of the two does not compute `value`, even without later nodes."""
         if self.is_refused:
             try:
                 wanted = (*self._needed([value]), value)

@@ -1,4 +1,4 @@
-"""One side of a bisection as a graph that pieces can be cut out of; its weights stay in their files."""
+"""One side of a bisection as a graph that submodels can be extracted from; its weights stay in their files."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 MOVING = frozenset("Expand Flatten Gather Identity MaxPool Reshape Slice Split Squeeze Transpose Unsqueeze".split())
-"""Operators that move or choose numbers of their first input, and change none."""
+"""Operators that move or select numbers of their first input unchanged."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,7 +31,7 @@ class Region:
     """The nodes that compute one value from others."""
 
     nodes: tuple[int, ...]
-    """places in the graph, in its order"""
+    """indices into the graph, in its order"""
     borders: tuple[str, ...]
     """computed values and inputs of the graph that they take, sorted"""
 
@@ -45,7 +45,7 @@ class BisectionSubject:
     """sorted, without its large weights"""
     data_folder: Path
     is_optimized: bool
-    """False for what was an .ort file: that was optimized when it was made"""
+    """False for a graph from an .ort file, which is optimized already"""
 
     @cached_property
     def nodes(self) -> "tuple[NodeProto, ...]":
@@ -53,19 +53,19 @@ class BisectionSubject:
 
     @cached_property
     def makers(self) -> Mapping[str, int]:
-        """Computed value -> the place of its node."""
+        """Computed value -> the index of its node."""
         return {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
 
     @cached_property
     def every_name(self) -> frozenset[str]:
-        """Of the values of the whole model, those of subgraphs included."""
+        """Names of the values of the whole model, including those of subgraphs."""
         names = {name for node in traversal.all_nodes(self.proto) for name in (*node.input, *node.output)}
         return frozenset(
             names | {each.name for graph in traversal.all_graphs(self.proto) for each in graph.initializer}
         )
 
     def free(self, name: str) -> str:
-        """`name`, or something like it that no value has."""
+        """`name`, or a similar one that no value has."""
         while name in self.every_name:
             name += "_"
         return name
@@ -81,13 +81,14 @@ class BisectionSubject:
 
     @cached_property
     def taken(self) -> tuple[tuple[str, ...], ...]:
-        """For each node, the computed values and inputs of the graph that it takes, those of its subgraphs included."""
+        """For each node, the computed values and inputs of the graph that it takes, including those of its
+        subgraphs."""
         known = self.makers.keys() | self.inputs.keys()
         return tuple(tuple(sorted(traversal.taken_by(node) & known)) for node in self.nodes)
 
     @cached_property
     def varying(self) -> frozenset[str]:
-        """Computed values that depend on inputs; the others are weights, however they are made."""
+        """Computed values that depend on inputs; the others are weights, however they are computed."""
         found = set(self.inputs)
         for place, node in enumerate(self.nodes):
             if any(name in found for name in self.taken[place]):
@@ -96,8 +97,8 @@ class BisectionSubject:
 
     @cached_property
     def quantized(self) -> frozenset[str]:
-        """Computed values that nothing sees but QuantizeLinear, as they are or moved: a runtime may do that earlier,
-        and what it calls by that name is then another value."""
+        """Computed values whose only consumers are QuantizeLinear, directly or after moving operators: a runtime may
+        quantize earlier, and the value of that name is then another one."""
         takers: dict[str, list[NodeProto]] = {}
         for node, names in zip(self.nodes, self.taken, strict=True):
             for name in names:
@@ -110,8 +111,8 @@ class BisectionSubject:
         return frozenset(found)
 
     def region(self, values: Iterable[str], borders: Collection[str]) -> Region:
-        """What computes `values` from those of `borders` and from inputs. Values that are borders themselves are
-        computed all the same, from the borders before them."""
+        """The nodes that compute `values` from `borders` and from inputs. Values that are borders themselves are
+        computed as well, from the borders before them."""
         found: set[int] = set()
         reached: set[str] = set()
         waiting = [self.makers[name] for name in values]
@@ -130,7 +131,7 @@ class BisectionSubject:
     def cut(
         self, nodes: "Sequence[NodeProto]", inputs: "Iterable[ValueInfoProto]", outputs: Iterable[str]
     ) -> "ModelProto":
-        """A model of `nodes` alone; its types are for the runtime to infer."""
+        """A model of only `nodes`; the runtime infers its types."""
         from onnx import ModelProto, ValueInfoProto
 
         graph = self.proto.graph
@@ -147,12 +148,12 @@ class BisectionSubject:
         return cut
 
     def tapped(self, values: Collection[str]) -> "ModelProto":
-        """The model as far as `values`, which are its outputs; it takes all inputs."""
+        """The model up to `values`, which are its outputs; it takes all inputs."""
         region = self.region(values, ())
         return self.cut([self.nodes[place] for place in region.nodes], self.inputs.values(), values)
 
     def runnable(self, path: Path) -> Runnable:
-        """How a model that was cut out and written to `path` has to be run."""
+        """Settings to run an extracted model that was written to `path`."""
         return Runnable(
             path=path,
             data_folder=self.data_folder,
@@ -178,7 +179,7 @@ class BisectionSubject:
 
 
 def _set_shape(value: "ValueInfoProto", sizes: Sequence[int]) -> dict[str, int]:
-    """Gives `value` the shape `sizes`; returns what its symbols stand for then."""
+    """Gives `value` the shape `sizes`; returns the values of its symbols."""
     dimensions = value.type.tensor_type.shape.dim
     if len(dimensions) != len(sizes):
         return {}
@@ -189,7 +190,7 @@ def _set_shape(value: "ValueInfoProto", sizes: Sequence[int]) -> dict[str, int]:
 
 
 def _hides(node: "NodeProto", name: str, quantized: Collection[str]) -> bool:
-    """Whether `node` takes `name` to quantize it, or moves it for what does."""
+    """Whether `node` takes `name` to quantize it, or moves it for a node that does."""
     if node.input[0] != name or name in node.input[1:]:
         return False
     is_moved = node.op_type in MOVING and all(each in quantized for each in node.output if each)
@@ -208,7 +209,7 @@ def opened(side: Side, folder: Path) -> BisectionSubject:
     content = path.read_bytes() if side.data_folder and not is_ort else read_skeleton(path)
     proto = ModelProto.FromString(content)
     free_initializers(proto)
-    sort_opsets(proto)  # an older runtime does not know all that the one that exported it does
+    sort_opsets(proto)  # an older runtime may not know all operator sets of the exporting one
     sort_nodes(proto)
     traversal.name_graphs(proto)
     return BisectionSubject(

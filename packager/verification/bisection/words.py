@@ -1,4 +1,4 @@
-"""Bisections in words."""
+"""Describes bisections."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ SHOWN = 3
 
 
 def share(error: float) -> str:
-    """Of a value's largest number, in words."""
+    """An error relative to a value's largest number, in words."""
     return "NaN, infinity or other integers" if math.isinf(error) else f"{error:.3g} of its largest value"
 
 
@@ -49,7 +49,7 @@ def on_order(a: BisectionSubject, b: BisectionSubject, swaps: Mapping[int, int])
 
 
 def on_growth(a: str, b: str, rows: Sequence[ValueDifference], worst: OutputError | None, refusal: str) -> str:
-    """`rows` of all values, `worst` of the final outputs."""
+    """`rows` are those of all values, `worst` is the error of the final outputs."""
     if not worst:
         return f"{b} does not run on what {a} runs on, and no single node shows why: {refusal}"
     start = next((row for row in rows if row.max_rel_error), None)
@@ -73,11 +73,11 @@ def on_conditioning(a: str, b: str, found: IllConditioned, where: str) -> str:
 
 def on_fusion_somewhere(wrong: str) -> str:
     return (
-        f"the nodes of {wrong} are right when nothing is optimized: what its runtime makes of them as it opens the "
-        f"file is at fault"
+        f"the nodes of {wrong} are right without optimizations: the rewrites of its runtime as it opens the "
+        f"file are at fault"
     )
 
 
 def on_fusion(wrong: str, first: str, last: str) -> str:
-    where = f"what node '{first}' gives" if first == last else f"what the nodes from '{first}' to '{last}' give"
-    return f"{wrong} is right without graph optimizations: a fusion is at fault, of nodes that make and take {where}"
+    where = f"the output of node '{first}'" if first == last else f"the outputs of the nodes from '{first}' to '{last}'"
+    return f"{wrong} is right without graph optimizations: a fusion is at fault, of nodes that compute and take {where}"

@@ -1,4 +1,4 @@
-"""Does what ships compute what the original computes?"""
+"""Compares what ships with the original."""
 
 from packager.samples import sample_files
 from packager.verification.parity.check import Checked, check

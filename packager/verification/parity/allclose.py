@@ -1,4 +1,4 @@
-"""Recorded outputs against computed ones, number by number: what numpy.allclose asks, and where it is not so."""
+"""Compares recorded outputs with computed ones, number by number: like numpy.allclose, but with the positions."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,28 +7,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RTOL, ATOL = 1e-3, 1e-5
-"""What outputs that were recorded before an export are held to."""
+"""Tolerance of outputs that were recorded before an export."""
 CHUNK_ELEMENTS = 1 << 20
-"""Numbers that are compared at once: float64 copies of whole outputs could take all the memory there is."""
+"""Numbers that are compared at once: float64 copies of whole outputs could fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Excess:
-    """How far the numbers of one output are over what is allowed."""
+    """How far the numbers of one output exceed the tolerance."""
 
     count: int = 0
-    """of numbers that are over it"""
+    """number of values that exceed it"""
     total: int = 0
     max_abs_error: float = 0.0
-    """of all finite numbers, within or over"""
+    """over all finite numbers"""
     max_share: float = 0.0
-    """the largest |error| / (atol + rtol * |expected|); over 1 is over, infinity where NaN or infinities differ"""
+    """the largest |error| / (atol + rtol * |expected|); above 1 fails, infinity if NaN or infinities differ"""
     failure: str = ""
-    """what is wrong, in words; empty when all is within"""
+    """the failure in words; empty if there is none"""
 
 
 def over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float = RTOL, atol: float = ATOL) -> Excess:
-    """Where |actual - expected| > atol + rtol * |expected|, as numpy.allclose has it; NaN equals NaN.
+    """The numbers with |actual - expected| > atol + rtol * |expected|, as in numpy.allclose; NaN equals NaN.
 
     Only floating-point numbers have a tolerance: integers, booleans and strings must be equal.
     """
@@ -61,7 +61,7 @@ def _over(expected: "NDArray[Any]", actual: "NDArray[Any]", rtol: float, atol: f
 
 
 def _shares(x: "NDArray[Any]", y: "NDArray[Any]", rtol: float, atol: float) -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Of what is allowed, for every number; and their absolute errors, 0 where one is not finite."""
+    """Errors relative to the tolerance, for every number; and absolute errors, 0 where one is not finite."""
     import numpy
 
     is_finite = numpy.isfinite(x) & numpy.isfinite(y)
@@ -69,7 +69,7 @@ def _shares(x: "NDArray[Any]", y: "NDArray[Any]", rtol: float, atol: float) -> "
     with numpy.errstate(invalid="ignore", divide="ignore", over="ignore"):
         errors = numpy.where(is_finite & ~is_same, numpy.abs(y - x), 0.0)
         shares = errors / (atol + rtol * numpy.abs(numpy.where(is_finite, x, 0.0)))
-    shares[errors == 0] = 0.0  # 0 / 0 with no tolerance at all
+    shares[errors == 0] = 0.0  # 0 / 0 without any tolerance
     shares[~is_finite & ~is_same] = numpy.inf
     return shares, errors
 
@@ -87,7 +87,7 @@ def _unequal(expected: "NDArray[Any]", actual: "NDArray[Any]") -> Excess:
 
 
 def _words(expected: "NDArray[Any]", actual: "NDArray[Any]", place: int, count: int, allowed: str) -> str:
-    """The worst number and how many are over, for people."""
+    """The worst number and the count, in words."""
     import numpy
 
     index = [int(each) for each in numpy.unravel_index(place, expected.shape)]

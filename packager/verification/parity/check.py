@@ -1,4 +1,4 @@
-"""One runner on one file, sample by sample beside the original."""
+"""Runs one runner on one file, and compares each sample with the original."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +23,11 @@ Progress = Callable[[int, int], None]
 class Checked:
     parity: Parity
     worst: Drawn | None = None
-    """the sample that is farthest off"""
+    """the sample with the largest error"""
     worst_outputs: Path | None = None
-    """folder with what the runner gave on it, in the folder of the check"""
+    """folder with the runner's outputs for it, in the folder of the check"""
     doubtful: Drawn | None = None
-    """the one that is farthest off of those that are ill-conditioned"""
+    """the ill-conditioned sample with the largest error"""
 
     @property
     def worst_sample(self) -> int:
@@ -36,7 +36,7 @@ class Checked:
 
 @dataclass(frozen=True, kw_only=True)
 class Ran:
-    """What a runner did with all samples."""
+    """A runner's results on all samples."""
 
     runs_on: str = ""
     placed: int | None = None
@@ -53,7 +53,7 @@ class Ran:
 
 
 def silent(done: int, total: int) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignores progress."""
 
 
 def check(
@@ -65,11 +65,13 @@ def check(
     *,
     progress: Progress = silent,
 ) -> Checked:
-    """Compares what `runner` makes of `subject` with its original; files go below `folder`, an existing scratch folder.
+    """Compares the results of `runner` on `subject` with its original; files go below `folder`, an existing scratch
+    folder.
 
-    What is over tolerance, refused or missing is in the result; `progress` gets samples done and in all.
+    The result contains excessive errors, refusals and missing outputs; `progress` gets the number of samples done and
+    the total.
 
-    Raises ModelError when the original model does not run on the samples, ConfigError when given samples do not fit it.
+    Raises ModelError if the original model does not run on the samples, ConfigError if given samples do not fit it.
     """
     references = references or References(folder)
     reference = references.of(subject.original, settings)
@@ -116,7 +118,8 @@ def check(
 def _distances(
     subject: Subject, settings: ParitySettings, references: References, reference: Reference
 ) -> Iterator[OutputError]:
-    """What the variant's numbers, `reference`, are from the user's model, and whether that is too far."""
+    """The distance between the variant, whose outputs are `reference`, and the user's model, and whether it is too
+    large."""
     beside = references.beside_model(subject.variant, reference)
     for each in beside.errors if beside else ():
         yield settings.distance.judged(each)
@@ -176,7 +179,7 @@ def _compared(
 def _as_needed(
     comparing: "Comparing", original: Variant, settings: ParitySettings, references: References
 ) -> Iterator[Drawn]:
-    """The samples, and others for as long as too few of them can tell something."""
+    """The samples, and more while too many of them are ill-conditioned."""
     drawn = draw(original, settings, references)
     wanted, times = len(drawn), 0
     while drawn:
@@ -190,18 +193,18 @@ def _refused(session: Session, drawn: Drawn, refusal: str) -> Ran:
 
 
 class Comparing:
-    """All outputs of a file, and what the runner gave on the sample that is farthest off."""
+    """All outputs of a file, and the runner's outputs for the sample with the largest error."""
 
     def __init__(self, judges: Sequence[Judge], settings: ParitySettings, folder: Path) -> None:
         self.made = folder / "outputs"
-        """where the next sample writes to"""
+        """folder for the outputs of the next sample"""
         self._judges, self._settings = judges, settings
         self._worst, self._doubtful = (_Worst(folder / name) for name in ("worst", "doubtful"))
         self._ill: list[IllConditioned] = []
         self.made.mkdir()
 
     def lacks(self, wanted: int) -> bool:
-        """Whether an output was compared on fewer samples than `wanted` that can tell something."""
+        """Whether an output was compared on fewer than `wanted` well-conditioned samples."""
         return any(each.taken_count < wanted for each in self._judges)
 
     def take(self, drawn: Drawn, actual: Outcome) -> None:
@@ -243,7 +246,7 @@ class Comparing:
 
 
 class _Worst:
-    """The sample that is farthest off, and what the runner gave on it."""
+    """The sample with the largest error, and the runner's outputs for it."""
 
     def __init__(self, outputs: Path) -> None:
         self.outputs = outputs
@@ -252,7 +255,7 @@ class _Worst:
         outputs.mkdir()
 
     def offer(self, share: float, drawn: Drawn, made: Path) -> Path:
-        """Keeps `made` if it is farther off; the folder that the next sample may write over."""
+        """Keeps `made` if its error is larger; returns the folder that the next sample may overwrite."""
         if not share > self._share:
             return made
         self._share, self.drawn = share, drawn

@@ -1,5 +1,5 @@
-"""How far a model itself moves when what it is given changes in the last bits: where that is more than is allowed, a
-sample can tell nothing of what else computes the model."""
+"""Measures how far a model itself moves when its inputs change in the last bits: if that exceeds the tolerance, the
+sample is useless for comparison."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 TIMES = 6
-"""Perturbations of a sample: a model with near-ties often stays where it is."""
+"""Number of perturbations of a sample: a model with near-ties often does not move."""
 MOST_ULPS = 8
-"""How far a number is moved, in units of its last place: 1e-6 of a float32, as sums in another order differ."""
+"""Maximum perturbation of a number, in units in the last place: 1e-6 of a float32, like sums in another order."""
 
 
 ENLARGED = 10
-"""Times that a relative change must grow before a model counts as ill-conditioned, however little is allowed."""
+"""Amplification of a relative change from which a model counts as ill-conditioned, however small the tolerance."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Movement:
-    """What a model gives for almost the same."""
+    """A model's outputs for almost the same inputs."""
 
     outcomes: tuple[Outcome, ...] = ()
     least: float = math.inf
@@ -36,19 +36,19 @@ class Movement:
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbed:
-    """A model as it is perturbed: its float inputs, or the first floats that it computes where it takes none, and what
-    it quantizes."""
+    """A model in its perturbed form: its float inputs, or the first floats that it computes if it has none, and the
+    values that it quantizes."""
 
     model: Runnable
     runner: Runner
     is_shaken: bool
-    """whether what is perturbed within it has an input of its own"""
+    """whether the perturbation of inner values has an input of its own"""
     least: float
-    """as `Movement` has it"""
+    """as in `Movement`"""
 
     def movements(self, samples: Sequence[Path], folder: Path) -> Iterator[Movement]:
-        """What it makes of each of `samples`, perturbed, as far as it runs on that; files go to `folder`, which is
-        made."""
+        """Its outputs for each of `samples`, perturbed, as far as it runs on them; files go to `folder`, which is
+        created."""
         folder.mkdir(parents=True)
         with self.runner.open(self.model, folder) as session:
             for index, sample in enumerate(samples):
@@ -76,7 +76,7 @@ class Perturbed:
 
 
 def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: Path) -> Perturbed | None:
-    """`runnable`, which is `proto`, as it can be perturbed; None where it has no floats. `folder` is made."""
+    """`runnable`, which is `proto`, in a form that can be perturbed; None if it has no floats. `folder` is created."""
     constants = {tensor.name for tensor in proto.graph.initializer}
     given = [value for value in proto.graph.input if value.name not in constants]
     kinds = {value.type.tensor_type.elem_type for value in given}
@@ -100,7 +100,7 @@ def _least(is_half: bool) -> float:
 
 
 def _shifted(array: "NDArray[Any]", number: int, index: int) -> "NDArray[Any]":
-    """`array` with other last bits; what is not finite, or would not be any more, stays as it is."""
+    """`array` with other last bits; a number stays if it is not finite, or would not be any more."""
     import numpy
 
     if array.dtype.kind != "f":
@@ -113,7 +113,7 @@ def _shifted(array: "NDArray[Any]", number: int, index: int) -> "NDArray[Any]":
 
 
 def _steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
-    """By how many units in the last place numbers of a tensor are moved: all alike in the first two perturbations."""
+    """Perturbations of a tensor's numbers in units in the last place: uniform in the first two."""
     import numpy
 
     if number < 2:
@@ -124,7 +124,7 @@ def _steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
 
 
 def _few_steps(shape: tuple[int, ...], number: int, index: int) -> "NDArray[Any]":
-    """As `_steps` in 16 bits, whose last place is a thousandth: one number in 16 is moved by one."""
+    """Like `_steps` for 16 bits, whose last place is a thousandth: one number in 16 is moved by one."""
     import numpy
 
     generator = numpy.random.default_rng([number, index])

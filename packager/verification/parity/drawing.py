@@ -1,4 +1,4 @@
-"""The samples that a file is compared on: those of the reference, and others where those tell nothing."""
+"""Draws the samples for a comparison: those of the reference, and others if those are ill-conditioned."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,26 +16,26 @@ from packager.verification.parity.reference import References
 from packager.verification.parity.settings import ParitySettings
 
 REDRAWS = 3
-"""Times that all random samples are drawn anew at most."""
+"""Maximum number of times that all random samples are drawn again."""
 SEEDS = 1_000_003
-"""From one draw to the next: seeds that people choose are closer to each other."""
+"""Distance between the seeds of two draws: seeds that people choose are closer together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A sample, and what the original makes of it."""
+    """A sample, and the original's outputs for it."""
 
     number: int
     path: Path
     expected: Outcome
     perturbed: Callable[[], Movement] = field(repr=False, compare=False)
-    """what the original makes of it with its last bits changed; nothing where that cannot be done"""
+    """the original's outputs for the perturbed sample; empty if it cannot be perturbed"""
 
 
 def draw(original: Variant, settings: ParitySettings, references: References, times: int = 0) -> tuple[Drawn, ...]:
-    """The samples in order; after `times` draws other random ones, or none: given ones are never drawn anew.
+    """The samples in order; after `times` draws other random ones, or none: given ones are never drawn again.
 
-    Raises ModelError when the original does not run on the first ones.
+    Raises ModelError if the original does not run on the first ones.
     """
     if times and (settings.samples or times > REDRAWS):
         return ()
@@ -45,7 +45,7 @@ def draw(original: Variant, settings: ParitySettings, references: References, ti
     except ModelError:
         if not times:
             raise
-        return ()  # numbers that it does not take: there are no more samples than it has
+        return ()  # the model rejects these numbers: there are no further samples
     start = times * len(reference.outcomes)
     return tuple(
         Drawn(
@@ -59,8 +59,8 @@ def draw(original: Variant, settings: ParitySettings, references: References, ti
 
 
 def movement(original: Variant, settings: ParitySettings, number: int, references: References) -> IllConditioned | None:
-    """By how much the original moves on the sample `number` when its last bits change; None where that is within the
-    tolerance of every output."""
+    """Movement of the original on the sample `number` when its last bits change; None if every output stays within its
+    tolerance."""
     reference = references.of(original, settings)
     others = references.perturbed(original, settings, number)
     found = []

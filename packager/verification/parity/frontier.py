@@ -1,7 +1,6 @@
-"""Perturbs floats within a model: the first ones where it takes none, which are what it looks up or converts of its
-integers and texts, and those that it quantizes. A change in the last bits of its inputs is lost where those become
-integers; but what computes the same in another order differs in the last bits before every QuantizeLinear.
-"""
+"""Perturbs floats within a model: those that it quantizes, and, if it has no float inputs, the first floats it computes
+from its integers and strings. A change in the last bits of the inputs is lost where those become integers; but a
+computation in another order differs in the last bits before every QuantizeLinear."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,17 +12,17 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 ULPS = "mobpack_ulps"
-"""Name of the input that says by how many units in the last place they are moved."""
+"""Name of the input with the perturbation in units in the last place."""
 FLOAT, FLOAT16, DOUBLE = 1, 10, 11
-"""TensorProto.DataType"""
+"""TensorProto.DataType of the floats."""
 QUANTIZING = "QuantizeLinear"
 LAST_PLACE = {FLOAT: 2.0**-23, FLOAT16: 2.0**-13, DOUBLE: 2.0**-52}
-"""Element type -> the distance between 1 and the next number; in 16 bits an eighth of it, as that is coarse."""
+"""Element type -> the distance between 1 and the next number; an eighth of it for 16 bits, which are coarse."""
 
 
 def shaken(model: "ModelProto", *, is_first: bool) -> "ModelProto | None":
-    """`model` with one more input, `ULPS`, which moves what is quantized, and where `is_first` its first floats; None
-    where it has none of these."""
+    """`model` with an additional input, `ULPS`, which perturbs values that are quantized, and if `is_first` its first
+    floats; None if it has none of these."""
     from onnx import TensorProto, ValueInfoProto, helper
 
     first = first_floats(model) if is_first else {}
@@ -66,7 +65,7 @@ def _factor(element: int) -> "Iterator[NodeProto]":
 
 
 def quantized_floats(model: "ModelProto") -> dict[str, int]:
-    """What QuantizeLinear takes in the main graph -> its element type."""
+    """Inputs of QuantizeLinear in the main graph -> their element type."""
     taken = {node.input[0] for node in model.graph.node if node.op_type == QUANTIZING}
     if not taken:
         return {}
@@ -77,7 +76,7 @@ def quantized_floats(model: "ModelProto") -> dict[str, int]:
 
 
 def first_floats(model: "ModelProto") -> dict[str, int]:
-    """Floats that are computed of inputs and of no other such float -> their element type."""
+    """Floats that are computed from inputs and from no other such float -> their element type."""
     graph = infer_shapes(model).graph
     kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
     constants = {tensor.name for tensor in model.graph.initializer}

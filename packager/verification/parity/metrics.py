@@ -1,4 +1,4 @@
-"""How far an output is from the expected one, over samples that come one after the other: only sums are kept."""
+"""Measures the error of an output over samples that come one after the other: only sums are kept."""
 
 import math
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ EDGES = [10.0**power for power in range(1 - DECADES, 1)]
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One sample."""
+    """The error on one sample."""
 
     max_abs_error: float
-    """largest |a - b|; infinity where a NaN or an infinity meets something else, or integers differ"""
+    """largest |a - b|; infinity where exactly one of the two is NaN or infinite, or integers differ"""
     max_rel_error: float
-    """max_abs_error over the scale of the output"""
+    """max_abs_error relative to the scale of the output"""
     mismatch_count: int = 0
     reason: str = ""
-    """why the two cannot be compared by value (shape, element type); empty when they can"""
+    """why the two cannot be compared by value (shape, element type); empty if they can"""
 
 
 class Comparison:
-    """One output of a model: what it gave so far, beside what it should have given."""
+    """One output of a model: its values so far, against the expected ones."""
 
     def __init__(self, output: str, scale: Scale) -> None:
-        """`scale` is that of what is expected on all samples."""
+        """`scale` is that of the expected values on all samples."""
         self.output = output
         self.scale = scale
         self.reason = ""
-        """why the outputs of a sample cannot be compared, in words; empty when all could"""
+        """why the outputs of a sample cannot be compared, in words; empty if all could"""
         self.is_exact = False
-        """whether nothing but equality counts: strings, booleans and integers name things"""
+        """whether values must be equal: strings, booleans and integers are identifiers"""
         self._worst = Difference(max_abs_error=0.0, max_rel_error=0.0)
         self._worst_sample = 0
         self.sample_count = self._mismatch_count = self._number_count = self._finite_count = 0
@@ -51,8 +51,8 @@ class Comparison:
         self._has_top, self._has_top5 = False, False
 
     def add(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
-        """Takes the next sample. Infinities and NaNs must stand at the same places; 8-bit integers are quantized
-        numbers and compared as such, wider ones must be equal."""
+        """Adds the next sample. Infinities and NaNs must be at the same positions; 8-bit integers are quantized numbers
+        and compared as such, wider ones must be equal."""
         found = self._difference(expected, actual)
         if not self.sample_count or not found.max_rel_error <= self._worst.max_rel_error:
             self._worst, self._worst_sample = found, self.sample_count
@@ -63,7 +63,7 @@ class Comparison:
         return found
 
     def absorb(self, other: "Comparison", number: int) -> None:
-        """Takes the sample of `other`, of the same output, which has that number."""
+        """Adds the sample of `other`, of the same output, which has that number."""
         if not self.sample_count or not other._worst.max_rel_error <= self._worst.max_rel_error:
             self._worst, self._worst_sample = other._worst, number
         self.reason = self.reason or other.reason
@@ -82,13 +82,13 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        """How large the numbers are beside the expected ones, as the ratio of their root mean squares."""
+        """Ratio of the root mean squares of the actual and the expected numbers."""
         if not self._sums.signal:
             return 1.0 if not self._sums.other else math.inf
         return math.sqrt(self._sums.other / self._sums.signal)
 
     def result(self) -> OutputError:
-        """What all samples so far come to."""
+        """The result of all samples so far."""
         return OutputError(
             output=self.output,
             max_abs_error=self._max_abs_error,
@@ -131,7 +131,7 @@ class Comparison:
             with numpy.errstate(invalid="ignore"):
                 error = a - b
                 total = float(error.sum())
-            if not math.isfinite(total):  # rare; a look at every number costs more than their sum
+            if not math.isfinite(total):  # rare; checking every number costs more than their sum
                 odd = ~numpy.isfinite(error)
                 same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
                 mismatches += int((odd & ~same).sum())
@@ -150,7 +150,8 @@ class Comparison:
         return Difference(max_abs_error=worst, max_rel_error=worst / self.scale.value, mismatch_count=mismatches)
 
     def _count(self, errors: "NDArray[Any]") -> None:
-        """Decade by decade: eleven passes over a piece in the cache are faster than one search for each number."""
+        """Counts one decade after the other: eleven passes over a chunk in the cache are faster than one search for
+        each number."""
         import numpy
 
         scale = self.scale.value
@@ -160,7 +161,7 @@ class Comparison:
             self._histogram[place] += count
 
     def _rank(self, expected: "NDArray[Any]", actual: "NDArray[Any]") -> None:
-        """Rows whose largest number is where it was, and those where it is among the five largest."""
+        """Counts rows whose largest number is at the same index, and those where it is among the five largest."""
         import numpy
 
         width = expected.shape[-1] if expected.ndim else 0
@@ -184,7 +185,7 @@ def difference(expected: "NDArray[Any]", actual: "NDArray[Any]") -> Difference:
 
 
 def _beyond(a: "NDArray[Any]", b: "NDArray[Any]") -> Sums:
-    """Sums over numbers of which some are not finite, or squares of which are not."""
+    """Sums over numbers of which some are not finite, or have squares that are not."""
     import numpy
 
     with numpy.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Outputs that a session has written, one file for each."""
+"""Reads the outputs that a session has written, one file for each."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAPPED_FROM_BYTES = 1 << 20
-"""Smaller files are read: a map costs more, and of an empty array there is none."""
+"""Smaller files are read: mapping costs more, and an empty array cannot be mapped."""
 
 
 def array_of(outcome: Outcome, index: int) -> "NDArray[Any]":
-    """Output number `index`; large ones stay on the disk until they are looked at."""
+    """Output number `index`; large ones are mapped from the disk."""
     assert outcome.outputs is not None
     return read_array(outcome.outputs / f"{index}.npy")
 

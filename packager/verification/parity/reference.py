@@ -1,4 +1,5 @@
-"""What original models compute: they run node by node as they are written, so that no rewrite is on both sides."""
+"""Computes the outputs of original models: they run node by node without optimizations, so that no rewrite is on both
+sides."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,34 +21,35 @@ from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import is_own_original
 
 AT_ONCE = 2
-"""Samples that are perturbed together: a model that moves on one moves on others, and opening it takes a while."""
+"""Number of samples that are perturbed together: a model that moves on one moves on others, and opening it takes a
+while."""
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """What the original model computes, and on what."""
+    """The original model's outputs and their samples."""
 
     samples: SampleSet
     outcomes: tuple[Outcome, ...]
     unstable: frozenset[int]
-    """outputs that differ between two runs of the original: no use comparing them"""
+    """outputs that differ between two runs of the original: not comparable"""
     scales: tuple[Scale, ...]
     """of its outputs, over all samples"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A graph with other numbers, beside the user's model."""
+    """A graph in another precision, compared with the user's model."""
 
     outcomes: tuple[Outcome, ...]
-    """what the user's model gives on the samples of the graph"""
+    """the user's model's outputs for the samples of the graph"""
     errors: tuple[OutputError, ...]
     """of the graph's float outputs"""
 
 
 class References:
-    """What original models compute: each runs once, however many files are compared with it."""
+    """Outputs of original models: each runs once, however many files are compared with it."""
 
     def __init__(self, folder: Path) -> None:
         """Samples and outputs go below `folder`, which must exist as long as they are used."""
@@ -58,7 +60,7 @@ class References:
         self.typical: dict[Source, SampleSet] = {}
 
     def of(self, original: Variant, settings: ParitySettings) -> Reference:
-        """Raises ModelError when the model does not run on the samples, ConfigError when given ones do not fit it."""
+        """Raises ModelError if the model does not run on the samples, ConfigError if given ones do not fit it."""
         model = original.model
         which = (model.name, model.sha256, original.graph, original.weights)
         key = (*which, settings.samples, settings.random_samples, settings.seed)
@@ -67,7 +69,7 @@ class References:
         return self.known[key]
 
     def for_distance(self, variant: Variant, settings: ParitySettings) -> Reference:
-        """As `of`, on the samples on which a variant is compared with the user's model."""
+        """Like `of`, on the samples for comparing a variant with the user's model."""
         source = settings.distance_source
         if not source:
             return self.of(variant, settings)
@@ -80,7 +82,7 @@ class References:
         return self.known[key]
 
     def typical_samples(self, source: Source) -> SampleSet:
-        """Those of `source`, each read once."""
+        """The samples of `source`, each read once."""
         if source not in self.typical:
             self.typical[source] = typical(source, self._new_folder())
         return self.typical[source]
@@ -89,7 +91,7 @@ class References:
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     def perturbed(self, original: Variant, settings: ParitySettings, number: int) -> Movement:
-        """What the original makes of the sample `number` when its last bits change; nothing where it has no floats."""
+        """The original's outputs for the perturbed sample `number`; empty if it has no floats."""
         reference = self.of(original, settings)
         paths = reference.samples.paths
         if (original.graph, paths[number]) not in self.moved:
@@ -100,10 +102,10 @@ class References:
         return self.moved[original.graph, paths[number]]
 
     def beside_model(self, variant: Variant, reference: Reference) -> Beside | None:
-        """How far a graph with other numbers, which gives `reference`, is from the user's model. None for the model's
-        own numbers.
+        """Distance between a graph in another precision, whose outputs are `reference`, and the user's model. None for
+        the model's own precision.
 
-        Raises ParityError when the two cannot be compared.
+        Raises ParityError if the two cannot be compared.
         """
         if not is_own_original(variant):
             return None
@@ -113,24 +115,24 @@ class References:
 
 
 def run_original(original: Variant, samples: SampleSet, folder: Path) -> tuple[Outcome, ...]:
-    """What `original` makes of every sample; its outputs go below `folder`, which is made."""
+    """The outputs of `original` for every sample, below `folder`, which is created."""
     folder.mkdir(exist_ok=True)
     return tuple(_outcomes(original, samples.paths, folder))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Accepted:
-    """Random inputs that an original runs on."""
+    """Random inputs that an original accepts."""
 
     found: Found
     outcomes: tuple[Outcome, ...]
-    """what it makes of each sample"""
+    """its outputs for each sample"""
 
 
 def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> Accepted:
-    """Random samples that `original` accepts, and its outputs on them, below `folder`.
+    """Random samples that `original` accepts, and its outputs for them, below `folder`.
 
-    Raises ModelError that says what it has against those that were tried.
+    Raises ModelError with the model's objections to the samples that were tried.
     """
     runs, samples = folder / "original", folder / "samples"
     runs.mkdir(exist_ok=True)
@@ -154,27 +156,27 @@ class Attempts:
     session: Session | None = None
 
     def __call__(self, sample: Path, number: int) -> str:
-        """What is said against the sample; nothing when it runs."""
+        """The objection to the sample; empty if it runs."""
         if self.session is None:
             (cpu,) = RUNNERS["cpu"]("")
             self.session = self.open_sessions.enter_context(cpu.open(self.runnable, self.folder))
         try:
             self.outcomes[number] = _run(self.session, sample, number, self.folder)
-        except ModelError as error:  # it took its process down: another sample may not
+        except ModelError as error:  # it crashed its process: another sample may not
             self.session = None
             return error.message
         return self.outcomes[number].error
 
 
 def graph_of(original: Variant, folder: Path) -> Runnable:
-    """The graph as it is written, in `folder`."""
+    """The graph without optimizations, in `folder`."""
     graph = folder / "original.onnx"
     graph.write_bytes(original.graph)
     return Runnable(path=graph, data_folder=original.data_folder, is_optimized=False)
 
 
 def is_reshaped(spec: TensorSpec, outcomes: Sequence[Outcome], index: int) -> bool:
-    """Whether the original itself returns another shape than it declares: exporters do write wrong ones."""
+    """Whether the original itself returns another shape than it declares: some exporters write wrong ones."""
     shapes = [array_of(outcome, index).shape for outcome in outcomes]
     return any(
         len(shape) != len(spec.shape)
@@ -191,7 +193,7 @@ def _outcomes(original: Variant, samples: Sequence[Path], folder: Path) -> Itera
 
 
 def _run(session: Session, sample: Path, number: int, folder: Path) -> Outcome:
-    """What `session` makes of the sample `number`, in a folder of its own below `folder`."""
+    """The outcome of `session` on the sample `number`, in a folder of its own below `folder`."""
     outputs = folder / f"sample-{number}"
     outputs.mkdir(exist_ok=True)
     return session.run(sample, outputs)
@@ -217,8 +219,8 @@ def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
 
 
 def scales_of(model: Model, outcomes: Sequence[Outcome]) -> tuple[Scale, ...]:
-    """The scale of every output on all samples. Ranges are those of the user's own model: what is made of it may say
-    less."""
+    """The scale of every output on all samples. Ranges come from the user's own model: those of graphs made from it may
+    be unknown."""
     from onnx import ModelProto
 
     ranges = known_ranges(ModelProto.FromString(model.graph))
@@ -239,13 +241,13 @@ def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> 
         if comparison.reason:
             raise ParityError(
                 f"the graph that was made of model '{model.name}' does not compute the same: {comparison.reason}",
-                hint="report this model: changing its numbers broke it",
+                hint="report this model: changing its precision broke it",
             )
         yield comparison.result()
 
 
 def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
-    """The user's samples, or random ones that the original accepts, and its outputs on them."""
+    """The user's samples, or random ones that the original accepts, and its outputs for them."""
     model = original.model
     if settings.samples:
         samples = given(model, settings.samples, folder)

@@ -1,4 +1,4 @@
-"""What the errors of an output are measured by: its largest value over all samples, or the range that it has."""
+"""Scale of an output's errors: its largest value over all samples, or its known range."""
 
 import math
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMALLEST_SCALE = 1e-6
-"""What counts as the largest value of an output that is (almost) zero everywhere."""
+"""Smallest scale, for an output that is (almost) zero everywhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """Of one output."""
+    """The scale of one output."""
 
     value: float = SMALLEST_SCALE
     source: str = LARGEST_VALUE
-    """where it is from, in words"""
+    """its source, in words"""
 
     def over(self, arrays: "Iterable[NDArray[Any]]") -> "Scale":
-        """The largest finite magnitude in `arrays`, and this one where they have none as large."""
+        """A scale that covers `arrays`: the largest finite magnitude in them, if it exceeds this one."""
         found = max((_largest(array) for array in arrays), default=0.0)
         return replace(self, value=found, source=LARGEST_VALUE) if found > self.value else self
 
@@ -33,18 +33,18 @@ NO_RANGE = Scale()
 
 
 def of_range(operator: str) -> Scale:
-    """The least scale of what an operator of a known range gives; empty for one without."""
+    """The minimum scale of an operator's output, from its known range; empty if it has none."""
     return Scale(value=1.0, source=f"the range of {operator}") if operator else NO_RANGE
 
 
 def must_be_equal(array: "NDArray[Any]") -> bool:
-    """Strings, booleans and integers name things; those of 8 bits are quantized numbers."""
+    """Whether values are identifiers: strings, booleans and integers are; 8-bit ones are quantized numbers."""
     kind = array.dtype.kind
     return kind in "Ub" or (kind in "iu" and array.dtype.itemsize > 1)
 
 
 def _largest(array: "NDArray[Any]") -> float:
-    """The largest finite magnitude in it; 0 where nothing but equality counts."""
+    """The largest finite magnitude; 0 if values must be equal."""
     import numpy
 
     found = 0.0

@@ -1,4 +1,4 @@
-"""What a comparison needs to know beside the files: the `[parity]` table, for one file."""
+"""Settings of a comparison besides the files: the `[parity]` table, for one file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,32 +13,32 @@ ANY = Tolerance()
 @dataclass(frozen=True, kw_only=True)
 class ParitySettings:
     samples: Path | None = None
-    """.npz files of the user's, or random ones"""
+    """the user's .npz files, or random ones"""
     random_samples: int = 3
     seed: int = 0
     tolerance: float = 1e-3
     """rtol: the largest allowed error is atol + rtol * scale"""
     atol: float | None = None
-    """None for what goes with the rtol"""
+    """None for the default that belongs to the rtol"""
     distance: Tolerance = ANY
-    """how far a variant may be from the user's model"""
+    """allowed distance between a variant and the user's model"""
     typical: Source | None = None
-    """what that is measured on where `samples` are not given: random numbers lie where nothing was calibrated"""
+    """samples for that if `samples` are not given: random numbers are outside of the calibrated ranges"""
     outputs: Mapping[str, Tolerance] = field(default_factory=dict)
-    """outputs that are judged otherwise"""
+    """outputs with a tolerance of their own"""
 
     is_recorded: bool = False
-    """whether it is the original that is judged, by what a runner has recorded: as numpy.allclose does"""
+    """whether the original is judged, by recorded outputs of a runner: like numpy.allclose"""
 
     def tolerance_of(self, output: str) -> Tolerance:
         return self.outputs.get(output, self.general)
 
     @property
     def distance_source(self) -> Source | None:
-        """Where the samples for `distance` come from; None where they are those of the comparison."""
+        """The source of the samples for `distance`; None if they are those of the comparison."""
         return None if self.samples else self.typical
 
     @property
     def general(self) -> Tolerance:
-        """What outputs are judged by that have nothing of their own."""
+        """The tolerance of outputs without one of their own."""
         return Tolerance(max_rel_error=self.tolerance, atol=self.atol)

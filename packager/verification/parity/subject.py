@@ -1,4 +1,4 @@
-"""What is compared with an original: a file that ships, or the graph that files are made of."""
+"""The subject of a comparison with an original: a file that ships, or the graph that files are made from."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from packager.runners import Runnable
 class Subject:
     variant: Variant
     compiled: Compiled | None = None
-    """the file; None for the graph, which runners take that know no file that ships"""
+    """the file; None for the graph, for runners that open no file that ships"""
 
     @property
     def style(self) -> Style:
@@ -35,18 +35,18 @@ class Subject:
 
     @property
     def against(self) -> str:
-        """What it is compared with, in words."""
+        """Description of its reference."""
         if not is_own_original(self.variant):
             return "the original"
         return "the float graph in it" if self.variant.quantizer == "dequantized" else "the quantized graph"
 
     @property
     def original(self) -> Variant:
-        """What it is compared with: the user's model, or the graph of other numbers that was made of it."""
+        """Its reference: the user's model, or the graph in another precision that was made from it."""
         return self.variant if is_own_original(self.variant) else baseline(self.variant.model)
 
     def runnable(self, folder: Path) -> Runnable:
-        """What runners open; a graph is written to `folder`."""
+        """The file that runners open; a graph is written to `folder`."""
         if self.compiled:
             return Runnable(path=self.compiled.path, needs_fp16=self.is_for_16_bits, settings=self.compiled.settings)
         path = folder / "graph.onnx"
@@ -55,6 +55,6 @@ class Subject:
 
 
 def is_own_original(variant: Variant) -> bool:
-    """Whether the variant has other numbers than the model: those differ by the rounding that went or came, however
-    right its file is."""
+    """Whether the variant's precision differs from the model's: the two then differ by rounding, however right the file
+    is."""
     return variant.weights is not None or variant.quantizer == "dequantized"

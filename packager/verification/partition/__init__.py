@@ -1,1 +1,2 @@
-"""What each provider takes of a graph: asked of the provider where it runs here, predicted by its rules where not."""
+"""Determines which nodes of a graph each provider takes: by asking the provider if it runs here, otherwise by its
+rules."""

@@ -1,4 +1,4 @@
-"""Which nodes of a file a provider of Android's ONNX Runtime takes, asked of that library itself, on this machine."""
+"""Asks Android's ONNX Runtime on this machine which nodes of a file a provider takes."""
 
 from pathlib import Path
 from typing import Literal
@@ -15,14 +15,14 @@ WORDS: dict[DeviceProvider, str] = {
     "xnnpack": "ONNX Runtime {} for Android, XNNPACK",
     "nnapi": "ONNX Runtime {} for Android, NNAPI provider, drivers of API level {} that take all",
 }
-"""Provider -> what measured, in words."""
+"""Provider -> description of the measurement."""
 
 
 def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> Assignment:
-    """As `measured.measure`, for the ONNX file `model` whose external data lie beside it.
+    """Like `measured.measure`, for the ONNX file `model` whose external data lie beside it.
 
-    NNAPI's drivers are not here: what its provider hands over is measured, what a phone's driver makes of it is not.
-    Raises ToolError where the environment is missing, ModelError where the library crashes on the model.
+    NNAPI's drivers are not here: this measures which nodes its provider hands over, not what a phone's driver does with
+    them. Raises ToolError if the environment is missing, ModelError if the library crashes on the model.
     """
     marked = mark(model, model.parent, scratch)
     for file in marked.data_folder.iterdir():

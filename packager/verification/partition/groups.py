@@ -1,4 +1,4 @@
-"""Cuts the nodes that a provider can run into partitions, as ONNX Runtime does for the providers that compile graphs.
+"""Groups the nodes that a provider can run into partitions, like ONNX Runtime for providers that compile graphs.
 
 Written from CreateSupportedPartitionNodeGroups in core/providers/partitioning_utils.cc.
 """
@@ -10,9 +10,9 @@ from packager.graph.view import Graph, Node
 from packager.verification.partition.node_units import Edges, NodeUnit
 
 Joins = Callable[[NodeUnit, Set[str]], bool]
-"""Whether a supported unit may join a partition that so far makes the values in the set."""
+"""Whether a supported unit may join a partition that so far computes the values in the set."""
 Keeps = Callable[[tuple[Node, ...]], bool]
-"""Whether a partition with these nodes is worth having."""
+"""Whether a partition with these nodes is kept."""
 
 
 def partitions(
@@ -23,10 +23,10 @@ def partitions(
     joins: Joins | None = None,
     keeps: Keeps | None = None,
 ) -> tuple[tuple[str, ...], ...]:
-    """Names of the nodes of each partition. `supported` names nodes; of a unit its target decides.
+    """Names of the nodes of each partition. `supported` names nodes; for a unit its target decides.
 
     Nodes need not be connected to share a partition: it grows as long as no node outside of it has to run between two
-    of its own. Without `units` every node is one. `joins` is asked once for each supported unit.
+    of its own. Without `units` every node is one. `joins` is called once for each supported unit.
     """
     edges = Edges(graph)
     if units is None:
@@ -38,13 +38,13 @@ def partitions(
 
     found: list[tuple[Node, ...]] = []
     group: list[Node] = []
-    border: set[str] = set()  # units that take something from the group
-    made: set[str] = set()  # what the targets in the group give
+    border: set[str] = set()  # units that take a value from the group
+    made: set[str] = set()  # outputs of the targets in the group
     refused: set[str] = set()
     ready = deque(unit for unit in units if not waits_for[unit.target.name])
     postponed: deque[NodeUnit] = deque()
     while ready or postponed:
-        if not ready:  # only what has to run behind the group is left
+        if not ready:  # only units that must run after the group are left
             found.append(tuple(group))
             group, border, made = [], set(), set()
             ready, postponed = postponed, ready
@@ -71,7 +71,7 @@ def partitions(
 
 
 def _takers(units: Sequence[NodeUnit], edges: Edges) -> Mapping[str, tuple[NodeUnit, ...]]:
-    """Target of a unit -> the units that take what it gives, each as often as it does."""
+    """Target of a unit -> the units that take its outputs, once for every time."""
     unit_of = {node.name: unit for unit in units for node in unit.nodes}
     return {
         unit.target.name: tuple(

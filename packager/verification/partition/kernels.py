@@ -1,7 +1,7 @@
 """Proves that the runtime that ships has a kernel for every node of a file: it opens the file there.
 
-A node that only exists once the runtime has rewritten the graph (a fusion, a Transpose for a layout) is covered:
-the runtime that opens the file is the one that rewrites it.
+This covers nodes that only exist after the runtime has rewritten the graph (a fusion, a Transpose for a layout): the
+runtime that opens the file is the one that rewrites it.
 """
 
 import re
@@ -21,14 +21,13 @@ from packager.session.refusals import explain
 from packager.verification.partition.measured import run_child
 
 ARM_ENTRIES = {"session.qdqisint8allowed": "1"}
-"""What ONNX Runtime does by itself on ARM. Elsewhere it turns int8 activations into uint8 ones first, and the kernels
-that are looked for are others."""
+"""ONNX Runtime's default on ARM. Elsewhere it converts int8 activations to uint8 first, and looks for other kernels."""
 
 NO_KERNEL = re.compile(
     r"(?:Could not find an implementation for|Failed to find kernel for) (?:(?P<domain>[\w.]+)[.:])?(?P<op>\w+)\(\d+\)"
     r"(?: node with name '(?P<name>[^']*)')?"
 )
-"""What ONNX Runtime says: session_state.cc and kernel_registry_manager.cc."""
+"""ONNX Runtime's messages: session_state.cc and kernel_registry_manager.cc."""
 
 
 def graph_of(compiled: Compiled) -> Graph:
@@ -39,10 +38,11 @@ def graph_of(compiled: Compiled) -> Graph:
 
 
 def prove(compiled: Compiled, scratch: Path) -> KernelProof:
-    """Opens `compiled` in the runtime that packages depend on, with the CPU alone, which takes what no provider takes.
+    """Opens `compiled` in the runtime that packages depend on, with only the CPU, which takes every node that no
+    provider takes.
 
-    Raises ModelError that names the node, its operator and types when there is no kernel for it, ToolError when that
-    runtime cannot be had.
+    Raises ModelError that names the node, its operator and types if there is no kernel for it, ToolError if that
+    runtime is not available.
     """
     variant = compiled.variant
     if compiled.style is Style.CONTEXT:
@@ -78,12 +78,12 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
 
 
 def skipped(compiled: Compiled, reason: str, *, runtime: str = "") -> KernelProof:
-    """That nothing was proven, and why."""
+    """A record that nothing was proven, and why."""
     return _proof(compiled, 0, skipped=reason, runtime=runtime)
 
 
 def declared(compiled: Compiled, runtime: str) -> KernelProof:
-    """For a reduced runtime that has all of `compiled` by its operator configuration; it is not opened here."""
+    """Proof for a reduced runtime whose operator configuration covers all of `compiled`; it is not opened here."""
     by = "the operator configuration that the runtime was built with has every operator and type; not opened in it"
     return _proof(compiled, len(list(graph_of(compiled).all_nodes())), by=by, runtime=runtime)
 
@@ -101,7 +101,7 @@ def _proof(compiled: Compiled, node_count: int, *, by: str = "", skipped: str = 
 
 
 def explained(error: str, graph: Graph) -> str:
-    """ONNX Runtime's refusal, with the node, its operator and its types where the message lets them be found."""
+    """ONNX Runtime's refusal, with the node, its operator and its types if the message identifies them."""
     found = NO_KERNEL.search(error)
     if not found:
         return explain(error)

@@ -1,7 +1,7 @@
-"""How many multiply-adds each node does, from shapes: what tells a provider's share of the work.
+"""Counts the MACs of each node, from shapes: the measure of a provider's share of the work.
 
-Counted are the operators that nearly all time goes to: convolutions, matrix products, recurrences. A dimension that
-only the run decides counts as 1, which leaves shares right where it is the batch.
+Only counts the operators that take nearly all the time: convolutions, matrix products, recurrences. A dimension that is
+only known at run time counts as 1, which leaves shares correct if it is the batch.
 """
 
 import math
@@ -13,7 +13,7 @@ Shape = tuple[int, ...]
 
 
 def macs(graph: Graph) -> Mapping[str, int]:
-    """Node name -> multiply-adds of one run; nodes that do none are left out. Subgraphs count for their node."""
+    """Node name -> MACs of one run, without nodes that have none. Subgraphs count for their node."""
     counted = {node.name: _of(graph, node) for node in graph.nodes}
     return {name: count for name, count in counted.items() if count}
 
@@ -25,7 +25,7 @@ def _of(graph: Graph, node: Node) -> int:
 
 
 def _shape(graph: Graph, name: str) -> Shape:
-    """With 1 for a dimension that is not known; empty for a value of which nothing is."""
+    """The shape with 1 for each unknown dimension; empty for an unknown shape."""
     shape = graph.value(name).shape or ()
     return tuple(dimension if isinstance(dimension, int) else 1 for dimension in shape)
 
@@ -56,7 +56,7 @@ def _matrix_product(left: int, right: int) -> Callable[[Graph, Node], int]:
             return 0
         is_transposed = bool(node.attributes.get("transA", 0))
         inner = a[-2] if is_transposed and len(a) > 1 else a[-1]
-        if inner == 1:  # perhaps because it is not known
+        if inner == 1:  # perhaps because it is unknown
             inner = b[-1] if node.attributes.get("transB", 0) else b[-2] if len(b) > 1 else b[-1]
         return math.prod(_shape(graph, node.outputs[0])) * inner
 

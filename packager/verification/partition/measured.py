@@ -1,4 +1,4 @@
-"""Which nodes of a file a provider takes, asked of the provider itself in an environment that has it."""
+"""Asks a provider, in an environment that has it, which nodes of a file it takes."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
 
 MARK = re.compile("@([0-9]+)@")
-"""The name that a node is measured under. ONNX Runtime keeps it inside the names it makes from it: `@7@_token_3`."""
+"""The name that marks a node. ONNX Runtime keeps it inside the names it derives from it: `@7@_token_3`."""
 
 CONVERSIONS = ("QuantizeLinear", "DequantizeLinear")
 
@@ -27,12 +27,12 @@ SESSION_ENTRIES = SIGNED
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a provider can be asked."""
+    """An environment in which a provider can be asked."""
 
     environment: str
     options: Mapping[str, str]
     words: str
-    """what runs there beside ONNX Runtime, with the version of the plug-in"""
+    """software besides ONNX Runtime, with the version of the plug-in"""
 
 
 SOURCES = {
@@ -49,13 +49,13 @@ class Node:
     op: str
     domain: str
     names: tuple[str, ...]
-    """the nodes of the file that it stands for, nodes without a name by their first output; none for a node that ONNX
-    Runtime added (a Transpose for a layout), several for one that it merged"""
+    """the nodes of the file that it represents, unnamed nodes by their first output; empty for a node that ONNX Runtime
+    added (a Transpose for a layout), several for one that it merged"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subgraph:
-    """What a provider takes in one piece. Providers with kernels of their own (CPU, WebGPU) take node by node."""
+    """A partition of a provider. Providers with kernels of their own (CPU, WebGPU) take node by node."""
 
     provider: str
     """ONNX Runtime's name: `QNNExecutionProvider`"""
@@ -66,14 +66,14 @@ class Subgraph:
 class Assignment:
     subgraphs: tuple[Subgraph, ...]
     by: str
-    """what measured it, in words"""
+    """description of the measurement"""
     names: tuple[str, ...]
-    """every node of the file, those of subgraphs included"""
+    """every node of the file, including those of subgraphs"""
     followers: Mapping[str, str] = field(default_factory=dict)
-    """QuantizeLinear and DequantizeLinear nodes that a layout change made anew without their names -> provider, that of
-    the node whose numbers they convert"""
+    """QuantizeLinear and DequantizeLinear nodes that a layout change recreated without their names -> provider, that of
+    the node whose values they convert"""
     refusal: str = ""
-    """what ONNX Runtime says when the provider cannot open the file; empty when it can"""
+    """ONNX Runtime's message if the provider cannot open the file; empty if it can"""
 
     def taken(self, provider: str) -> frozenset[str]:
         """Names of the nodes of the file that `provider` runs."""
@@ -87,7 +87,7 @@ class Assignment:
 
     @cached_property
     def gone(self) -> tuple[str, ...]:
-        """Nodes of the file that ONNX Runtime folded or merged away before any provider was asked."""
+        """Nodes of the file that ONNX Runtime folded or merged before it asked any provider."""
         seen = {name for subgraph in self.subgraphs for node in subgraph.nodes for name in node.names}
         return tuple(name for name in self.names if name not in seen and name not in self.followers)
 
@@ -95,12 +95,12 @@ class Assignment:
 def measure(
     model: Path, data_folder: Path | None, provider: str, options: Mapping[str, str], scratch: Path
 ) -> Assignment:
-    """Has `provider` open `model` (.ort or .onnx) and says which of its nodes it takes.
+    """Has `provider` open `model` (.ort or .onnx) and returns which of its nodes it takes.
 
-    `data_folder` holds the external data of a graph whose weights lie elsewhere. An ORT-format file is asked about as
-    an ONNX file of the same nodes, because ONNX Runtime records no assignment for ORT format, and then opened itself.
-    Raises ToolError where the environment is missing or the provider does not work in it, ModelError where ONNX Runtime
-    crashes on the graph.
+    `data_folder` holds the external data of a graph whose weights lie elsewhere. For an ORT-format file the provider is
+    asked about an ONNX file of the same nodes, because ONNX Runtime records no assignment for ORT format; then the file
+    itself is opened. Raises ToolError if the environment is missing or the provider does not work in it, ModelError if
+    ONNX Runtime crashes on the graph.
     """
     source = SOURCES[provider]
     environment = ready(source.environment)
@@ -145,11 +145,11 @@ class Marked:
     """of its external data"""
     nodes: "tuple[NodeProto, ...]"
     names: tuple[str, ...]
-    """what the nodes are called in the file, in the order of their marks"""
+    """names of the nodes in the file, in the order of their marks"""
 
 
 def mark(model: Path, data_folder: Path | None, scratch: Path) -> Marked:
-    """The ONNX file `model` again in `scratch`, without its weights."""
+    """A copy of the ONNX file `model` in `scratch` with marked nodes and without its weights."""
     proto, data_folder = _graph(model, data_folder)
     nodes = tuple(traversal.all_nodes(proto))
     names = tuple(_name(node) for node in nodes)
@@ -162,14 +162,14 @@ def mark(model: Path, data_folder: Path | None, scratch: Path) -> Marked:
 
 
 def assignment(answer: Mapping[str, Any], marked: Marked, *, by: str, refusal: str = "") -> Assignment:
-    """What the answer of a child says of the marked nodes."""
+    """The assignment in a child's answer about the marked nodes."""
     subgraphs = tuple(_subgraphs(answer, marked.names))
     followers = _followers(subgraphs, marked.nodes, marked.names)
     return Assignment(subgraphs=subgraphs, by=by, names=marked.names, followers=followers, refusal=refusal)
 
 
 def ready(name: str) -> Environment:
-    """The environment `name`; `runtime` is made when it is missing. Raises ToolError where another one is."""
+    """The environment `name`; `runtime` is created if it is missing. Raises ToolError if another one is."""
     environment = ENVIRONMENTS[name]()
     if name == "runtime":
         ensure(environment)
@@ -210,12 +210,12 @@ def _graph(path: Path, data_folder: Path | None) -> "tuple[ModelProto, Path]":
 
 
 def _name(node: "NodeProto") -> str:
-    """Its name, or that of its first output: how `graph.Node` names it."""
+    """Its name, or that of its first output, as in `graph.Node`."""
     return str(node.name or next((name for name in node.output if name), ""))
 
 
 def _subgraphs(answer: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Subgraph]:
-    for subgraph in answer.get("subgraphs", ()):  # none where even the ONNX graph is refused
+    for subgraph in answer.get("subgraphs", ()):  # none if even the ONNX graph is refused
         nodes = tuple(
             Node(
                 op=node["op"],
@@ -228,7 +228,7 @@ def _subgraphs(answer: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Su
 
 
 def _followers(subgraphs: Iterable[Subgraph], nodes: "Sequence[NodeProto]", names: tuple[str, ...]) -> dict[str, str]:
-    """Conversions that no provider was asked about under their names: they go where the node that they serve went."""
+    """Conversions that no provider was asked about by name: they belong to the provider of the node that they serve."""
     providers = {name: subgraph.provider for subgraph in subgraphs for node in subgraph.nodes for name in node.names}
     makers = {output: index for index, node in enumerate(nodes) for output in node.output if output}
     takers: dict[str, list[int]] = {}

@@ -2,7 +2,7 @@
 
 A unit is either a node by itself or an operator with the DequantizeLinear nodes before and the QuantizeLinear nodes
 after it. Written from core/framework/node_unit.cc and qdq_selectors.cc and shared/utils.cc in
-core/optimizer/qdq_transformer/selectors_actions/ of ONNX Runtime 1.21, and compared with what 1.29 does.
+core/optimizer/qdq_transformer/selectors_actions/ of ONNX Runtime 1.21, and compared with the behaviour of 1.29.
 """
 
 import math
@@ -14,27 +14,27 @@ from packager.graph.view import Graph, Node, Value
 
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 DOMAINS = ("", "com.ms.internal.nhwc", "com.microsoft")
-"""Operators of other domains never stand in the middle of a group."""
+"""Domains of operators in the middle of a group."""
 RANGES = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767), "uint16": (0, 65535)}
 LARGEST = 3.4028234663852886e38
-"""std::numeric_limits<float>::max(): what Clip takes for a bound that is not given"""
+"""std::numeric_limits<float>::max(): the default of Clip's bounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quantization:
-    """How a value is quantized: names of the constants that say it."""
+    """The quantization of a value: names of its constants."""
 
     scale: str
     zero_point: str = ""
-    """empty when there is none: then it is 0"""
+    """empty if there is none, which means 0"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Port:
-    """What a unit takes or gives: the value outside of it, that is before DequantizeLinear or behind QuantizeLinear."""
+    """An input or output of a unit: the value outside of it, before DequantizeLinear or after QuantizeLinear."""
 
     value: str
-    """empty for an optional input that is not there"""
+    """empty for an omitted optional input"""
     quantization: Quantization | None = None
 
 
@@ -46,7 +46,7 @@ class NodeUnit:
     dequantizers: tuple[Node, ...] = ()
     quantizers: tuple[Node, ...] = ()
     clip: Node | None = None
-    """a Relu or Clip between target and QuantizeLinear, whose rounding does the same"""
+    """a Relu or Clip between target and QuantizeLinear, made redundant by its rounding"""
 
     @property
     def is_group(self) -> bool:
@@ -55,7 +55,7 @@ class NodeUnit:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """Its nodes in an order in which they can run."""
+        """Its nodes in execution order."""
         return (*self.dequantizers, self.target, *((self.clip,) if self.clip else ()), *self.quantizers)
 
 
@@ -71,7 +71,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Edges:
-    """How the nodes of a graph hang together; a node that takes a value twice has two edges."""
+    """The edges of a graph; a node that takes a value twice has two edges."""
 
     graph: Graph
 
@@ -90,7 +90,7 @@ class Edges:
         return {name: tuple(edges) for name, edges in found.items()}
 
     def gives_output(self, node: Node) -> bool:
-        """Whether an output of the graph is made by `node`."""
+        """Whether `node` computes an output of the graph."""
         return any(name in self.graph.outputs for name in node.outputs)
 
     def _edges_into(self, node: Node) -> list[Edge]:
@@ -122,7 +122,7 @@ def _single(node: Node) -> NodeUnit:
 
 
 def _ports(node: Node) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-    """Inputs and outputs of a node by itself; quantized operators carry their scales among the inputs."""
+    """Inputs and outputs of a node by itself; quantized operators have their scales among the inputs."""
 
     def port(value: int, scale: int, *, name: str = "") -> Port:
         given = [*node.inputs, "", "", ""]
@@ -196,7 +196,7 @@ def _quantization(node: Node) -> Quantization:
 
 
 def _clip_behind(node: Node, edges: Edges) -> Node | None:
-    """The Relu or Clip that alone takes what `node` gives, when its own output goes to one place only."""
+    """The Relu or Clip that is the only consumer of `node`, if its own output has only one consumer."""
     behind = edges.out_of[node.name]
     if len(behind) != 1 or behind[0].consumer.op not in ("Relu", "Clip"):
         return None
@@ -205,7 +205,8 @@ def _clip_behind(node: Node, edges: Edges) -> Node | None:
 
 
 def _is_redundant(clip: Node, quantizer: Node, graph: Graph) -> bool:
-    """Whether rounding to the quantized range cuts off all that `clip` would (qdq_util.cc, IsClipMadeRedundantByQ)."""
+    """Whether rounding to the quantized range cuts off everything that `clip` would (qdq_util.cc,
+    IsClipMadeRedundantByQ)."""
     scale = number(graph.value(quantizer.inputs[1]))
     has_zero_point = len(quantizer.inputs) > 2 and quantizer.inputs[2]
     zero = graph.value(quantizer.inputs[2]) if has_zero_point else Value(name="", element="uint8", shape=())
@@ -228,7 +229,7 @@ def _rounded(number: float) -> int:
 
 
 def clip_bounds(clip: Node, graph: Graph) -> tuple[float, float] | None:
-    """Lower and upper bound of a Clip; None when one of them is not constant or not read."""
+    """Lower and upper bound of a Clip; None if one of them is not constant or not read."""
     bounds = [-LARGEST, LARGEST]
     for position, name in enumerate(("min", "max")):
         given = clip.attributes.get(name)
@@ -243,19 +244,19 @@ def clip_bounds(clip: Node, graph: Graph) -> tuple[float, float] | None:
 
 
 def number(value: Value) -> float | None:
-    """The first number of a constant; None when it is none or was not read."""
+    """The first number of a constant; None if it is not a constant or was not read."""
     if value.constant is None or not value.constant.size:
         return None
     return float(value.constant.reshape(-1)[0])
 
 
-# --- which operators make a group, and when (qdq_selectors.cc) ---
+# --- which operators form a group, and when (qdq_selectors.cc) ---
 
 Check = Callable[[NodeUnit, Edges], bool]
 
 
 def _elements(unit: NodeUnit, edges: Edges) -> tuple[list[str], list[str]]:
-    """Types of what is dequantized and of what is quantized."""
+    """Types of the dequantized inputs and of the quantized outputs."""
     graph = edges.graph
     return (
         [graph.value(node.inputs[0]).element for node in unit.dequantizers],
@@ -276,7 +277,7 @@ def _is_whole(unit: NodeUnit, edges: Edges, *, dequantized: int | None = None, m
 
 
 def _can_be_made(unit: NodeUnit, edges: Edges) -> bool:
-    """No node outside sees what is inside (node_unit.cc, CanCreateNodeGroup)."""
+    """Whether no node outside uses an inner value (node_unit.cc, CanCreateNodeGroup)."""
     for node in unit.dequantizers:
         if edges.gives_output(node) or len(edges.out_of[node.name]) != 1:
             return False
@@ -292,7 +293,7 @@ def _can_be_made(unit: NodeUnit, edges: Edges) -> bool:
 
 
 def _keeps_numbers(unit: NodeUnit, edges: Edges) -> bool:
-    """Operators that move numbers about: scale and zero point are the same before and behind."""
+    """Operators that only move numbers: scale and zero point are the same before and after."""
     if unit.clip or not _is_whole(unit, edges, dequantized=1):
         return False
     taken, given = _elements(unit, edges)
@@ -313,7 +314,7 @@ def _is_pair(dequantizer: Node, quantizer: Node, graph: Graph) -> bool:
 
 
 def _index_of_quantized(unit: NodeUnit, edges: Edges) -> bool:
-    """ArgMax and ArgMin: what they give is no number to quantize."""
+    """ArgMax and ArgMin: their outputs are not quantized."""
     if unit.clip or len(unit.dequantizers) != 1 or not _can_be_made(unit, edges):
         return False
     constants = unit.dequantizers[0].inputs[1:]
@@ -343,7 +344,7 @@ def _split(unit: NodeUnit, edges: Edges) -> bool:
 
 
 def _clip(unit: NodeUnit, edges: Edges) -> bool:
-    """Its bounds may be quantized as well, or not."""
+    """Clip: its bounds may be quantized as well, or not."""
     if not 1 <= len(unit.dequantizers) <= 3 or not _is_whole(unit, edges, dequantized=len(unit.dequantizers)):
         return False
     taken, given = _elements(unit, edges)
@@ -351,7 +352,7 @@ def _clip(unit: NodeUnit, edges: Edges) -> bool:
 
 
 def _pad(unit: NodeUnit, edges: Edges) -> bool:
-    """The number to pad with may be quantized as well, or not."""
+    """Pad: the fill value may be quantized as well, or not."""
     if not 1 <= len(unit.dequantizers) <= 2 or not _is_whole(unit, edges, dequantized=len(unit.dequantizers)):
         return False
     taken, given = _elements(unit, edges)
@@ -375,7 +376,7 @@ def _matmul(unit: NodeUnit, edges: Edges) -> bool:
 
 
 def _gemm(unit: NodeUnit, edges: Edges) -> bool:
-    """Its output may stay float."""
+    """Gemm: its output may stay float."""
     if not _is_whole(unit, edges, may_end_in_float=True):
         return False
     taken, given = _elements(unit, edges)
@@ -439,4 +440,4 @@ _BY_CHECK: Mapping[Check, str] = {
     _top_k: "TopK",
 }
 SELECTORS: Mapping[str, Check] = {op: check for check, ops in _BY_CHECK.items() for op in ops.split()}
-"""Operator -> what has to hold for the nodes around it to make a group with it."""
+"""Operator -> the condition under which the nodes around it form a group with it."""

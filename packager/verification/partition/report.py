@@ -1,11 +1,11 @@
-"""One Partition per provider of a plan: measured where the provider runs here, predicted by rules where not."""
+"""One Partition per provider of a plan: measured if the provider runs here, otherwise predicted by rules."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.errors import GateError, ModelError, ToolError
-from packager.core.findings import Left, Partition
+from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Format, Plan, Style
 from packager.environments import ENVIRONMENTS
 from packager.graph.view import Graph
@@ -28,15 +28,15 @@ OPERATORS: Mapping[str, frozenset[str]] = {
         """.split()
     )
 }
-"""What providers that give no reasons have kernels for, with what they fuse into those
+"""Operators with kernels in providers that give no reasons, including operators that are fused into them
 (core/providers/xnnpack/xnnpack_execution_provider.cc)."""
 
 RULES: Mapping[str, Callable[[Graph], Prediction]] = {"nnapi": nnapi.predict, "coreml": coreml.predict}
-"""Providers that run on no desktop: their own rules, read from ONNX Runtime's source, stand in for them."""
+"""Providers that run on no desktop, with rules from ONNX Runtime's source instead."""
 
 
 def partitions(plan: Plan, scratch: Path) -> tuple[Partition, ...]:
-    """What each provider of `plan` takes of its file, in the plan's order. The CPU takes the rest and is left out."""
+    """The partition of each provider of `plan`, in the plan's order, without the CPU, which takes the rest."""
     found = []
     for index, choice in enumerate(plan.choices):
         if choice.provider == CPU.NAME:
@@ -48,7 +48,7 @@ def partitions(plan: Plan, scratch: Path) -> tuple[Partition, ...]:
 
 
 def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
-    """What the provider of `choice` takes. Never an error: what cannot be said is `skipped`, in words."""
+    """The partition of the provider of `choice`. Never raises: if there is no result, `skipped` says why."""
     if choice.compiled.style is Style.CONTEXT:
         return _context(plan, choice)
     graph = graph_of(choice.compiled)
@@ -58,7 +58,7 @@ def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
             return _measured(plan, choice, graph, scratch)
         except ToolError as error:
             return _empty(plan, choice, graph, skipped="; ".join(filter(None, (error.message, error.hint))))
-        except ModelError as error:  # it took the process down
+        except ModelError as error:  # it crashed the process
             return _refused(plan, choice, graph, refusal=error.message)
     if choice.provider in RULES:
         return _predicted(plan, choice, graph, RULES[choice.provider](graph))
@@ -66,7 +66,7 @@ def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:
 
 
 def _missing(plan: Plan, choice: Choice) -> str:
-    """Why the provider cannot be asked on this machine; empty when it can."""
+    """Why the provider cannot be asked on this machine; empty if it can."""
     if source := SOURCES.get(choice.provider):
         return ENVIRONMENTS[source.environment]().missing()
     if choice.provider not in ON_ANDROID:
@@ -78,35 +78,35 @@ def _missing(plan: Plan, choice: Choice) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Gates:
-    """What --fail-on and `[check]` ask of every provider."""
+    """Requirements of --fail-on and `[check]` on every provider."""
 
     max_partitions: int | None = None
     min_share: float | None = None
 
 
 def enforce_partition_gates(partitions: tuple[Partition, ...], gates: Gates) -> None:
-    """Raises GateError for the first partition that is beyond `gates`, or of which nothing could be said."""
+    """Raises GateError for the first partition that violates `gates`, or that has no result."""
     if gates.max_partitions is None and gates.min_share is None:
         return
     for each in partitions:
         where = f"model '{each.model}' on {each.target}, {each.provider}"
         if each.skipped:
             raise GateError(
-                f"{where}: nothing to judge by: {each.skipped}", hint="install what is missing, or drop the gate"
+                f"{where}: no result for the gate: {each.skipped}", hint="install what is missing, or drop the gate"
             )
         if each.refusal:
             raise GateError(
                 f"{where}: cannot open its file: {each.refusal}",
-                hint="leave the provider out for this model, or mend what it refuses",
+                hint="disable the provider for this model, or fix the node that it refuses",
             )
         if gates.max_partitions is not None and each.partition_count > gates.max_partitions:
             raise GateError(
                 f"{where}: {each.partition_count} partitions, at most {gates.max_partitions} are allowed",
-                hint="mobpack check names the nodes that cut the graph",
+                hint="mobpack check names the nodes that split the graph",
             )
         if gates.min_share is not None and (each.share or 0.0) < gates.min_share:
             raise GateError(
-                f"{where}: runs {each.share or 0.0:.1%} of the multiply-adds, less than {gates.min_share:.1%}",
+                f"{where}: runs {each.share or 0.0:.1%} of the MACs, less than {gates.min_share:.1%}",
                 hint="mobpack check names the nodes it leaves to the CPU",
             )
 
@@ -135,7 +135,7 @@ def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partit
 
 
 def _reasons(provider: str, graph: Graph) -> Mapping[str, str]:
-    """Why a provider that only says what it takes leaves a node, as far as its rules are known here."""
+    """Why a provider that gives no reasons leaves a node, as far as its rules are known here."""
     if provider in RULES:
         return RULES[provider](graph).left
     known = OPERATORS.get(provider)
@@ -149,7 +149,7 @@ def _names(assignment: Assignment) -> set[str]:
 
 
 def _merged(assignment: Assignment, taken: frozenset[str], graph: Graph) -> frozenset[str]:
-    """Nodes that were folded away before the provider was asked, between nodes that it took."""
+    """Nodes that were folded before the provider was asked, between nodes that it took."""
     gone = set(assignment.gone)
     return frozenset(
         node.name
@@ -197,21 +197,22 @@ def _partition(
     )
 
 
-def _left(graph: Graph, taken: frozenset[str], reasons: Mapping[str, str]) -> tuple[Left, ...]:
-    """What stays on the CPU, by operator and reason, the most numerous first."""
+def _left(graph: Graph, taken: frozenset[str], reasons: Mapping[str, str]) -> tuple[CpuFallback, ...]:
+    """CPU fallbacks, by operator and reason, the most numerous first."""
     found: dict[tuple[str, str], list[str]] = {}
     for node in graph.nodes:
         if node.name not in taken:
             found.setdefault((node.operator, reasons.get(node.name, "")), []).append(node.name)
     left = [
-        Left(operator=operator, count=len(names), reason=reason, example=names[0])
+        CpuFallback(operator=operator, count=len(names), reason=reason, example=names[0])
         for (operator, reason), names in found.items()
     ]
     return tuple(sorted(left, key=lambda each: (-each.count, each.operator, each.reason)))
 
 
 def _context(plan: Plan, choice: Choice) -> Partition:
-    """What the provider's own compiler took: the file says it, with a node for each piece and the nodes it left."""
+    """The partition of a provider's own compiler, read from the file: a node for each partition, and the nodes it
+    left."""
     graph, whole = graph_of(choice.compiled), read_onnx(choice.compiled.variant.graph)
     pieces = [node.name for node in graph.nodes if node.op == "EPContext"]
     total = sum(macs(whole).values())
@@ -232,7 +233,7 @@ def _refused(plan: Plan, choice: Choice, graph: Graph, *, refusal: str, by: str 
 
 
 def _empty(plan: Plan, choice: Choice, graph: Graph, *, skipped: str = "") -> Partition:
-    """Of whom, and that it takes nothing."""
+    """A partition without nodes."""
     return Partition(
         model=plan.model.name,
         target=plan.target,

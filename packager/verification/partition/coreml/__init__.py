@@ -1,4 +1,4 @@
-"""What ONNX Runtime's CoreML provider takes of a graph, by the rules of its source code.
+"""Predicts which nodes of a graph ONNX Runtime's CoreML provider takes, by the rules of its source code.
 
 Sources: core/providers/coreml/coreml_execution_provider.cc and builders/ of ONNX Runtime 1.29; its operators, limits
 and messages are those of 1.31 too.

@@ -1,6 +1,6 @@
-"""A node as the rules of CoreML ask about it.
+"""A node in the form that the rules of CoreML need.
 
-The rules take CoreML 7 for granted, that of iOS 17. ONNX Runtime asks the device.
+The rules assume CoreML 7, that of iOS 17. ONNX Runtime asks the device.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,12 +27,13 @@ class Candidate:
 
     @property
     def version(self) -> int:
-        """ONNX says nothing of ONNX Runtime's own operators, and those have one form."""
+        """Opset version of the operator's form: ONNX does not define ONNX Runtime's own operators, which have one
+        form."""
         return self.node.since_version or 1
 
     @property
     def count(self) -> int:
-        """Number of inputs, counting optional ones that are left out in between."""
+        """Number of inputs, including omitted optional ones in between."""
         return len(self.node.inputs)
 
     def has(self, index: int) -> bool:
@@ -48,7 +49,7 @@ class Candidate:
         return self.input(index).element
 
     def sizes(self, index: int = 0) -> tuple[int, ...]:
-        """The shape of an input, -1 where it is dynamic. That shapes are known is checked before any rule."""
+        """The shape of an input, -1 where it is dynamic. A check before all rules ensures that shapes are known."""
         return tuple(size if isinstance(size, int) else -1 for size in self.input(index).shape or ())
 
     def rank(self, index: int = 0) -> int:
@@ -61,7 +62,7 @@ class Candidate:
         return self.input(index).is_constant
 
     def numbers(self, index: int) -> Numbers:
-        """The numbers of a constant input, flattened; none when it is empty."""
+        """The numbers of a constant input, flattened; none if it is empty."""
         array = self.input(index).constant
         return () if array is None else tuple(array.reshape(-1).tolist())
 
@@ -83,7 +84,7 @@ class Candidate:
         return value if isinstance(value, str) else default
 
     def sequence(self, name: str) -> tuple[int, ...]:
-        """An attribute that lists integers; empty when it is not there."""
+        """An attribute that lists integers; empty if it is absent."""
         value = self.node.attributes.get(name, ())
         return tuple(int(each) for each in value) if isinstance(value, tuple) else ()
 
@@ -93,11 +94,12 @@ class Candidate:
 
 
 Rule = Callable[[Candidate], Iterator[str]]
-"""What speaks against a node, worst first: only the first is asked for, so what follows a `yield` may rely on it."""
+"""Objections to a node, in order of precedence: only the first is requested, so code after a `yield` may assume that it
+did not apply."""
 
 
 def none(_: Candidate) -> Iterator[str]:
-    """Nothing beyond what is asked of every node."""
+    """No requirements beyond those on every node."""
     yield from ()
 
 
@@ -112,5 +114,5 @@ def static(candidate: Candidate, index: int = 0) -> Iterator[str]:
 
 
 def shown(value: Value) -> str:
-    """A shape as people write it: `[batch, 3, ?]`."""
+    """A shape for messages: `[batch, 3, ?]`."""
     return "[" + ", ".join("?" if size is None else str(size) for size in value.shape or ()) + "]"

@@ -9,7 +9,7 @@ MAX_SIZE = 16384
 """CheckShapeForConvMemoryLimit in builders/helper.cc: the widest texture of the GPU."""
 
 FUSED_ACTIVATIONS = {"Relu": 0, "Sigmoid": 0, "Tanh": 0, "LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
-"""Activation -> how many activation_params it has."""
+"""Activation -> number of its activation_params."""
 
 
 def conv(candidate: Candidate) -> Iterator[str]:

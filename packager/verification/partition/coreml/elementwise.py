@@ -1,4 +1,4 @@
-"""Rules for operators that compute each element by itself."""
+"""Rules for elementwise operators."""
 
 from collections.abc import Iterator
 

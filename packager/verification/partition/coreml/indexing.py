@@ -1,4 +1,4 @@
-"""Rules for operators that pick elements."""
+"""Rules for operators that select elements."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ def slice_(candidate: Candidate) -> Iterator[str]:
 
 
 def _python_end(end: int, size: int, step: int) -> int | None:
-    """ONNX's end before the first element, which Python writes None."""
+    """ONNX's end before the first element, which Python writes as None."""
     return None if step < 0 and end < -size else end
 
 

@@ -1,4 +1,4 @@
-"""Rules for operators that move elements and leave their values."""
+"""Rules for operators that move elements and keep their values."""
 
 import math
 from collections.abc import Iterator
@@ -126,7 +126,7 @@ def pad(candidate: Candidate) -> Iterator[str]:
 
 
 def _reflected(size: int, count: int, axis: int) -> Iterator[str]:
-    if size < 0:  # compared as -1, so even no padding is too much
+    if size < 0:  # compared as -1, so even no padding exceeds it
         yield f"it reflects, and axis {axis} is dynamic"
     elif count >= size:
         yield f"it reflects {count} elements of axis {axis}, which has {size}"

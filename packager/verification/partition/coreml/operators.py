@@ -1,4 +1,4 @@
-"""Every operator that the provider knows: in which formats, from which version, with which types, and its rule.
+"""Every operator that the provider supports: its formats, first version, types and rule.
 
 Names: builders/op_builder_factory.cc. Versions, formats and trivial ones: the overrides of BaseOpBuilder in the
 builder's class.
@@ -13,19 +13,19 @@ from packager.verification.partition.coreml.candidate import Rule, none
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """What a builder asks of the nodes that it is for."""
+    """Requirements of a builder on its nodes."""
 
     rule: Rule = none
     elements: Rule = types.floats
-    """what the builder asks of element types"""
+    """the builder's requirement on element types"""
     since: int = 1
     """the first operator set whose form of it is taken"""
     is_in_mlprogram: bool = True
     is_in_neural_network: bool = True
     is_trivial: bool = False
-    """not worth a partition of its own"""
+    """whether it is not worth a partition of its own"""
     takes_empty: bool = False
-    """inputs without elements are left to the rule"""
+    """whether the rule handles inputs without elements"""
 
 
 def _mlprogram(rule: Rule = none, *, elements: Rule = types.floats, since: int = 1) -> Operator:

@@ -1,4 +1,4 @@
-"""Asks the rules about every node, then cuts what they leave over into partitions."""
+"""Applies the rules to every node, then groups the supported ones into partitions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -26,10 +26,11 @@ def predict(
     requires_static_shapes: bool = False,
     enable_on_subgraphs: bool = False,
 ) -> Prediction:
-    """What CoreML on iOS 17 or later would take of `graph`, with the provider's options of the same names.
+    """Predicts which nodes of `graph` CoreML on iOS 17 or later would take, with the provider's options of the same
+    names.
 
-    Nodes of a subgraph are spoken of only with `enable_on_subgraphs`, as `node that owns it/node`. Raises ValueError
-    for a `model_format` that the provider does not have.
+    Nodes of a subgraph are listed only with `enable_on_subgraphs`, as `node that owns it/node`. Raises ValueError for a
+    `model_format` that the provider does not have.
     """
     if model_format not in FORMATS:
         raise ValueError(f"unknown model format '{model_format}': it is one of {', '.join(FORMATS)}")
@@ -118,7 +119,7 @@ def _too_little(node: Node) -> str:
 
 
 def _subgraphs(graph: Graph) -> Iterator[tuple[Node, Graph]]:
-    """Each subgraph and the node that owns it; what a subgraph says nothing of is known from around it."""
+    """Each subgraph and the node that owns it; values that a subgraph does not describe are those around it."""
     for node in graph.nodes:
         for subgraph in node.subgraphs:
             said = {name: value for name, value in subgraph.values.items() if value.shape is not None}

@@ -1,4 +1,4 @@
-"""The rule for Resize, of which CoreML has four operators with limits of their own.
+"""The rule for Resize, for which CoreML has four operators with limits of their own.
 
 IsOpSupportedImpl in builders/impl/resize_op_builder.cc.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from packager.verification.partition.coreml.candidate import Candidate, constant, shown, static
 
 SCALES, SIZES = 2, 3
-"""Inputs."""
+"""Indices of inputs."""
 IS_FACTOR = 1e-4
 """ReciprocalIsAFactorOfN in core/providers/utils.cc."""
 
@@ -77,7 +77,8 @@ def _scales(candidate: Candidate) -> Iterator[str]:
 
 
 def _divides(scale: float, size: int) -> bool:
-    """Not for 1: ONNX Runtime leaves what is scaled down in one direction only."""
+    """Whether the size is divisible; not called for 1: ONNX Runtime ignores what is scaled down in one direction
+    only."""
     factor = 1 / scale if 0 < scale < 1 else 0
     return factor > 0 and abs(factor - round(factor)) < IS_FACTOR and size % round(factor) == 0
 

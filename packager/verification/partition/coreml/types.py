@@ -1,4 +1,4 @@
-"""What builders ask of element types: HasSupportedInputsImpl in builders/impl/*_op_builder.cc."""
+"""Requirements of builders on element types: HasSupportedInputsImpl in builders/impl/*_op_builder.cc."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Rules of the NNAPI provider for operators on single numbers, and along one axis.
+"""Rules of the NNAPI provider for elementwise operators, and for those along one axis.
 
 Written from the files that the table in operators.py names.
 """
@@ -87,7 +87,7 @@ def softmax(view: View) -> str:
 def softmax_types(view: View) -> str:
     if not quantized.is_quantized(view):
         return quantized.element(view, ("float",))
-    # NNAPI fixes what comes out: nn/common/operations/Softmax of Android's source.
+    # NNAPI fixes the scale of the output: nn/common/operations/Softmax of Android's source.
     return quantized.in_and_out(view) or quantized.required(view, view.unit.outputs[0], "the output", 1 / 256, 0)
 
 

@@ -1,7 +1,7 @@
 """Rules of the NNAPI provider, one row for each operator.
 
-Written from core/providers/nnapi/nnapi_builtin/builders/impl/ of ONNX Runtime 1.21, where `Rule.source` names the
-file. The library of 1.29 still has every text with which that code says why it leaves a node.
+Written from core/providers/nnapi/nnapi_builtin/builders/impl/ of ONNX Runtime 1.21, where `Rule.source` names the file.
+The library of 1.29 still contains every message with which that code explains why it leaves a node.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,15 +22,15 @@ def accepted(_: View) -> str:
 class Rule:
     source: str
     level: int = LEVEL_1
-    """the lowest feature level that has it"""
+    """the lowest feature level that supports it"""
     nchw_level: int = LEVEL_1
-    """the same when USE_NCHW is set"""
+    """the same if USE_NCHW is set"""
     since: int = 1
     """the first form of the operator that is taken"""
     ranks: tuple[int, int] = (0, 99)
-    """dimensions of input 0, from and to"""
+    """minimum and maximum dimensions of input 0"""
     types: Check = quantized.floats
-    """about the types of inputs and outputs, and how they are quantized"""
+    """check of the types of inputs and outputs, and of their quantization"""
     check: Check = accepted
 
 

@@ -1,4 +1,4 @@
-"""Says which nodes the NNAPI provider would take, in which partitions, and why it leaves the others.
+"""Predicts which nodes the NNAPI provider would take, in which partitions, and why it leaves the others.
 
 Written from nnapi_execution_provider.cc, builders/helper.cc and builders/impl/base_op_builder.cc of ONNX Runtime in
 core/providers/nnapi/nnapi_builtin/.
@@ -18,19 +18,20 @@ BY = "NNAPI provider of ONNX Runtime 1.29"
 NEWEST = 28
 """The newest form of an operator that is taken (GetMaxSupportedOpSet); ONNX Runtime 1.29 itself ends at 26."""
 STOPS = frozenset(("NonMaxSuppression",))
-"""Nothing behind these is taken (kDefaultPartitioningStopOps)."""
+"""Nothing after these is taken (kDefaultPartitioningStopOps)."""
 JUST_COPIES = frozenset(("Reshape", "Flatten", "Identity"))
 """Not worth a partition of their own (IsValidSupportedNodeGroup)."""
 ONLY_INSIDE = frozenset(("Transpose", "Resize", "Concat", "MaxPool"))
-"""With uint8 numbers taken only behind nodes of the same partition: from them come scale and zero point."""
+"""Taken for uint8 numbers only after nodes of the same partition, which provide scale and zero point."""
 
 
 def predict(graph: Graph, *, feature_level: int = 31, use_nchw: bool = False) -> Prediction:
-    """What NNAPI takes of `graph` on a device of `feature_level`: 27 (Android 8.1) to 31 (Android 12 and later).
+    """Predicts which nodes of `graph` NNAPI takes on a device of `feature_level`: 27 (Android 8.1) to 31 (Android 12
+    and later).
 
-    `graph` is one that ONNX Runtime saved after its basic rewrites, as it gives each operator DequantizeLinear nodes of
-    its own. What USE_FP16, CPU_DISABLED and CPU_ONLY say makes no difference. Without `use_nchw` ONNX Runtime rewrites
-    what is taken to NHWC and asks again; pairs of Transposes that this removes can join partitions that are two here.
+    `graph` is one that ONNX Runtime saved after its basic rewrites, because these give each operator DequantizeLinear
+    nodes of its own. USE_FP16, CPU_DISABLED and CPU_ONLY make no difference. Without `use_nchw` ONNX Runtime rewrites
+    the taken nodes to NHWC and asks again; pairs of Transposes that this removes can join partitions that are two here.
     """
     edges = Edges(graph)
     units = node_units(graph, edges)
@@ -56,7 +57,7 @@ def predict(graph: Graph, *, feature_level: int = 31, use_nchw: bool = False) ->
 
 
 def _refused(units: Sequence[NodeUnit], edges: Edges, *, feature_level: int, use_nchw: bool) -> Mapping[str, str]:
-    """Target of a unit that is left whatever is around it -> why."""
+    """Target of a unit that is left in any surroundings -> why."""
     behind_stop = _behind_stops(edges)
     found: dict[str, str] = {}
     for unit in units:
@@ -82,7 +83,7 @@ def why_not(view: View) -> str:
 
 
 def _shapes(view: View) -> str:
-    """HasSupportedInputOutputs in base_op_builder.cc; of outputs no shape is asked."""
+    """HasSupportedInputOutputs in base_op_builder.cc; it does not check the shapes of outputs."""
     for index, port in enumerate(view.unit.inputs):
         if not port.value:
             continue
@@ -97,7 +98,7 @@ def _shapes(view: View) -> str:
 
 
 def _form(rule: Rule, view: View) -> str:
-    if 0 < view.since < rule.since:  # 0 where the file does not say
+    if 0 < view.since < rule.since:  # 0 if the file does not say
         return f"the form of operator set {view.since} is older than {rule.since}"
     return f"the form of operator set {view.since} is newer than {NEWEST}" if view.since > NEWEST else ""
 
@@ -121,7 +122,7 @@ def _behind_stops(edges: Edges) -> Mapping[str, str]:
 
 
 def _outside(unit: NodeUnit, made: Set[str], graph: Graph) -> str:
-    """The uint8 input that keeps `unit` out of a partition that makes `made`, or empty."""
+    """The uint8 input that keeps `unit` out of a partition that computes `made`, or empty."""
     node = unit.target
     if unit.is_group or node.op not in ONLY_INSIDE or graph.value(node.inputs[0]).element != "uint8":
         return ""

@@ -17,17 +17,17 @@ SINGLE = frozenset(
 GROUPS = frozenset("Conv Resize AveragePool Add Mul Transpose Reshape Softmax Concat Gemm MatMul".split())
 """Operators that are taken together with the QuantizeLinear and DequantizeLinear nodes around them."""
 WITH_WEIGHT = frozenset("Conv QLinearConv Gemm MatMul QLinearMatMul".split())
-"""Their second input may be int8."""
+"""Operators whose second input may be int8."""
 MATMULS = frozenset(("MatMul", "QLinearMatMul"))
 
 
 def is_quantized(view: View) -> bool:
-    """GetQuantizedOpType in helper.cc knows it."""
+    """Whether GetQuantizedOpType in helper.cc knows it."""
     return view.op in (GROUPS if view.unit.is_group else SINGLE)
 
 
 def ports(view: View, *, inputs: tuple[int, ...] = (), outputs: tuple[int, ...] = ()) -> str:
-    """Why quantized inputs and outputs would not do, or empty (IsQuantizedIOSupported)."""
+    """Why quantized inputs and outputs are not supported, or empty (IsQuantizedIOSupported)."""
     for index in inputs:
         if index >= len(view.unit.inputs):
             return f"input {index} is missing"
@@ -41,7 +41,7 @@ def ports(view: View, *, inputs: tuple[int, ...] = (), outputs: tuple[int, ...] 
 
 
 def two_inputs(view: View) -> str:
-    """Why the types of two quantized inputs would not do, or empty (HasValidBinaryOpQuantizedInputTypes)."""
+    """Why the types of two quantized inputs are not supported, or empty (HasValidBinaryOpQuantizedInputTypes)."""
     first, second = view.input(0).element, view.input(1).element
     if first != "uint8":
         return f"quantized input 0 is {first}, not uint8"
@@ -53,7 +53,7 @@ def two_inputs(view: View) -> str:
 
 
 def required(view: View, port: Port, what: str, scale: float, zero_point: int) -> str:
-    """Why `port` has not the one scale and zero point that would do, or empty (HasRequiredScaleAndZeroPoint)."""
+    """Why `port` lacks the required scale and zero point, or empty (HasRequiredScaleAndZeroPoint)."""
     found = view.scale(port)
     if found is None or view.zero_point(port) is None:
         return f"scale and zero point of {what} are not constant"
@@ -105,7 +105,7 @@ def _int8_weight(view: View, weight: Value, scale: Value, zero_point: Value | No
 
 
 def _count(value: Value) -> int:
-    """Numbers in a scale or zero point; ONNX Runtime looks at the first dimension only."""
+    """Numbers in a scale or zero point; ONNX Runtime uses the first dimension only."""
     return value.sizes[0] if value.sizes else 1
 
 
@@ -135,7 +135,7 @@ def element(view: View, wanted: tuple[str, ...]) -> str:
 
 
 def element_or_quantized(wanted: tuple[str, ...], when_quantized: Callable[[View], str]) -> Callable[[View], str]:
-    """Types of an operator that is taken both ways."""
+    """Type check of an operator that is taken both as float and quantized."""
 
     def types(view: View) -> str:
         return when_quantized(view) if is_quantized(view) else element(view, wanted)

@@ -1,4 +1,4 @@
-"""Rules of the NNAPI provider for operators that move numbers about.
+"""Rules of the NNAPI provider for operators that move numbers.
 
 Written from the files that the table in operators.py names.
 """

@@ -1,4 +1,4 @@
-"""What a rule of the NNAPI provider looks at: one unit of a graph, with its values at hand."""
+"""A unit of a graph with its values, in the form that the rules of the NNAPI provider need."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -9,7 +9,7 @@ from packager.verification.partition.node_units import NodeUnit, Port, number
 LEVEL_1, LEVEL_2, LEVEL_3, LEVEL_4 = 27, 28, 29, 30
 """Feature levels of NNAPI; they are API levels up to Android 11."""
 DOES_NOT_LOAD = "; with NNAPI switched on the model does not load at all"
-"""Ends reasons to leave a node at which ONNX Runtime 1.29 gives up instead of leaving it."""
+"""Ending of reasons to leave a node at which ONNX Runtime 1.29 fails instead of leaving it."""
 Default = TypeVar("Default", int, float, str, tuple[int, ...])
 
 
@@ -31,7 +31,7 @@ class View:
 
     @property
     def kind(self) -> str:
-        """The operator, with QDQ before it when nodes that quantize and dequantize belong to the unit."""
+        """The operator, with the prefix QDQ if nodes that quantize and dequantize belong to the unit."""
         return f"QDQ {self.op}" if self.unit.is_group else self.op
 
     def attribute(self, name: str, default: Default) -> Default:
@@ -39,7 +39,7 @@ class View:
         return given if isinstance(given, type(default)) else default
 
     def count(self) -> int:
-        """Inputs, those left out in the middle included."""
+        """Number of inputs, including omitted ones in the middle."""
         return len(self.unit.inputs)
 
     def has(self, index: int) -> bool:
@@ -49,23 +49,24 @@ class View:
         return self.graph.value(self.unit.inputs[index].value) if index < len(self.unit.inputs) else Value(name="")
 
     def sizes(self, index: int) -> tuple[int, ...]:
-        """Shape of an input; that it is known was checked before."""
+        """Shape of an input; an earlier check ensures that it is known."""
         return self.input(index).sizes or ()
 
     def rank(self, index: int = 0) -> int:
         return len(self.sizes(index))
 
     def integers(self, index: int) -> tuple[int, ...] | None:
-        """Numbers of a constant input; None when they were not read."""
+        """Numbers of a constant input; None if they were not read."""
         array = self.input(index).constant
         return None if array is None else tuple(int(each) for each in array.reshape(-1))
 
     def scale(self, port: Port) -> float | None:
-        """The scale of a quantized input or output; None when it is not constant."""
+        """The scale of a quantized input or output; None if it is not constant."""
         return number(self.graph.value(port.quantization.scale)) if port.quantization else None
 
     def zero_point(self, port: Port) -> int | None:
-        """The zero point of a quantized input or output, the provider reads it as unsigned; None when not constant."""
+        """The zero point of a quantized input or output, which the provider reads as unsigned; None if it is not
+        constant."""
         if not port.quantization:
             return None
         if not port.quantization.zero_point:
