@@ -20,9 +20,9 @@ LAYERS = (
     ("config", "release"),
     ("compile", "contract", "runners", "samples", "targets"),
     ("environments", "models", "xcframework"),
-    ("processes", "quantizers", "vectors"),
+    ("processes", "quantizers", "render", "vectors"),
     ("files", "rewriting", "session"),
-    ("graph", "providers", "render"),
+    ("graph", "providers"),
     ("__init__", "core"),
 )
 """From the top down. A module imports those below its line, and within its own folder, never its neighbours."""
