@@ -25,9 +25,9 @@ def test_it_is_within_where_numpy_says_so(data: st.DataObject, rtol: float, atol
     assert bool(found.failure) == (found.max_share > 1) == bool(found.count)
 
 
-@pytest.mark.parametrize("piece", [1, 3, 1 << 20])
-def test_pieces_change_nothing(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allclose, "PIECE", piece)
+@pytest.mark.parametrize("chunk", [1, 3, 1 << 20])
+def test_chunks_change_nothing(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allclose, "CHUNK_ELEMENTS", chunk)
     expected = numpy.linspace(-1, 1, 10, dtype="f").reshape(2, 5)
     actual = expected.copy()
     actual[1, 2] += 0.25

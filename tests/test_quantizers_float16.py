@@ -139,7 +139,7 @@ def test_nan_in_a_weight_is_refused_by_name() -> None:
     broken = weight(16, 32)
     broken[1, 1] = numpy.nan
     model = onnx_model(TWO, weights={"w": broken, "v": weight(16, 32)})
-    with pytest.raises(ModelError, match="'w' has NaN"):
+    with pytest.raises(ModelError, match="'w' contains NaN"):
         outcome(model, Float16())
 
 
