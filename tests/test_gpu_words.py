@@ -94,7 +94,7 @@ def test_why_there_is_no_gpu(facts: Facts, words: str, end: str) -> None:
 
 def test_a_driver_that_is_too_old_for_cuda_13_is_named_with_its_release() -> None:
     found = nvidia.lacks_driver_for_cuda_13(replace(WHOLE, cuda=12040, release="550.54"))
-    assert found.startswith("NVIDIA driver 550.54 knows CUDA 12.4, ")
+    assert found.startswith("NVIDIA driver 550.54 supports CUDA 12.4, ")
     assert found.endswith("needs 13.0: install driver 580 or later")
     assert nvidia.lacks_driver_for_cuda_13(replace(WHOLE, cuda=12090, release="")).startswith("NVIDIA driver knows")
     assert nvidia.lacks_driver_for_cuda_13(replace(WHOLE, cuda=13010)) == ""
@@ -104,7 +104,7 @@ def test_a_driver_that_is_too_old_for_cuda_13_is_named_with_its_release() -> Non
     ("packages", "words"),
     [
         (("", ""), f"has no onnxruntime-gpu: {INSTALL}onnxruntime-gpu=={WANTED}`"),
-        (("1.31.1", ""), "has onnxruntime 1.31.1, which is for processors alone: onnxruntime cannot stay beside it"),
+        (("1.31.1", ""), "has onnxruntime 1.31.1, which supports CPUs only: onnxruntime cannot stay beside it"),
         (("1.31.1", WANTED), f"overwrite each other's files: uninstall both there, then {INSTALL}onnxruntime-gpu=="),
         (("", "1.20.0"), f"has onnxruntime-gpu 1.20.0, and results are compared with those of {WANTED}: {INSTALL}"),
     ],
@@ -362,7 +362,7 @@ def test_the_program_that_looks_sees_the_driver_and_its_gpu(tmp_path: Path, monk
     gpu.driver(tmp_path / "old", version=12080, count=0)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "old"))
     assert "sees no GPU" in nvidia.lacks_gpu(probed("c"))
-    assert "580.95.05 knows CUDA 12.8" in nvidia.lacks_driver_for_cuda_13(probed("c"))
+    assert "580.95.05 supports CUDA 12.8" in nvidia.lacks_driver_for_cuda_13(probed("c"))
 
 
 @pytest.mark.processes

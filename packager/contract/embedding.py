@@ -1,4 +1,4 @@
-"""Outputs that are a point in a space where near means alike."""
+"""The kind `embedding`: a vector whose distance to others measures similarity."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Embedding:
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["embedding"] = "embedding"
-    """what the output is"""
+    """kind of the output"""
 
     def within(self, folder: Path) -> Self:
         return self

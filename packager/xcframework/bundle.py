@@ -1,4 +1,4 @@
-"""Checks of a framework around its code: Info.plist, the layout of its folder, headers and modules."""
+"""Checks of a framework's bundle: Info.plist, folder layout, headers and modules."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ REFUSALS = "ITMS-90530, ITMS-90360, ITMS-90208"
 
 
 def read_info(each: Slice) -> tuple[Mapping[str, Any], list[Finding]]:
-    """The framework's Info.plist and what is wrong with its place; empty for a library without a framework."""
+    """The framework's Info.plist and findings about its place; empty for a library without a framework."""
     if not each.is_framework:
         return {}, []
     path = info_path(each)
@@ -33,7 +33,7 @@ def info_path(each: Slice) -> Path:
 
 
 def minimum_os(document: Mapping[str, Any]) -> str:
-    """The oldest system that Info.plist names; empty when it names none that is a version."""
+    """The oldest system in Info.plist; empty without a valid version."""
     values = [str(document.get(key, "")) for key in MINIMUM_KEYS]
     return next((value for value in values if VERSION.fullmatch(value)), "")
 
@@ -57,7 +57,7 @@ def check(each: Slice, document: Mapping[str, Any], *, is_static: bool) -> Itera
 
 
 def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
-    """What the App Store reads in every framework of an app, of static ones that Xcode embeds, too."""
+    """Keys that the App Store checks in every framework of an app, including embedded static ones."""
     name = each.identifier
     identifier, executable = str(document.get("CFBundleIdentifier", "")), document.get("CFBundleExecutable")
     if not IDENTIFIER.fullmatch(identifier):
@@ -89,7 +89,7 @@ def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
     if not minimum_os(document):
         value = next((document[key] for key in MINIMUM_KEYS if key in document), None)
         found = "is missing" if value is None else f"is {value!r}, which is no version"
-        # Catalyst and macOS apps are not what the App Store checks by this key.
+        # The App Store does not check this key for Catalyst and macOS apps.
         severity = warning if each.is_desktop else error
         yield severity(
             "minimum-os-missing",
@@ -111,7 +111,7 @@ def _flat_layout(each: Slice) -> Iterator[Finding]:
 
 
 def _desktop_layout(each: Slice) -> Iterator[Finding]:
-    """Versions/A holds everything, Versions/Current and the names at the top are links."""
+    """Versions/A holds all files; Versions/Current and the top-level names are links."""
     versions = each.bundle / "Versions"
     if not (versions / "A").is_dir():
         yield error(

@@ -1,4 +1,4 @@
-"""Checks of the machine code in a slice against what is said about it."""
+"""Checks of a slice's machine code against its metadata."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,11 +7,11 @@ from packager.xcframework.layout import Slice, version_key
 from packager.xcframework.macho import Code
 
 FIRST_ARM64_SIMULATOR = (14, 0, 0)
-"""Compilers write this for anything older: no simulator ran on Apple's processors before."""
+"""compilers raise older targets to this version: no earlier simulator ran on Apple's processors"""
 
 
 def check(each: Slice, pieces: Sequence[Code], minimum_os: str) -> Iterator[Finding]:
-    """`minimum_os` is what the framework's Info.plist says, or empty."""
+    """Findings about the code; `minimum_os` is that of the framework's Info.plist, or empty."""
     yield from _architectures(each, pieces)
     yield from _platforms(each, pieces)
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Checks of an .xcframework as a whole: what is listed, what is there, and for whom."""
+"""Checks of an .xcframework as a whole: listed files, existing files, and platforms."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -55,7 +55,7 @@ def _presence(each: Slice) -> Iterator[Finding]:
 
 
 def _doubles(slices: Sequence[Slice]) -> Iterator[Finding]:
-    """Xcode takes the slice for a platform: two for one platform leave it no choice that it would make."""
+    """Two slices for one platform, between which Xcode cannot choose."""
     seen: dict[tuple[str, str], str] = {}
     for each in slices:
         other = seen.setdefault((each.platform, each.variant), each.identifier)

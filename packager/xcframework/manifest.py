@@ -1,4 +1,4 @@
-"""Checks of a slice's privacy manifest against what its code calls for."""
+"""Checks of a slice's privacy manifest against the APIs that its code uses."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ UPLOAD = "_OBJC_CLASS_$_NSURLSession"
 
 
 def accesses(pieces: Sequence[Code]) -> tuple[Access, ...]:
-    """What the code for any of the processors calls for."""
+    """Required-reason APIs used by the code for any of the architectures."""
     return audit(name for piece in pieces for name in piece.undefined)
 
 
@@ -38,7 +38,7 @@ def check(each: Slice, pieces: Sequence[Code]) -> Iterator[Finding]:
 
 
 def manifest_path(each: Slice) -> Path | None:
-    """The privacy manifest of a slice: at the top of a framework, in Resources on a Mac, beside a plain library."""
+    """Privacy manifest of a slice: at the top of a framework, in Resources on macOS, beside a plain library."""
     if not each.is_framework:
         places = [each.folder / FILE_NAME]
     elif each.is_desktop:
