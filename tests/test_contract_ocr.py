@@ -169,11 +169,11 @@ def test_alphabets_that_cannot_be_are_refused() -> None:
     assert "'character'" in raised.value.hint
     with pytest.raises(ConfigError, match="metadata has no 'character'"):
         Reader(NAMED, 1, 5, 8, metadata={})
-    with pytest.raises(ConfigError, match="metadata 'character':2: no symbol"):
+    with pytest.raises(ConfigError, match="metadata 'character':2: the line is empty"):
         Reader(NAMED, 1, 5, 4, metadata={"character": "a\n\nb"})
     with pytest.raises(ValueError, match="'alphabet' is missing"):
         Text()
-    with pytest.raises(ValueError, match="say the same"):
+    with pytest.raises(ValueError, match="exclude each other"):
         Text(alphabet=Path("a"), alphabet_metadata="character")
 
 

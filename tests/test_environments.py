@@ -151,7 +151,7 @@ def test_a_package_with_another_hash_is_refused_by_pip_itself(tmp_path: Path) ->
     folder = folder_for("thing", [])
     with pytest.raises(ToolError, match=r"does not match the hash in lock\.txt") as error:
         make_once(folder, lambda made: install_locked(lock, made))
-    assert "do not use them" in error.value.hint
+    assert "do not use the package" in error.value.hint
     assert list(folder.parent.iterdir()) == []
 
 

@@ -176,7 +176,7 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_a_way_out(
     error = refusal(tmp_path)
     assert error.message.startswith(f"cannot download {url}: ")
     assert "refused" in error.message
-    assert error.hint.endswith("download it elsewhere and name the file: mobpack runtime xcframework FILE.zip")
+    assert error.hint.endswith("download it elsewhere and run: mobpack runtime xcframework FILE.zip")
     assert error.EXIT_CODE == 4
     assert not (tmp_path / "out.xcframework").exists()
 

@@ -88,7 +88,7 @@ class Arm64:
                 [*_command(folder, self.cpu), "-c", "import numpy, onnxruntime"],
                 what="trying out ONNX Runtime for arm64",
                 environment={**_variables(folder, runtime), "PYTHONDONTWRITEBYTECODE": ""},
-                hint="run `mobpack doctor --install arm64` again; if it fails again, please report it",
+                hint="run `mobpack doctor --install arm64` again; if it fails again, report it",
             )
 
 

@@ -129,5 +129,5 @@ def try_out(name: str, program: str, variables: Mapping[str, str]) -> None:
         [*isolated_command(), "-c", program],
         what=f"trying out the environment {name}",
         environment=variables,
-        hint=f"run `mobpack doctor --install {name}` again; if it fails again, please report it",
+        hint=f"run `mobpack doctor --install {name}` again; if it fails again, report it",
     )

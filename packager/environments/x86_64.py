@@ -67,7 +67,7 @@ class OlderX86:
             [*self._command(folder), "-c", "import numpy, onnxruntime"],
             what="trying out ONNX Runtime on an emulated x86_64 processor",
             environment=self.variables(),
-            hint="run `mobpack doctor --install x86_64` again; if it fails again, please report it",
+            hint="run `mobpack doctor --install x86_64` again; if it fails again, report it",
         )
 
 

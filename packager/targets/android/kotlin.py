@@ -60,7 +60,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, 
         what="the Kotlin compiler",
         cwd=work,
         environment={"LC_ALL": "C.UTF-8"},
-        hint="this is a fault of mobpack's: please report it with the output of `mobpack inspect`",
+        hint="report this as a bug, with the output of `mobpack inspect`",
     )
     classes = work / "classes"
     return write_zip(
