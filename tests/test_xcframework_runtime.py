@@ -155,7 +155,7 @@ def test_what_no_app_for_iphones_can_have_is_refused_with_its_findings(root: Pat
     with pytest.raises(ToolError) as refused:
         load(root, store)
     assert "ios-arm64: Info.plist promises 15.1; its code for arm64 needs 16.0" in refused.value.message
-    assert "ios-arm64_x86_64-simulator: apps would look for it as /somewhere/else" in refused.value.message
+    assert "ios-arm64_x86_64-simulator: its install name is /somewhere/else" in refused.value.message
 
 
 def test_errors_of_other_systems_are_notes(root: Path, store: Store) -> None:

@@ -23,8 +23,8 @@ LOWEST = -3.4028234663852886e38
 class Classes:
     """One score for each class: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
 
-    The graph gives all of them after the activation, as float [n]. An app gets the best `top_k` of those that are not
-    below `threshold`, best first, of equal ones the lower index first. A score that is not a number is never above.
+    The graph returns all of them after the activation, as float [n]. Apps get the best `top_k` of those that are not
+    below `threshold`, best first, ties by index. NaN is always below.
     """
 
     KIND: ClassVar[str] = "classes"

@@ -17,9 +17,8 @@ from packager.core.strict_tables import STRICT
 class Embedding:
     """One vector: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
 
-    The graph divides it by its length, the root of the sum of its squares; one of zeros stays as it is. That is
-    torch.nn.functional.normalize for all that is longer than 1e-12. The dot product of two of them is the cosine of
-    the angle between them.
+    The graph divides it by its Euclidean norm; a zero vector stays unchanged. This equals torch.nn.functional.normalize
+    for norms above 1e-12. The dot product of two such vectors is the cosine of their angle.
     """
 
     KIND: ClassVar[str] = "embedding"

@@ -19,9 +19,8 @@ from packager.core.strict_tables import STRICT
 class Text:
     """Scores of a model trained with CTC: `[1, steps, n]`, `[steps, 1, n]` or `[steps, n]`, including a blank.
 
-    The graph takes the best symbol of each step (of equal ones the first), leaves out those that repeat the step
-    before, then blanks: what PyTorch's tutorials call the greedy decoder. The score of a symbol is that of the first
-    of its steps.
+    Greedy decoding, as in PyTorch's tutorials: the graph takes the best symbol of each step (of equal ones the first),
+    then drops repetitions of the previous step, then blanks. The score of a symbol is that of its first step.
     """
 
     KIND: ClassVar[str] = "text"

@@ -93,9 +93,9 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
         root = folder.only(path)
         sha256 = ""
     found = lint(root)
-    said = path if path.is_file() else root
+    origin = path if path.is_file() else root
     phones = [each for each in found.slices if each.platform == "ios" and each.variant in ("", "simulator")]
-    _refuse(said, found, phones)
+    _refuse(origin, found, phones)
     contents = [facts(each, found.code[each.identifier]) for each in phones]
     pieces = [piece for each in phones for piece in found.code[each.identifier]]
     phone = [piece for each in phones if each.is_phone for piece in found.code[each.identifier]]
@@ -103,7 +103,7 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     return OwnFramework(
         folder=root,
         sha256=sha256 or folder.digest(root),
-        version=_one_version(said, contents),
+        version=_one_version(origin, contents),
         architectures={each.identifier: each.architectures for each in found.slices},
         minimum_os=_minimum_os(phone),
         linkage="dynamic" if any(piece.kind == "dynamic" for piece in phone) else "static",
@@ -117,20 +117,20 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     )
 
 
-def _refuse(said: Path, found: Inspected, phones: Sequence[Slice]) -> None:
+def _refuse(origin: Path, found: Inspected, phones: Sequence[Slice]) -> None:
     """Raises ToolError for errors that affect iPhone apps: those of the whole, or of their slices."""
     mine = {"", *(each.identifier for each in phones)}
     if errors := [each for each in found.errors if each.slice in mine]:
         raise ToolError(
-            f"runtime {said}: iPhone apps cannot use it:\n" + "\n".join(map(_in_words, errors)),
-            hint=f"{errors[0].remedy}; mobpack runtime lint {shlex.quote(str(said))} shows all findings",
+            f"runtime {origin}: iPhone apps cannot use it:\n" + "\n".join(map(_in_words, errors)),
+            hint=f"{errors[0].remedy}; mobpack runtime lint {shlex.quote(str(origin))} shows all findings",
         )
     for each in phones:
         for piece in found.code[each.identifier]:
             if ENTRY not in piece.exports:
                 raise ToolError(
-                    f"runtime {said}: {each.identifier} has no OrtGetApiBase for {piece.architecture}",
-                    hint="use an .xcframework made by ONNX Runtime's build_apple_framework.py",
+                    f"runtime {origin}: {each.identifier} has no OrtGetApiBase for {piece.architecture}",
+                    hint="use an .xcframework that build_apple_framework.py of ONNX Runtime has made",
                 )
 
 
@@ -192,11 +192,11 @@ def _has_c_module(each: Slice) -> bool:
     return any(HEADER in path.read_text(encoding="utf-8", errors="replace") for path in maps)
 
 
-def _one_version(said: Path, contents: Sequence[Facts]) -> str:
+def _one_version(origin: Path, contents: Sequence[Facts]) -> str:
     versions = {version for each in contents for version in each.versions}
     if len(versions) != 1 or versions == {""}:
         found = ", ".join(sorted(version or "none" for version in versions))
-        raise ToolError(f"runtime {said}: its slices and headers must have one version, found {found}", hint=REBUILD)
+        raise ToolError(f"runtime {origin}: its slices and headers must have one version, found {found}", hint=REBUILD)
     return versions.pop()
 
 

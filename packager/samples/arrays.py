@@ -51,7 +51,7 @@ def unread(files: Files, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
 
 def _opened(path: Path, inputs: tuple[TensorSpec, ...], open_files: ExitStack) -> Found:
     size_bytes = size_of(path)
-    with npy.damage_told(str(path)):
+    with npy.damage_reported(str(path)):
         file = open_files.enter_context(opened(path))
         if path.suffix.lower() == ".npy":
             array = npy.opened(file, str(path), size_bytes)

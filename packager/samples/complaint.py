@@ -49,17 +49,17 @@ class Complaint:
 def complaint(text: str) -> Complaint:
     found = NODE.search(text)
     declared = DECLARED.search(text)
-    said = SOURCE.sub("", NODE.sub("", text.partition("Status Message:")[2] or text))
-    bound = BOUND.search(said)
+    message = SOURCE.sub("", NODE.sub("", text.partition("Status Message:")[2] or text))
+    bound = BOUND.search(message)
     return Complaint(
         text=text,
         node=int(found.group(1)) if found else None,
         declared=tuple((declared.group(1), int(axis), int(size)) for axis, size in WANTED.findall(text))
         if declared
         else (),
-        is_index=any(words in said for words in OUT_OF_RANGE),
+        is_index=any(words in message for words in OUT_OF_RANGE),
         bound=int(bound.group(1)) if bound else None,
-        sequence=tuple(int(each) for each in NUMBER.findall(said) if 0 < int(each) <= MAX_SIZE),
+        sequence=tuple(int(each) for each in NUMBER.findall(message) if 0 < int(each) <= MAX_SIZE),
     )
 
 

@@ -74,7 +74,7 @@ class Npy:
                 f"{self.where}: one sample takes {size_bytes >> 20} MiB, more than the {MAX_BYTES >> 20} allowed",
                 hint="stack samples along a new first axis: they are read one at a time",
             )
-        with damage_told(self.where):
+        with damage_reported(self.where):
             self.stream.seek(self.start + number * size_bytes)
             content = self.stream.read(size_bytes)
         if len(content) != size_bytes:
@@ -89,7 +89,7 @@ def opened(stream: IO[bytes], where: str, size_bytes: int) -> Npy:
     """
     import numpy.lib.format as npy
 
-    with damage_told(where, HEADER_DAMAGE):
+    with damage_reported(where, HEADER_DAMAGE):
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, is_column_major, dtype = read(stream)
@@ -106,7 +106,7 @@ def opened(stream: IO[bytes], where: str, size_bytes: int) -> Npy:
 
 
 @contextmanager
-def damage_told(where: str, damage: tuple[type[Exception], ...] = DAMAGE) -> Iterator[None]:
+def damage_reported(where: str, damage: tuple[type[Exception], ...] = DAMAGE) -> Iterator[None]:
     """Converts errors from a damaged file to a ConfigError that names it."""
     try:
         yield

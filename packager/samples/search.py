@@ -160,61 +160,65 @@ class Search:
 
     def moves(self, tried: Tried) -> Iterator[Guess]:
         """Changes that may fix the failing node, the likeliest first."""
-        said, guess = tried.complaint, tried.guess
+        refusal, guess = tried.complaint, tried.guess
         names = [spec.name for spec in self.model.signature.inputs]
-        if said.declared:
+        if refusal.declared:
             wanted = {
                 key: size
-                for name, axis, size in said.declared
+                for name, axis, size in refusal.declared
                 if name in names and isinstance(key := guess.patterns[names.index(name)][axis], str)
             }
             yield guess.resized(wanted)
-        if said.node is None:
+        if refusal.node is None:
             return
-        if said.is_index:
-            yield from self.narrower(guess, said, said.node)
-        behind = self.flow.behind(self.flow.nodes[said.node].input)
-        yield from self.resized(guess, said, behind)
-        yield from self.resized(split(guess, [names.index(name) for name in behind]), said, behind)
+        if refusal.is_index:
+            yield from self.narrower(guess, refusal, refusal.node)
+        behind = self.flow.behind(self.flow.nodes[refusal.node].input)
+        yield from self.resized(guess, refusal, behind)
+        yield from self.resized(split(guess, [names.index(name) for name in behind]), refusal, behind)
         yield from self.ranged(guess, behind)
 
-    def narrower(self, guess: Guess, said: Complaint, node: int) -> Iterator[Guess]:
+    def narrower(self, guess: Guess, refusal: Complaint, node: int) -> Iterator[Guess]:
         """Lower limits for integers that are used as indices at the node."""
         proto = self.flow.nodes[node]
         ports = [index for index, _ in TABLES.get(proto.op_type, ((1, 0),))]
         indices = [proto.input[port] for port in ports if port < len(proto.input)]
         found = [name for name in self.flow.behind(indices, through_shapes=False) if name in self.integers()]
-        highest = 2 if said.bound is None else max(1, said.bound + 1)
+        highest = 2 if refusal.bound is None else max(1, refusal.bound + 1)
         for high in (highest >> halvings for halvings in range(highest.bit_length())):
             yield replace(guess, ranges={**guess.ranges, **dict.fromkeys(found, (0, high))})
 
-    def resized(self, guess: Guess, said: Complaint, behind: Sequence[str]) -> Iterator[Guess]:
+    def resized(self, guess: Guess, refusal: Complaint, behind: Sequence[str]) -> Iterator[Guess]:
         """Other sizes for the dynamic dimensions behind the node: those in the error, those that would make them match,
         then others; first for one dimension, then for several of an input."""
         keys = self.keys(guess, behind)
         single = list(dict.fromkeys((key,) for each in keys.values() for key in each))
         several = [tuple(key for key in each if guess.sizes[key] != 1) for each in keys.values()]
         several += [tuple(each[-2:]) for each in keys.values() if len(each) > 2]
-        sizes = (*said.numbers, *self.flow.constant_sizes(said.node), *CANDIDATE_SIZES)
+        sizes = (*refusal.numbers, *self.flow.constant_sizes(refusal.node), *CANDIDATE_SIZES)
         yield from _with_sizes(guess, single, sizes)
-        yield from self.extrapolated(guess, said)
+        yield from self.extrapolated(guess, refusal)
         yield from _with_sizes(guess, single, LARGE_SIZES)
         yield from _with_sizes(guess, [each for each in dict.fromkeys(several) if len(each) > 1], sizes)
-        for one, other in permutations(said.numbers, 2):
+        for one, other in permutations(refusal.numbers, 2):
             for key in {key: None for each in keys.values() for key in each}:
                 yield guess.resized({key: guess.sizes[key] * other // one or 1})
 
-    def extrapolated(self, guess: Guess, said: Complaint) -> Iterator[Guess]:
+    def extrapolated(self, guess: Guess, refusal: Complaint) -> Iterator[Guess]:
         """Sizes of one dimension that turn a number in the error into another of its numbers, or into a quotient of
         two. The relation is known from a guess that differs in that dimension only."""
-        pairs = permutations(said.numbers, 2)
-        targets = dict.fromkeys((*said.numbers, *(one // other for one, other in pairs if one % other == 0)))
+        pairs = permutations(refusal.numbers, 2)
+        targets = dict.fromkeys((*refusal.numbers, *(one // other for one, other in pairs if one % other == 0)))
         for tried in list(self.tried.values()):
             key = _only_difference(guess, tried.guess)
-            if not key or tried.complaint.node != said.node or len(tried.complaint.sequence) != len(said.sequence):
+            if (
+                not key
+                or tried.complaint.node != refusal.node
+                or len(tried.complaint.sequence) != len(refusal.sequence)
+            ):
                 continue
             step = tried.guess.sizes[key] - guess.sizes[key]
-            for before, after in zip(said.sequence, tried.complaint.sequence, strict=True):
+            for before, after in zip(refusal.sequence, tried.complaint.sequence, strict=True):
                 for target in targets if after != before else ():
                     grown, rest = divmod((target - before) * step, after - before)
                     if rest == 0 and 0 < guess.sizes[key] + grown <= MAX_SIZE:
@@ -243,9 +247,9 @@ class Search:
         best = next(iter(self.tried.values()))
         for each in self.tried.values():
             best = each if self.is_later(best.complaint, each.complaint) else best
-        said = in_words(best.complaint, self.flow, self.model, best.guess.shapes)
+        refusal = in_words(best.complaint, self.flow, self.model, best.guess.shapes)
         return ModelError(
-            f"the original model '{self.model.name}' runs on none of the random inputs that were tried: {said}",
+            f"the original model '{self.model.name}' runs on none of the random inputs that were tried: {refusal}",
             hint=f"provide real inputs with [parity] samples, or fix the sizes in [model.{self.model.name}.shapes]",
         )
 

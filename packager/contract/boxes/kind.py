@@ -30,9 +30,9 @@ SCORE_THRESHOLD, REGION_THRESHOLD = 0.25, 0.6
 class Boxes:
     """Boxes, scores and classes, best first; ties in the model's order.
 
-    A box is there when its score is above `score-threshold`, its corners are finite numbers and a part of it lies in
-    the picture, to which it is cut. Of two boxes of a class that share more than `iou-threshold` of the area that
-    they cover together, the one with the lower score goes (ONNX NonMaxSuppression; torchvision.ops.nms).
+    A box counts if its score is above `score-threshold`, its corners are finite and part of it is in the picture, to
+    which it is clipped. Of two boxes of a class whose intersection over union is above `iou-threshold`, the one with
+    the lower score is dropped (ONNX NonMaxSuppression; torchvision.ops.nms).
     """
 
     KIND: ClassVar[str] = "boxes"

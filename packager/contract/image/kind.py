@@ -28,23 +28,24 @@ SAME = (0.0,), (1.0,)
 
 @dataclass(frozen=True, kw_only=True)
 class PictureInput:
-    """A picture of any size, in any order of channels, turned as EXIF says, becomes what the model takes.
+    """A picture of any size, channel order and EXIF orientation, converted to the model's input.
 
-    In this order: it is resized, turned upright, cut or filled, made grey, and last `(pixel * scale - mean) / std`.
-    Alpha is never read: pixels that carry it are premultiplied on phones, which is the picture over black.
+    The steps are, in this order: resize, rotate upright, crop or pad, convert to grey, `(pixel * scale - mean) / std`.
+    Alpha is never read: pixels with alpha are premultiplied on phones, which is the picture over black.
 
-    Pixel i of n reaches from i to i + 1, its centre is at i + 0.5. `bilinear` weighs with a triangle that reaches 1
-    pixel to both sides, `bicubic` with Catmull and Rom's cubic (a = -0.5) that reaches 2; where a picture gets smaller,
-    both are made as much wider. Weights of pixels outside the picture are left out, those inside are divided by their
-    sum. Rows, as they lie in memory, are resized first, then columns; both round to whole numbers 0 to 255, halves up.
-    This is what Pillow does (`src/libImaging/Resample.c`), and torchvision with its pictures. ONNX Runtime has float
-    weights where Pillow has double (`core/providers/cpu/tensor/upsample_antialias.h`): few values differ, by 1, hardly
-    ever by 2. As many as a third differ by 1 where Pillow resizes columns first: of pictures that lie on their side in
-    memory, and with Pillow 13 of tall ones. Bicubic values of hard edges differ by more then, as each pass cuts off
-    what leaves 0 to 255: in photos that get smaller by up to 5, in noise by 28.
-    Without `antialias` each pixel is made of the four around its centre and rounded once. OpenCV's INTER_LINEAR rounds
-    its weights, too: values differ by at most 1. `nearest` takes the pixel in which the centre lies: Pillow's NEAREST.
-    A picture without pixels is an error of ONNX Runtime's.
+    Pixel i of n covers i to i + 1, with its centre at i + 0.5. `bilinear` weights with a triangle that extends 1 pixel
+    to both sides, `bicubic` with Catmull and Rom's cubic (a = -0.5), which extends 2; both are widened by the factor by
+    which a picture shrinks. Weights of pixels outside the picture are dropped, the others are divided by their sum.
+    Rows, in memory order, are resized first, then columns; both round to integers from 0 to 255, halves up. Pillow
+    (`src/libImaging/Resample.c`), and torchvision on pictures, do the same. ONNX Runtime has float weights where Pillow
+    has double (`core/providers/cpu/tensor/upsample_antialias.h`): few values differ, by 1, rarely by 2. Up to a third
+    differ by 1 if Pillow resizes columns first: for pictures that are stored rotated, and with Pillow 13 for tall ones.
+    Bicubic values of hard edges then differ by more, because each pass clips to 0 to 255: by up to 5 in photos that
+    shrink, by 28 in noise.
+
+    Without `antialias`, each pixel is computed from the four around its centre and rounded once. OpenCV's INTER_LINEAR
+    also rounds its weights: values differ by at most 1. `nearest` takes the pixel that contains the centre, like
+    Pillow's NEAREST. For a picture without pixels, ONNX Runtime reports an error.
     """
 
     KIND: ClassVar[str] = "image"

@@ -24,14 +24,13 @@ MOST_CLASSES = 256
 class Mask:
     """One score for each class and place: `[1, n, h, w]`, `[1, h, w, n]`, or `[1, h, w]` of a model with one class.
 
-    Of several classes each place has the best (of equal ones the first) and its score. Of one class a place has its
-    score, and 1 where that is not below `threshold`.
+    With several classes, each place has its best class (of equal ones the first) and its score. With one class, each
+    place has its score, and class 1 if the score is not below `threshold`.
 
-    `size = "picture"`: as many places as the upright picture has pixels. Pixel x, whose centre is at x + 0.5, lies at
-    `(scale * (x + 0.5) + offset) * width of the mask / width of what the model sees` in the mask. There several
-    classes are read as they are (the place that it falls into), and one class is interpolated between the centres of
-    the four places around it, at borders between fewer. Pixels that the model has not seen, beside a crop, have class 0
-    and score 0.
+    With `size = "picture"`, the mask has the size of the upright picture. Pixel x, with its centre at x + 0.5, is at
+    `(scale * (x + 0.5) + offset) * width of the mask / width of the model's picture` in the mask. Several classes are
+    sampled at the place that contains this position; one class is interpolated between the centres of the four places
+    around it, of fewer at borders. Pixels that the model has not seen, outside a crop, have class 0 and score 0.
     """
 
     KIND: ClassVar[str] = "mask"
