@@ -202,9 +202,9 @@ def test_what_is_doubtful_about_a_runtime_is_noted(tmp_path: Path, store: Store)
     [
         ({"android": "gone.aar"}, ConfigError, r"gone\.aar: no such file"),
         ({"android": "model.onnx"}, ToolError, "not an .aar, or truncated"),
-        ({"android": "."}, ConfigError, "should hold one .aar, found bare.aar, full.aar, no-abi.aar, ort.aar"),
+        ({"android": "."}, ConfigError, "expected one .aar, found bare.aar, full.aar, no-abi.aar, ort.aar"),
         ({"android": "cut.zip"}, ToolError, "not a .zip, or truncated"),
-        ({"android": "empty.zip"}, ConfigError, r"empty\.zip: it should hold one \.aar, found none"),
+        ({"android": "empty.zip"}, ConfigError, r"empty\.zip: expected one \.aar, found none"),
         ({"android": "bare.aar"}, ConfigError, "its operator configuration is missing"),
         ({"android": "ort.aar", "config": "gone.config"}, ConfigError, r"gone\.config: No such file"),
         ({"android": "ort.aar", "config": "cut.zip"}, ConfigError, "not a line of an operator configuration"),
