@@ -225,7 +225,7 @@ class Planner:
 
     @cached_property
     def _inside(self) -> Inside:
-        """What all ONNX files have in the graph, so that providers can open the same one."""
+        """Weights that every ONNX file has in the graph, so that providers can open the same file."""
         needed = map(self.requirements, self.target.providers)
         return "parameters" if any(each.needs_parameters_inside for each in needed) else "nothing"
 

@@ -142,7 +142,7 @@ def test_class_never_hides_a_type_that_the_generated_files_use() -> None:
     [
         ({"providers": ("xnpack",)}, "unknown provider 'xnpack'|did you mean 'xnnpack'?"),
         ({"providers": ("cpu",)}, "unknown provider 'cpu'|leave it out: the CPU is always tried last"),
-        ({"providers": ("qnn", "qnn")}, "named twice"),
+        ({"providers": ("qnn", "qnn")}, "listed twice"),
         ({"group": "com.Example"}, "not a package name"),
         ({"group": "com.new"}, "not a package name"),
         ({"group": ""}, "not a package name"),

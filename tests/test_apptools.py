@@ -254,7 +254,7 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
     """Runs the shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere."""
     runtime, compiler = jvm.android_runtime(), kotlin.find_compiler()
     installed = write_apk(aar, folder / "app.apk", is_stored=True)
-    stand_ins = bionic.stand_ins(sorted(runtime.libraries.glob("*.so")))
+    stand_ins = bionic.shims(sorted(runtime.libraries.glob("*.so")))
     classpath = os.pathsep.join(map(str, [jar, jvm.fakes(), compiler.stdlib]))
     return subprocess.run(
         [

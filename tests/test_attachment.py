@@ -141,7 +141,7 @@ def test_functions_in_an_old_opset_are_refused(tmp_path: Path) -> None:
     net = onnx_model(
         "(float[1, 3] x) => (float[1, 3] y) { y = own.twice (x) }", opsets={"": 17, "own": 1}, functions=function
     )
-    with pytest.raises(ModelError, match="functions cannot be raised") as refused:
+    with pytest.raises(ModelError, match="functions cannot be converted") as refused:
         attached(tmp_path, {}, {"y": CLASSES}, net)
     assert "opset_version=18" in refused.value.hint
 
@@ -165,7 +165,7 @@ def test_two_inputs_of_the_same_constant_both_get_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [(1.5, "1.5 is no int64"), ((1, 2), "'value' has 2 numbers, the tensor 1")],
+    [(1.5, "1.5 is not a valid int64"), ((1, 2), "'value' has 2 numbers, but the tensor has 1")],
     ids=["fraction", "count"],
 )
 def test_constants_that_do_not_fit_are_refused(tmp_path: Path, value: Any, message: str) -> None:
@@ -199,7 +199,7 @@ def test_what_has_no_table_is_a_tensor(tmp_path: Path) -> None:
             "model.m.inputs.state: output 'logits' is float",
             "next state",
         ),
-        ({"state": STATE}, {"next": {"kind": "tensor"}}, "model.m.outputs.next: is a state already", "take out one"),
+        ({"state": STATE}, {"next": {"kind": "tensor"}}, "model.m.outputs.next: is already a state", "remove one"),
         ({"state": IMAGE}, {}, "model.m.inputs.state: ", ""),
     ],
 )

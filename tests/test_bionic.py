@@ -40,10 +40,10 @@ def test_both_ways_to_name_the_standard_streams_reach_the_process(probe: Path) -
 
 
 def test_stand_ins_are_built_once_for_the_same_binaries(probe: Path) -> None:
-    built = bionic.stand_ins([probe])
+    built = bionic.shims([probe])
     before = (built / "libc.so").stat().st_mtime_ns
 
-    assert bionic.stand_ins([probe]) == built
+    assert bionic.shims([probe]) == built
     assert (built / "libc.so").stat().st_mtime_ns == before
 
 
@@ -53,7 +53,7 @@ def test_a_name_that_glibc_does_not_have_is_reported(tmp_path: Path) -> None:
     binary = android_library(tmp_path, source, functions=["android_only"], objects=[])
 
     with pytest.raises(ToolError, match="undefined symbol: android_only"):
-        bionic.stand_ins([binary])
+        bionic.shims([binary])
 
 
 def test_a_library_without_a_stand_in_is_reported(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_a_library_without_a_stand_in_is_reported(tmp_path: Path) -> None:
     source.write_text("extern int vkCreate(void);\nint use(void) { return vkCreate(); }\n", encoding="utf-8")
     binary = android_library(tmp_path, source, functions=["vkCreate"], objects=[], library="libvulkan.so")
 
-    with pytest.raises(ToolError, match=r"need libvulkan\.so, which has no stand-in"):
-        bionic.stand_ins([binary])
+    with pytest.raises(ToolError, match=r"need libvulkan\.so, which has no shim"):
+        bionic.shims([binary])
 
 
 def test_onnxruntimes_libraries_are_the_published_ones_and_find_all_they_import(
@@ -70,7 +70,7 @@ def test_onnxruntimes_libraries_are_the_published_ones_and_find_all_they_import(
 ) -> None:
     libraries = sorted(onnxruntime_android.libraries.iterdir())
 
-    built = bionic.stand_ins(libraries)  # raises ToolError when a name is missing
+    built = bionic.shims(libraries)  # raises ToolError when a name is missing
 
     assert {path.name for path in built.iterdir()} == {"libandroid.so", "libc.so", "libdl.so", "liblog.so", "libm.so"}
     with zipfile.ZipFile(onnxruntime_android.aar) as archive:
@@ -121,5 +121,5 @@ def call(binary: Path, function: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         timeout=60,
-        env={"LD_LIBRARY_PATH": str(bionic.stand_ins([binary]))},
+        env={"LD_LIBRARY_PATH": str(bionic.shims([binary]))},
     )

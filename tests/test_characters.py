@@ -163,7 +163,7 @@ def test_a_project_in_persian_with_emoji_is_not_refused() -> None:
 def test_labels_with_one_are_refused_by_line(tmp_path: Path) -> None:
     path = tmp_path / "labels.txt"
     path.write_text("cat\nd\u200bog\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"labels\.txt:2: U\+200B \(zero width space\) cannot stand in a label"):
+    with pytest.raises(ConfigError, match=r"labels\.txt:2: U\+200B \(zero width space\) is not allowed in a label"):
         labels_for(path, 2)
     path.write_text(f"\ufeff{PERSIAN}\n{FAMILY}\n", encoding="utf-8")
     assert labels_for(path, 2) == (PERSIAN, FAMILY)

@@ -506,13 +506,13 @@ def test_a_map_may_be_smaller_than_what_the_model_sees() -> None:
         ({"format": "yolo", "max_boxes": 0}, "max-boxes 0"),
         ({"format": "yolo", "agnostic": True, "multi_label": True}, "contradict"),
         ({"format": "corners"}, "'scores' is missing"),
-        ({"format": "yolo", "scores": "s"}, "'scores' says nothing with format 'yolo'"),
-        ({"format": "yolo", "min_size": 5.0}, "'min-size' says nothing with format 'yolo'"),
-        ({"format": "yolo", "background": 0}, "'background' says nothing"),
-        ({"format": "rows", "iou_threshold": 0.4}, "'iou-threshold' says nothing"),
-        ({"format": "corners", "scores": "s", "classes": "c", "agnostic": True}, "'agnostic' says nothing"),
-        ({"format": "regions", "order": "xyxy"}, "'order' says nothing"),
-        ({"format": "regions", "unclip_ratio": -1.0}, "unclip-ratio is 0 at least"),
+        ({"format": "yolo", "scores": "s"}, "'scores' has no effect with format 'yolo'"),
+        ({"format": "yolo", "min_size": 5.0}, "'min-size' has no effect with format 'yolo'"),
+        ({"format": "yolo", "background": 0}, "'background' has no effect"),
+        ({"format": "rows", "iou_threshold": 0.4}, "'iou-threshold' has no effect"),
+        ({"format": "corners", "scores": "s", "classes": "c", "agnostic": True}, "'agnostic' has no effect"),
+        ({"format": "regions", "order": "xyxy"}, "'order' has no effect"),
+        ({"format": "regions", "unclip_ratio": -1.0}, "unclip-ratio must be at least 0"),
     ],
 )
 def test_keys_that_say_nothing_or_too_much_are_refused(keys: Mapping[str, Any], message: str) -> None:
@@ -538,9 +538,14 @@ def test_keys_that_say_nothing_or_too_much_are_refused(keys: Mapping[str, Any], 
             "3 classes",
         ),
         ({"format": "corners", "scores": "s", "classes": "c"}, (1, 20, 4), {"s": (1, 20), "c": (1, 9)}, "of 20 boxes"),
-        ({"format": "corners", "scores": "s", "background": 3}, (1, 20, 4), {"s": (1, 20, 3)}, "background 3 is none"),
+        (
+            {"format": "corners", "scores": "s", "background": 3},
+            (1, 20, 4),
+            {"s": (1, 20, 3)},
+            "background 3 is not one",
+        ),
         ({"format": "regions"}, (1, 2, 8, 8), {}, r"not \[1, 1, height, width\]"),
-        ({"format": "yolo", "image": "z"}, (1, 5, 20), {}, "image 'z' is no input"),
+        ({"format": "yolo", "image": "z"}, (1, 5, 20), {}, "image 'z' is not an input"),
     ],
 )
 def test_outputs_that_have_no_boxes_are_refused(
@@ -557,7 +562,7 @@ def test_as_many_labels_are_needed_as_there_are_classes(tmp_path: Path) -> None:
     assert Behind(Boxes(format="yolo", labels=Path("labels.txt")).within(tmp_path), 1, 7, 9).typed.labels == tuple(
         "abc"
     )
-    with pytest.raises(ConfigError, match="has 3 labels, the model 2 classes"):
+    with pytest.raises(ConfigError, match="has 3 labels, but the model has 2 classes"):
         Behind(Boxes(format="yolo", labels=path), 1, 6, 9)
 
 

@@ -143,7 +143,7 @@ def test_what_is_not_one_row_is_refused() -> None:
     for shape in ((1, 10, 2), (2, 10), (1, "n"), (1, 10, None), (), (1, 0)):
         with pytest.raises(ConfigError, match="not one row of classes"):
             Behind(Classes(activation="none"), *shape)
-    with pytest.raises(ConfigError, match=r"string \[1, 4\]: not numbers"):
+    with pytest.raises(ConfigError, match=r"string \[1, 4\]: not a numeric type"):
         Behind(Classes(activation="none"), 1, 4, element=ElementType.STRING)
     with pytest.raises(ConfigError, match="always 1"):
         Behind(Classes(activation="softmax"), 1, 1)
@@ -166,7 +166,7 @@ def test_nodes_have_names_that_say_that_a_contract_added_them() -> None:
     [
         ({"top_k": 0}, "top-k 0"),
         ({"threshold": float("nan")}, "threshold nan"),
-        ({"threshold": 1.5}, "threshold 1.5 is no probability"),
+        ({"threshold": 1.5}, "threshold 1.5 is not a probability"),
     ],
 )
 def test_keys_that_make_no_sense_are_refused(keys: Mapping[str, Any], message: str) -> None:
@@ -194,9 +194,9 @@ def test_only_an_end_of_a_line_parts_labels(tmp_path: Path) -> None:
 
 def test_as_many_labels_are_needed_as_there_are_classes(tmp_path: Path) -> None:
     path = labels_file(tmp_path, "a", "b")
-    with pytest.raises(ConfigError, match=r"labels\.txt has 2 labels, the model 3 classes: one is missing"):
+    with pytest.raises(ConfigError, match=r"labels\.txt has 2 labels, but the model has 3 classes: one is missing"):
         Behind(Classes(activation="none", labels=path), 1, 3)
-    with pytest.raises(ConfigError, match="has 2 labels, the model 5 classes: they have to be as many"):
+    with pytest.raises(ConfigError, match="has 2 labels, but the model has 5 classes: they have to be as many"):
         Behind(Classes(activation="none", labels=path), 1, 5)
 
 
@@ -387,13 +387,13 @@ def test_masks_that_cannot_be_are_refused(tmp_path: Path) -> None:
     for shape in ((1, 4), (3, 8, 8), (2, 1, 8, 8)):
         with pytest.raises(ConfigError, match=r"not \[1, classes, height, width\]"):
             Behind(Mask(size="model"), *shape)
-    with pytest.raises(ConfigError, match="300 is no number of classes from 1 to 256"):
+    with pytest.raises(ConfigError, match="the number of classes, 300, is not from 1 to 256"):
         Behind(Mask(size="model"), 1, 300, 512, 512)
     with pytest.raises(ConfigError, match="always 1"):
         Behind(Mask(size="model", activation="softmax"), 1, 1, 8, 8)
-    with pytest.raises(ConfigError, match="has 2 labels, the model 3 classes"):
+    with pytest.raises(ConfigError, match="has 2 labels, but the model has 3 classes"):
         Behind(Mask(size="model", labels=labels_file(tmp_path, "a", "b")), 1, 3, 4, 4)
-    with pytest.raises(ConfigError, match="image 'z' is no input with a picture"):
+    with pytest.raises(ConfigError, match="image 'z' is not an input with a picture"):
         Behind(Mask(image="z"), 1, 3, 4, 4, picture=True)
 
 

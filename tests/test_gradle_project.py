@@ -147,7 +147,7 @@ def test_a_failing_gradle_build_shows_what_gradle_said(tmp_path: Path, fake_grad
 
 def test_a_gradle_build_without_an_aar_is_an_error(tmp_path: Path, fake_gradle: Path) -> None:
     write_gradle(fake_gradle, "true")
-    with pytest.raises(ToolError, match=r"one -release\.aar in .*, found none"):
+    with pytest.raises(ToolError, match=r"no single -release\.aar in .*: found none"):
         build_with_gradle(tmp_path / "project")
 
 

@@ -1,9 +1,12 @@
 """What no file of the repository may hold."""
 
+import ast
 import re
 import subprocess
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from packager.processes import downloads
 from tests.toolchain.require import require
@@ -30,6 +33,9 @@ REGISTRY_HOSTS = [
 MACHINE_PATH = re.compile(
     r"(?<![\w.~>-])/(?:work|root|home|tmp|mnt|Users|private)/[\w.]|\.\./" + r"shared\b|[A-Z]:\\Users"
 )
+
+PLAIN = "packager/"
+"""where docstrings are noun or verb phrases"""
 
 
 @cache
@@ -96,3 +102,33 @@ def test_no_test_has_the_name_of_another_in_its_file() -> None:
             names = re.findall(r"^def (test_\w+)", text, re.MULTILINE)
             twice += [f"{name}: {each}" for each in sorted(set(names)) if names.count(each) > 1]
     assert twice == []
+
+
+def docstrings(source: str) -> list[str]:
+    """Docstrings of the module, its classes and functions, and those below fields and constants."""
+    bodies = [body for node in ast.walk(ast.parse(source)) if isinstance(body := getattr(node, "body", []), list)]
+    values = [statement.value for body in bodies for statement in body if isinstance(statement, ast.Expr)]
+    return [value.value for value in values if isinstance(value, ast.Constant) and isinstance(value.value, str)]
+
+
+def questions(source: str) -> list[str]:
+    return [text for text in docstrings(source) if text.split()[:1] == ["What"]]
+
+
+def test_no_docstring_begins_with_what() -> None:
+    """`Name of the variant`, not `What the variant is called`."""
+    places = [name for name in texts() if name.startswith(PLAIN) and name.endswith(".py")]
+    assert len(places) > 100
+    assert {name: found for name in places if (found := questions(texts()[name]))} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""What it is."""',
+        'def f():\n    """What\n    it gives."""',
+        'class C:\n    x: int\n    """What x is."""',
+    ],
+)
+def test_a_docstring_that_begins_with_what_is_found(source: str) -> None:
+    assert len(questions(source)) == 1

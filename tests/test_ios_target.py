@@ -102,10 +102,10 @@ def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(ca
         ({"providers": ("cormel",)}, "unknown provider 'cormel'|did you mean 'coreml'?"),
         ({"providers": ("cpu",)}, "unknown provider 'cpu'|leave it out: the CPU is always tried last"),
         ({"providers": ("qnn",)}, "provider 'qnn' does not run on iOS|known: coreml, xnnpack"),
-        ({"providers": ("coreml", "coreml")}, "provider 'coreml' is named twice|"),
-        ({"module": "page-kit"}, "module 'page-kit' is no name of a Swift module|"),
+        ({"providers": ("coreml", "coreml")}, "provider 'coreml' is listed twice|"),
+        ({"module": "page-kit"}, "module 'page-kit' is not a valid name for a Swift module|"),
         ({"min_ios": "12.0"}, 'min-ios "12.0" is too old|ONNX Runtime needs 15.1 or later'),
-        ({"min_ios": "15"}, 'min-ios "15" is no version|write it as in min-ios = "15.1"'),
+        ({"min_ios": "15"}, 'min-ios "15" is not a version|for example: min-ios = "15.1"'),
         ({"min_macos": "13.9"}, 'min-macos "13.9" is too old|'),
     ],
 )
@@ -404,13 +404,13 @@ def test_names_that_contracts_need_are_free_in_packages_without_one() -> None:
 @pytest.mark.parametrize("name", ["VisionModels", "cVisionModels", "VisionModelsTests"])
 def test_a_runtime_of_ones_own_has_another_name_than_the_modules(name: str) -> None:
     own = PackagedFramework(version="", ship="url", name=name, url=f"https://example.com/{name}.zip", checksum="0" * 64)
-    with pytest.raises(ConfigError, match=f"the runtime {name} has the name of a module"):
+    with pytest.raises(ConfigError, match=f"the runtime {name} has the same name as a module"):
         Ios().view(KIT.package, KIT.plans, Report(parities=()), runtime=own)
 
 
 @pytest.mark.parametrize("version", ["017.0", "17", "17.0.1", "\u0967\u096d.\u0966", "17.00"])
 def test_what_is_no_version_of_a_system_is_refused(version: str) -> None:
-    with pytest.raises(ValueError, match=r"min-ios .* is no version"):
+    with pytest.raises(ValueError, match=r"min-ios .* is not a version"):
         Ios(min_ios=version)
 
 

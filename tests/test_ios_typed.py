@@ -72,7 +72,7 @@ def test_a_thousand_names_take_two_hundred_lines() -> None:
 
 
 def test_a_name_with_an_end_of_a_line_is_refused() -> None:
-    with pytest.raises(ModelError, match="has an end of a line"):
+    with pytest.raises(ModelError, match="has a line break"):
         texts(classifier(labels=("a\nb", "c", "d", "e")))
 
 

@@ -176,7 +176,7 @@ def test_a_file_for_some_processors_gives_way_to_the_one_for_all(fixed: Compiled
 
 def test_a_model_that_only_some_processors_run_makes_no_package(fixed: Compiled) -> None:
     native = Choice(provider="cpu", compiled=replace(fixed, processor=FP16), reason="")
-    with pytest.raises(ConfigError, match="an ORT package cannot say that a file is for processors with FP16") as error:
+    with pytest.raises(ConfigError, match="an ORT package cannot restrict a file to processors with FP16") as error:
         component(planned(native))
     assert 'float16 = "onnx"' in error.value.hint
 
@@ -283,7 +283,7 @@ def device_that_the_cpu_does_not_report(folder: Path) -> None:
         (newer_schema, "schema_version major 2 is not supported"),
         (model_file_missing, r"qnn/model\.ort' does not exist"),
         (asset_under_another_digest, "Failed to resolve ORT variant 'model_file'"),
-        (asset_with_other_bytes, "shared asset sha256-[0-9a-f]{64} holds other bytes"),
+        (asset_with_other_bytes, "shared asset sha256-[0-9a-f]{64} does not match its digest"),
         (model_that_is_none, "ORT model verification failed"),
         (device_that_the_cpu_does_not_report, "No suitable model variant found"),
     ],
@@ -314,14 +314,14 @@ def test_a_folder_that_is_in_use_is_left_alone(plain: Path, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["../outside", "a/b", "", ".hidden", "shared_assets", "CPU"])
 def test_a_name_that_cannot_be_a_folders_is_an_error(plain: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match="cannot name a folder"):
+    with pytest.raises(ConfigError, match="cannot be the name of a folder"):
         write_ort_package(tmp_path / "p", of_one(variant("cpu", CPU, plain), variant(name, CPU, plain)))
     assert not (tmp_path / "p").exists()
 
 
 def test_data_that_would_take_the_models_place_is_an_error(tmp_path: Path) -> None:
     graph = saved(tmp_path / "m.onnx", linear())
-    with pytest.raises(ConfigError, match="two files of one name"):
+    with pytest.raises(ConfigError, match="two files with the same name"):
         write_ort_package(tmp_path / "p", of_one(variant("cpu", CPU, graph, tmp_path / "model.onnx")))
 
 

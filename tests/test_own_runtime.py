@@ -202,14 +202,14 @@ def test_what_is_doubtful_about_a_runtime_is_noted(tmp_path: Path, store: Store)
     ("runtime", "error", "message"),
     [
         ({"android": "gone.aar"}, ConfigError, r"gone\.aar: no such file"),
-        ({"android": "model.onnx"}, ToolError, "not an .aar, or cut short"),
-        ({"android": "."}, ConfigError, "should hold one .aar, found bare.aar, full.aar, no-abi.aar, ort.aar"),
-        ({"android": "cut.zip"}, ToolError, "not a .zip, or cut short"),
-        ({"android": "empty.zip"}, ConfigError, r"empty\.zip: it should hold one \.aar, found none"),
+        ({"android": "model.onnx"}, ToolError, "not an .aar, or truncated"),
+        ({"android": "."}, ConfigError, "expected one .aar, found bare.aar, full.aar, no-abi.aar, ort.aar"),
+        ({"android": "cut.zip"}, ToolError, "not a .zip, or truncated"),
+        ({"android": "empty.zip"}, ConfigError, r"empty\.zip: expected one \.aar, found none"),
         ({"android": "bare.aar"}, ConfigError, "its operator configuration is missing"),
         ({"android": "ort.aar", "config": "gone.config"}, ConfigError, r"gone\.config: No such file"),
         ({"android": "ort.aar", "config": "cut.zip"}, ConfigError, "not a line of an operator configuration"),
-        ({"android": "no-abi.aar"}, ToolError, "no libraries in it"),
+        ({"android": "no-abi.aar"}, ToolError, "it has no libraries"),
         ({"android": "com.acme:onnxruntime"}, ConfigError, "no such file"),
         ({"android": "com.acme:onnx runtime:1"}, ConfigError, "no such file"),
         ({"android": "ort.aar", "name": "Acme"}, ConfigError, "runtime name 'Acme' is not allowed"),
@@ -256,7 +256,7 @@ def test_keys_that_do_not_go_together_are_refused(folder: Path, runtime: dict[st
     [
         ({"format": "onnx"}, {}, 'format = "onnx" with a reduced runtime'),
         ({"providers": ["qnn"], "soc-models": ["SM8650"]}, {}, "soc-models with a reduced runtime"),
-        ({"assembler": "gradle"}, {"ship": "maven"}, 'assembler = "gradle" looks for the runtime'),
+        ({"assembler": "gradle"}, {"ship": "maven"}, 'assembler = "gradle" needs the runtime'),
     ],
 )
 def test_settings_that_the_runtime_cannot_have_are_refused_before_anything_is_made(

@@ -156,9 +156,11 @@ def test_an_original_that_refuses_every_random_input_asks_for_real_ones(tmp_path
     graph = "(float[2] x) => (float y) { i = Constant <value = int64 {5}> () y = Gather (x, i) }"
     beyond = compiled(tmp_path, onnx_model(graph), "beyond")
     (tmp_path / "run").mkdir()
-    with pytest.raises(ModelError, match=r"'beyond' runs on none of the random inputs tried: .*Gather") as error:
+    with pytest.raises(
+        ModelError, match=r"'beyond' runs on none of the random inputs that were tried: .*Gather"
+    ) as error:
         check(beyond, SETTINGS, tmp_path / "run")
-    assert error.value.hint == "give real inputs with [parity] samples, or fix the sizes in [model.beyond.shapes]"
+    assert error.value.hint == "provide real inputs with [parity] samples, or fix the sizes in [model.beyond.shapes]"
 
 
 def test_given_samples_are_what_is_compared(reshape: Compiled, tmp_path: Path) -> None:

@@ -416,7 +416,7 @@ def test_coreml_may_not_find_weights_that_lie_beside_the_graph(variant: Kind, st
 
 
 def test_chips_are_qnns_alone() -> None:
-    with pytest.raises(ValueError, match=r"soc-models without provider qnn.*\|add \"qnn\" to providers"):
+    with pytest.raises(ValueError, match=r"soc-models needs the provider qnn.*\|add \"qnn\" to providers"):
         Android(providers=("xnnpack",), soc_models=("SM8650",))
 
 

@@ -113,4 +113,4 @@ def test_a_torn_picture_is_named(project: Path, run: Callable[..., Result]) -> N
     (project / "torn.png").write_bytes((project / "green.png").read_bytes()[:45])
     result = run("torn.png")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "torn.png: not an image that can be read" in result.stderr
+    assert "torn.png: not a readable image" in result.stderr

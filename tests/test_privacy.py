@@ -80,9 +80,9 @@ def test_what_a_manifest_declares_can_be_read_back() -> None:
     ("document", "reason"),
     [
         ({"NSPrivacyTracing": False}, "unknown key NSPrivacyTracing"),
-        ({"NSPrivacyAccessedAPITypes": {}}, "is no list"),
-        ({"NSPrivacyAccessedAPITypes": ["x"]}, "is no dictionary"),
-        ({"NSPrivacyAccessedAPITypes": [{"NSPrivacyAccessedAPIType": "Files"}]}, "none of Apple's categories"),
+        ({"NSPrivacyAccessedAPITypes": {}}, "is not a list"),
+        ({"NSPrivacyAccessedAPITypes": ["x"]}, "is not a dictionary"),
+        ({"NSPrivacyAccessedAPITypes": [{"NSPrivacyAccessedAPIType": "Files"}]}, "not one of Apple's categories"),
         ({"NSPrivacyAccessedAPITypes": [{"NSPrivacyAccessedAPIType": f"{PREFIX}DiskSpace"}]}, "has no reason"),
         (
             {
@@ -93,7 +93,7 @@ def test_what_a_manifest_declares_can_be_read_back() -> None:
                     }
                 ]
             },
-            "C617.1 is no reason for DiskSpace; Apple takes",
+            "C617.1 is not a reason for DiskSpace; Apple accepts",
         ),
     ],
 )

@@ -29,19 +29,19 @@ def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str,
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("Vision", "package 'Vision' is not allowed: npm takes lower-case letters, digits, '-', '.', '_'|try vision"),
-        ("my vision!", "package 'my vision!' is not allowed: npm takes lower-case|try my-vision"),
+        ("Vision", "package 'Vision' is not allowed: npm allows lower-case letters, digits, '-', '.', '_'|try vision"),
+        ("my vision!", "package 'my vision!' is not allowed: npm allows lower-case|try my-vision"),
         (".vision", "|try vision"),
         ("_vision", "|try vision"),
         ("@Example/vision", "|try @example/vision"),
         ("@example", "|write it as in @example/vision"),
         ("a/b", "|write it as in @example/vision"),
-        ("http", "package 'http' is the name of something else|try react-native-http or @example/http"),
-        ("react-native", "is the name of something else|"),
-        ("react-native-web", "is the name of something else|try react-native-web-models or"),
-        ("node_modules", "is the name of something else|"),
+        ("http", "package 'http' is already the name of another package|try react-native-http or @example/http"),
+        ("react-native", "is already the name of another package|"),
+        ("react-native-web", "is already the name of another package|try react-native-web-models or"),
+        ("node_modules", "is already the name of another package|"),
         ("vision\n", "is not allowed"),
-        ("v" * 215, "package has 215 letters|npm takes 214"),
+        ("v" * 215, "the package's name has 215 letters|npm allows 214"),
     ],
 )
 def test_a_name_that_npm_refuses_is_refused_with_one_that_it_takes(given: str, message: str) -> None:
@@ -68,11 +68,11 @@ def test_the_module_is_called_like_nothing_that_an_app_has(package: str, given: 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("page-kit", "module 'page-kit' is no name of a class|use capitalized words: PageOrientation"),
-        ("pageKit", "is no name of a class|"),
-        ("Page_Kit", "is no name of a class|"),
-        ("Vision", "has the name of a framework or pod that apps have|try VisionModels"),
-        ("REACT", "has the name of a framework or pod that apps have|"),
+        ("page-kit", "module 'page-kit' is not a valid class name|use capitalized words: PageOrientation"),
+        ("pageKit", "is not a valid class name|"),
+        ("Page_Kit", "is not a valid class name|"),
+        ("Vision", "clashes with a framework or pod of apps|try VisionModels"),
+        ("REACT", "clashes with a framework or pod of apps|"),
     ],
 )
 def test_impossible_modules_are_refused_in_words(given: str, message: str) -> None:
@@ -87,7 +87,7 @@ def test_versions_of_npm_are_taken(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["1", "1.0", "01.0.0", "1.0.0+5", "1.0.0-", "1.0.0-01", "v1.0.0", "1.0.0\n"])
 def test_versions_that_npm_does_not_take_are_refused_with_an_example(version: str) -> None:
-    with pytest.raises(ConfigError, match=f"npm takes three numbers, not '{re.escape(version)}'") as refused:
+    with pytest.raises(ConfigError, match=f"npm needs three numbers, not '{re.escape(version)}'") as refused:
         ReactNative().refuse(replace(VISION.package, version=version), {})
     assert '"1.0.0"' in refused.value.hint
 
@@ -101,9 +101,9 @@ def test_versions_that_are_too_long_for_npm_are_refused(version: str) -> None:
 
 def test_a_packages_name_that_is_too_long_for_npm_is_refused_unless_another_is_given() -> None:
     package = replace(VISION.package, name="v" * 202)
-    with pytest.raises(ConfigError, match="has 215 letters, and npm takes 214") as refused:
+    with pytest.raises(ConfigError, match="has 215 letters; npm allows 214") as refused:
         ReactNative().refuse(package, {})
-    assert refused.value.hint.startswith("take 1 away")
+    assert refused.value.hint.startswith("shorten it by 1,")
     ReactNative(package="vision").refuse(package, {})
 
 

@@ -129,9 +129,9 @@ def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
     runtimes = build.choose_runtimes(config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True))
     assert list(runtimes) == ["ios"]
     build.refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
-    with pytest.raises(ConfigError, match=r"\[runtime\] ios names an address") as refused:
+    with pytest.raises(ConfigError, match=r"\[runtime\] ios is an address") as refused:
         build.refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
-    assert refused.value.hint.startswith("download the .zip and name the file")
+    assert refused.value.hint.startswith("download the .zip and use the file")
 
 
 @pytest.mark.parametrize("step", [build.build, build.check])
@@ -143,7 +143,7 @@ def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
     package = config.package.model_copy(update={"version": "1.0"})
     config = config.model_copy(update={"package": package})
     request = build.Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
-    with pytest.raises(ConfigError, match=r"npm takes three numbers, not '1\.0'"):
+    with pytest.raises(ConfigError, match=r"npm needs three numbers, not '1\.0'"):
         step(config, request, Console(quiet=True))
     assert not (tmp_path / "dist").exists()
 

@@ -115,7 +115,7 @@ def test_a_line_of_another_format_is_named(line: str) -> None:
 
 
 def test_types_of_operators_and_of_all_exclude_each_other() -> None:
-    with pytest.raises(ConfigError, match="types for single operators"):
+    with pytest.raises(ConfigError, match="types both for single operators"):
         parse_config(f"!globally_allowed_types;float\nai.onnx;13;Softmax{FLOAT}", "x")
 
 

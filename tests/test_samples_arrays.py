@@ -210,12 +210,12 @@ def test_what_numpy_chooses_by_itself_becomes_the_type_of_the_input(tmp_path: Pa
 @pytest.mark.parametrize(
     ("declared", "value", "text"),
     [
-        ("int32", numpy.array([2**31]), "wants int32, got int64 that does not fit"),
-        ("uint8", numpy.array([-1]), "wants uint8, got int64 that does not fit"),
-        ("float", numpy.array([1], "u1"), "wants float32, got uint8"),
-        ("int64", numpy.array([1.0]), "wants int64, got float64"),
-        ("bool", numpy.array([1]), "wants bool, got int64"),
-        ("string", numpy.array([1]), "wants str, got int64"),
+        ("int32", numpy.array([2**31]), "needs int32, got int64 that does not fit"),
+        ("uint8", numpy.array([-1]), "needs uint8, got int64 that does not fit"),
+        ("float", numpy.array([1], "u1"), "needs float32, got uint8"),
+        ("int64", numpy.array([1.0]), "needs int64, got float64"),
+        ("bool", numpy.array([1]), "needs bool, got int64"),
+        ("string", numpy.array([1]), "needs str, got int64"),
     ],
 )
 def test_other_types_are_not_made_to_fit(tmp_path: Path, declared: str, value: Any, text: str) -> None:
@@ -236,11 +236,11 @@ def test_a_model_that_no_array_can_feed_is_refused(tmp_path: Path) -> None:
     ("arrays", "text"),
     [
         ({"z": numbers(1, 3, 4, 4)}, "s.npz: no input 'x'"),
-        ({"x": numbers(1, 3, 4, 4), "z": numbers(1)}, "s.npz: 'z' is no input of the model"),
-        ({"x": numbers(5, 3, 8, 8)}, "s.npz: input 'x' wants 1x3x4x4, got 5x3x8x8"),
-        ({"x": numbers(5, 1, 3, 8, 8)}, "s.npz: input 'x' wants 1x3x4x4, got 5x1x3x8x8"),
-        ({"x": numpy.array([{}], dtype=object)}, "'x': holds pickled Python objects"),
-        ({"x": numpy.zeros((1, 3, 4, 4), "c8")}, "'x': holds complex64, which no input takes"),
+        ({"x": numbers(1, 3, 4, 4), "z": numbers(1)}, "s.npz: 'z' is not an input of the model"),
+        ({"x": numbers(5, 3, 8, 8)}, "s.npz: input 'x' needs 1x3x4x4, got 5x3x8x8"),
+        ({"x": numbers(5, 1, 3, 8, 8)}, "s.npz: input 'x' needs 1x3x4x4, got 5x1x3x8x8"),
+        ({"x": numpy.array([{}], dtype=object)}, "'x': contains pickled Python objects"),
+        ({"x": numpy.zeros((1, 3, 4, 4), "c8")}, "'x': contains complex64, which no input accepts"),
     ],
 )
 def test_arrays_that_are_not_those_of_the_model_are_named(
@@ -267,10 +267,10 @@ def npy(shape: str, content: bytes = b"", *, descr: str = "'<f4'", is_column_maj
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (npy("(1000000, 3, 100000, 100000)"), "claims 120000000000000000 bytes of numbers and holds 0"),
-        (npy("(-1, 3, 4, 4)"), "claims"),
-        (npy("(1000000000000, 3, 0, 0)"), "1000000000000 samples without any numbers"),
-        (npy("(2, 3, 4, 4)", bytes(100)), "claims 384 bytes of numbers and holds 100"),
+        (npy("(1000000, 3, 100000, 100000)"), "the header declares 120000000000000000 bytes, but the file has 0"),
+        (npy("(-1, 3, 4, 4)"), "declares"),
+        (npy("(1000000000000, 3, 0, 0)"), "1000000000000 samples without values"),
+        (npy("(2, 3, 4, 4)", bytes(100)), "the header declares 384 bytes, but the file has 100"),
         (npy("(1, 3)", descr="'|O'"), "pickled Python objects"),
         (npy("'x'"), "shape is not valid"),
         (npy("(" * 99), "cannot be read"),
@@ -394,7 +394,7 @@ def test_a_link_back_to_its_own_folder_is_refused(tmp_path: Path, model: Model) 
     (tmp_path / "f" / "deep").mkdir(parents=True)
     numpy.savez(tmp_path / "f" / "a.npz", x=numbers(1, 3, 4, 4))
     (tmp_path / "f" / "deep" / "up").symlink_to(tmp_path / "f")
-    with pytest.raises(ConfigError, match="up is a link to a folder that it lies in"):
+    with pytest.raises(ConfigError, match="up is a link to one of its parent folders"):
         samples(tmp_path / "f", model)
 
 

@@ -136,12 +136,12 @@ def test_another_sample_rate_is_told_and_not_mended(folder: Path) -> None:
     [
         (b"", "cannot be read"),
         (b"RIFF\0\0\0\0AVI ", "not a .wav file"),
-        (b"RIFF\0\0\0\0WAVE", "holds no sound"),
+        (b"RIFF\0\0\0\0WAVE", "the file has no samples"),
         (b"RIFF\0\0\0\0WAVEdata\0\0\0\0", "cannot be read"),
-        (riff(b"", tag=1, bits=16), "holds no sound"),
-        (riff(bytes(8), tag=1, bits=16, size=80), "is torn: 80 bytes were recorded, 8 are there"),
-        (riff(bytes(8), tag=17, bits=4), r"\(format 17, 4 bits\) are not supported"),
-        (riff(bytes(8), tag=1, bits=16).replace(b"\x80\x3e", b"\0\0"), "contradicts itself"),
+        (riff(b"", tag=1, bits=16), "the file has no samples"),
+        (riff(bytes(8), tag=1, bits=16, size=80), "the file is truncated: the header declares 80 bytes, but it has 8"),
+        (riff(bytes(8), tag=17, bits=4), r"the sample format 17 with 4 bits is not supported"),
+        (riff(bytes(8), tag=1, bits=16).replace(b"\x80\x3e", b"\0\0"), "the header is inconsistent"),
     ],
 )
 def test_what_is_no_recording_is_named(folder: Path, content: bytes, text: str) -> None:

@@ -91,13 +91,13 @@ def test_texts_are_texts(tmp_path: Path, written: Any) -> None:
         ("import nothing_like_it", "cannot be imported: ModuleNotFoundError: No module named 'nothing_like_it'"),
         ("raise SystemExit('no arguments')", "cannot be imported: SystemExit: no arguments"),
         ("def samples(path): pass", "fails: TypeError: samples() missing 1 required positional argument"),
-        ("def samples(): pass", "gives None, not samples"),
-        ("def samples(): return {'x': 1}", "gives a dict, not samples"),
+        ("def samples(): pass", "returns None, not samples"),
+        ("def samples(): return {'x': 1}", "returns a dict, not samples"),
         ("def samples(): return [[1]]", "sample 0 is a list, not a dict"),
         ("def samples(): return [{'x': object()}]", "sample 0 is no dict of arrays: TypeError: Python objects"),
         ("def samples(): return [{'x': [[1, 2], [3]]}]", "sample 0 is no dict of arrays: ValueError"),
         ("def samples(): return [{'z': [[1.0, 2.0]]}]", "no input 'x'"),
-        ("def samples(): return [{'x': [[1.0]]}]", "input 'x' wants 1x2, got 1x1"),
+        ("def samples(): return [{'x': [[1.0]]}]", "input 'x' needs 1x2, got 1x1"),
     ],
 )
 def test_what_it_does_wrong_is_told(tmp_path: Path, model: Model, written: Any, text: str, message: str) -> None:
@@ -147,6 +147,6 @@ def test_what_it_prints_stays_out_of_the_results(
 def test_one_that_never_ends_is_stopped_or_limited(tmp_path: Path, model: Model, written: Any) -> None:
     written("import itertools\nONE = {'x': [[1.0, 2.0]]}\ndef samples(): return itertools.repeat(ONE)")
     assert len(samples(model, tmp_path, limit=5)) == 5
-    with pytest.raises(ConfigError, match="gave 10000 samples and goes on") as error:
+    with pytest.raises(ConfigError, match="yielded 10000 samples without an end") as error:
         inspect("made_up_data:samples", model, Settings(), folder=tmp_path)
-    assert error.value.hint == "limit how many are taken"
+    assert error.value.hint == "set a limit of samples"

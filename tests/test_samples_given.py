@@ -24,7 +24,7 @@ def test_given_samples_are_read_in_order_and_must_name_the_inputs(tmp_path: Path
     (folder / "deep").mkdir(parents=True)
     for name in ("b", "a", "deep/c"):
         numpy.savez(folder / f"{name}.npz", x=numpy.zeros(2, "f4"), extra=numpy.zeros(1))
-    with pytest.raises(ConfigError, match=r"a.npz: holds extra, x; the model takes file, x"):
+    with pytest.raises(ConfigError, match=r"a.npz: holds extra, x; the model needs file, x"):
         given(model, folder, tmp_path)
     assert [path.name for path in sample_files(folder)] == ["a.npz", "b.npz", "c.npz"]
     assert sample_files(folder / "a.npz") == (folder / "a.npz",)

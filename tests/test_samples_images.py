@@ -114,10 +114,10 @@ def test_every_usual_format_is_read(folder: Path, ending: str) -> None:
         ("float[1, a, b, c]", {}, "neither of dimensions 1 and 3 can be channels"),
         ("float[1, 1, 5, 7]", {"colour": "bgr"}, "has 1 channels: not bgr"),
         ("float[1, 7, 5, 7]", {"layout": "nchw"}, "has 7 channels: not auto"),
-        ("float[1, 3, 5, 7]", {"size": (7, 5)}, "images cannot be 7x5"),
-        ("float[1, 3, 5, w]", {}, "images cannot be 5xw"),
-        ("float[1, 3, 5, 7]", {"mean": (0.0, 1.0)}, "mean .* is not for 3 channels"),
-        ("float[1, 3, 5, 7]", {"std": (0.0,)}, "std .* is not for 3 channels"),
+        ("float[1, 3, 5, 7]", {"size": (7, 5)}, "images cannot have size 7x5"),
+        ("float[1, 3, 5, w]", {}, "images cannot have size 5xw"),
+        ("float[1, 3, 5, 7]", {"mean": (0.0, 1.0)}, "mean .* does not fit 3 channels"),
+        ("float[1, 3, 5, 7]", {"std": (0.0,)}, "std .* does not fit 3 channels"),
     ],
 )
 def test_models_and_settings_that_fit_no_picture_are_refused(
@@ -137,11 +137,11 @@ def png_header(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"", "not an image that can be read"),
-        (b"\x89PNG\r\n\x1a\nand then nothing", "not an image that can be read"),
+        (b"", "not a readable image"),
+        (b"\x89PNG\r\n\x1a\nand then nothing", "not a readable image"),
         (png_header(12_000, 12_000), "decompression bomb"),
         (png_header(60_000, 60_000), "decompression bomb"),
-        (png_header(7, 5), "not an image that can be read"),
+        (png_header(7, 5), "not a readable image"),
     ],
     ids=["empty", "torn", "large", "larger", "header alone"],
 )
@@ -161,8 +161,8 @@ def test_animations_and_deep_pixels_are_refused_rather_than_cut(folder: Path) ->
     Image.fromarray(PIXELS[:, :, 0].astype("u2") * 256).save(folder / "c.png")
     found = inspect(str(folder), model_of(folder.parent, "float[1, 3, 5, 7]"), Settings())
     assert [error.text.rpartition("/")[2] for error in found.errors] == [
-        "b.webp: is animated: 2 pictures",
-        "c.png: its pixels have more than 8 bits (I;16)",
+        "b.webp: the image is animated, with 2 pictures",
+        "c.png: the pixels have more than 8 bits (I;16)",
     ]
 
 

@@ -47,7 +47,7 @@ def test_no_samples_are_an_error(tmp_path: Path, model: Model) -> None:
 
 
 def test_fewer_than_eight_are_a_warning(tmp_path: Path, model: Model) -> None:
-    few = [("warning", "too few: ranges from 7 samples are guesses; 32 to 128 are usual")]
+    few = [("warning", "too few samples: ranges from 7 are unreliable; use 32 to 128")]
     assert texts(found(model, tmp_path, x=rows(7))) == few
     assert texts(found(model, tmp_path, x=rows(), limit=7)) == few
     assert texts(found(model, tmp_path, x=rows(8))) == []
@@ -141,10 +141,10 @@ def test_a_wrong_sample_is_told_here_and_stops_those_who_read_on(tmp_path: Path,
     numpy.savez(folder / "4.npz", x=rows(1)[:, :3], mask=numpy.ones((1, 3), "i8"))
     numpy.savez(folder / "6.npz", x=rows(1))
     assert texts(inspect(str(folder), model, Settings())) == [
-        ("error", "4.npz: input 'x' wants 1x4, got 1x3"),
+        ("error", "4.npz: input 'x' needs 1x4, got 1x3"),
         ("error", "6.npz: no input 'mask'"),
     ]
     reader = open_described(describe(str(folder), model, Settings()))
     assert [next(reader)["x"].shape for _ in range(4)] == [(1, 4)] * 4
-    with pytest.raises(ConfigError, match=r"4\.npz: input 'x' wants 1x4, got 1x3"):
+    with pytest.raises(ConfigError, match=r"4\.npz: input 'x' needs 1x4, got 1x3"):
         next(reader)

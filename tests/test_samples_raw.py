@@ -134,14 +134,14 @@ def test_parity_takes_pictures_too(model: Model, tmp_path: Path) -> None:
 
 
 def test_files_of_another_kind_are_refused(model: Model, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="holds sounds, the model takes images"):
+    with pytest.raises(ConfigError, match="holds sounds, but the model takes images"):
         samples(model, recording(tmp_path))
 
 
 def test_a_broken_picture_is_named(model: Model, tmp_path: Path) -> None:
     folder = saved(tmp_path, Image.fromarray(PIXELS))
     (folder / "a.png").write_bytes((folder / "a.png").read_bytes()[:45])
-    with pytest.raises(ConfigError, match=r"a\.png: not an image that can be read"):
+    with pytest.raises(ConfigError, match=r"a\.png: not a readable image"):
         samples(model, folder)
 
 

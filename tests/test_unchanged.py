@@ -14,7 +14,7 @@ import pytest
 from packager import config
 from packager.files.hashes import sha256_of
 from packager.workflows import unchanged
-from packager.workflows.unchanged import RACY_NS, Ended, Start, Told
+from packager.workflows.unchanged import RACY_NS, Ended, Start, Summary
 from tests.onnx_text import linear, saved
 from tests.test_build import mobpack
 
@@ -26,7 +26,7 @@ path = "pages.onnx"
 samples = "samples"
 [target.ios]
 """
-TOLD = Told(rows=(("dist/pages.zip", "1 kB"),), lines=("equals the original",), warnings=("mind the gap",))
+SUMMARY = Summary(rows=(("dist/pages.zip", "1 kB"),), lines=("equals the original",), warnings=("mind the gap",))
 COMMAND: dict[str, object] = {"model": None, "out": Path("dist"), "targets": ("ios",), "strict": False}
 OUT, EVIDENCE = Path("dist"), Path("mobpack-evidence")
 LONG_AGO_S = 1_700_000_000
@@ -44,7 +44,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "mobpack.toml").write_text(PROJECT)
     age(tmp_path)
     keep()
-    assert unchanged.known_result(unchanged.start(COMMAND), OUT, EVIDENCE) == TOLD
+    assert unchanged.known_result(unchanged.start(COMMAND), OUT, EVIDENCE) == SUMMARY
     return tmp_path
 
 
@@ -55,7 +55,7 @@ def age(folder: Path) -> None:
 
 def ended() -> Ended:
     path = Path("mobpack.toml")
-    return Ended(config=config.load(path), project=path, targets=("ios",), out=OUT.resolve(), told=TOLD)
+    return Ended(config=config.load(path), project=path, targets=("ios",), out=OUT.resolve(), summary=SUMMARY)
 
 
 def keep(begun: Start | None = None) -> None:
@@ -94,7 +94,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "another environment": lambda folder: (folder / ".cache/mobpack/environments/arm64/1").mkdir(parents=True),
     "a damaged record": lambda folder: [cut(path) for path in folder.glob(".cache/mobpack/builds/*")],
     "a record of another version": lambda folder: [
-        path.write_text('{"told": {}}') for path in folder.glob(".cache/mobpack/builds/*")
+        path.write_text('{"summary": {}}') for path in folder.glob(".cache/mobpack/builds/*")
     ],
 }
 

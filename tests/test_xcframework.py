@@ -285,12 +285,12 @@ def test_errors_come_first(root: Path) -> None:
     ("content", "reason"),
     [
         (b"<plist>", "not a property list"),
-        (plistlib.dumps([1]), "no dictionary"),
+        (plistlib.dumps([1]), "not a dictionary"),
         (plistlib.dumps({}), "lists no AvailableLibraries"),
         (plistlib.dumps({"AvailableLibraries": [{"LibraryPath": "a.a"}]}), "lacks LibraryIdentifier"),
-        (plistlib.dumps({"AvailableLibraries": [7]}), "no dictionary"),
-        (plistlib.dumps({"AvailableLibraries": [{**PHONES, "LibraryPath": "../../etc"}]}), "leads outside"),
-        (plistlib.dumps({"AvailableLibraries": [{**PHONES, "BinaryPath": "/etc/passwd"}]}), "leads outside"),
+        (plistlib.dumps({"AvailableLibraries": [7]}), "not a dictionary"),
+        (plistlib.dumps({"AvailableLibraries": [{**PHONES, "LibraryPath": "../../etc"}]}), "is not a path inside it"),
+        (plistlib.dumps({"AvailableLibraries": [{**PHONES, "BinaryPath": "/etc/passwd"}]}), "is not a path inside it"),
         (b"x" * (1 << 20) + b"x", "larger than 1 MiB"),
     ],
 )

@@ -110,10 +110,10 @@ def test_bitcode_is_found_in_the_place_of_code(tmp_path: Path) -> None:
         (b"", "empty file"),
         (b"\x7fELF" + bytes(100), "no object"),
         (b"!<arch>\n" + b"x" * 60, "no archive member"),
-        (b"!<thin>\n" + b"x" * 60, "only names its files"),
+        (b"!<thin>\n" + b"x" * 60, "only refers to its files"),
         (b"\xca\xfe\xba\xbe\0\0\0\x41", "65 architectures"),
         (b"\xca\xfe\xba\xbe\0\0\0\x01" + struct.pack(">5I", 0, 0, 28, 1000, 0), "it ends after"),
-        (archive(code(kind=OBJECT), code(kind=OBJECT, architecture="x86_64")), "several processors"),
+        (archive(code(kind=OBJECT), code(kind=OBJECT, architecture="x86_64")), "several architectures"),
         (archive(b"a text"), "no object"),
     ],
 )
@@ -124,20 +124,20 @@ def test_what_is_no_machine_code_is_refused(tmp_path: Path, content: bytes, reas
 
 @pytest.mark.parametrize("missing", [1, 20, 60, 100])
 def test_a_library_without_its_last_bytes_is_refused(tmp_path: Path, missing: int) -> None:
-    with pytest.raises(ToolError, match="cut short"):
+    with pytest.raises(ToolError, match="truncated"):
         read_one(tmp_path, code()[:-missing])
 
 
 def test_an_object_that_names_what_lies_behind_it_is_refused(tmp_path: Path) -> None:
     """In an archive that is the next object: another one's symbols."""
-    with pytest.raises(ToolError, match="cut short"):
+    with pytest.raises(ToolError, match="truncated"):
         read_one(tmp_path, archive(code(kind=OBJECT)[:-8], code(kind=OBJECT)))
 
 
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [
-        (20, 1 << 30, "its load commands are cut short"),
+        (20, 1 << 30, "its load commands are truncated"),
         (36, 1 << 16, "a load command is longer than their table"),
         (36, 4, "a load command is longer than their table"),
         (32 + 64, 1 << 20, "1048576 sections"),

@@ -130,7 +130,7 @@ def test_operators_of_another_runtime_are_left_and_warned_of(
     (tmp_path / "by-hand.zip").write_bytes(pinned_zip(""))
     (tmp_path / "out.config").write_text("ai.onnx;13;Add\n", encoding="utf-8")
     shown = CliRunner().invoke(xcframework, [str(tmp_path / "by-hand.zip"), "--out", str(tmp_path / "out.xcframework")])
-    assert "out.config was there and is of another runtime" in " ".join(shown.output.split())
+    assert "out.config belongs to another runtime" in " ".join(shown.output.split())
     assert (tmp_path / "out.config").read_text(encoding="utf-8") == "ai.onnx;13;Add\n"
 
 
@@ -152,7 +152,7 @@ def test_a_server_that_answers_the_third_time_is_good_enough(
     [
         (fails(404), "the server answers 404 Not Found", 1),
         (fails(500), "the server answers 500", 3),
-        (gives(b"half", promised=9), "it broke off after 4 of 9 bytes", 3),
+        (gives(b"half", promised=9), "the connection ended after 4 of 9 bytes", 3),
     ],
 )
 def test_a_server_that_does_not_serve_is_said_so(
@@ -161,7 +161,7 @@ def test_a_server_that_does_not_serve_is_said_so(
     with serving(answer) as (url, asked):
         pinned_zip(url)
         error = refusal(tmp_path)
-    assert error.message.startswith(f"cannot fetch {url}: {words}")
+    assert error.message.startswith(f"cannot download {url}: {words}")
     assert error.EXIT_CODE == 4
     assert len(asked) == times
     assert cached(tmp_path) == []
@@ -174,9 +174,9 @@ def test_a_host_that_cannot_be_reached_is_said_so_with_a_way_out(
         pass  # what it listened on is free, and closed, now
     pinned_zip(url)
     error = refusal(tmp_path)
-    assert error.message.startswith(f"cannot fetch {url}: ")
+    assert error.message.startswith(f"cannot download {url}: ")
     assert "refused" in error.message
-    assert error.hint.endswith("download it elsewhere and name the file: mobpack runtime xcframework FILE.zip")
+    assert error.hint.endswith("download it elsewhere and run: mobpack runtime xcframework FILE.zip")
     assert error.EXIT_CODE == 4
     assert not (tmp_path / "out.xcframework").exists()
 

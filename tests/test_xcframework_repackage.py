@@ -165,8 +165,8 @@ def test_only_the_platforms_that_are_asked_for_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (code(kind=OBJECT), f"the code in {FRAMEWORK} is of kind object, no static library"),
-        (fat({"arm64": PHONE, "x86_64": code(architecture="x86_64")}), "of kind dynamic and static"),
+        (code(kind=OBJECT), f"the code in {FRAMEWORK} is object, not a static library"),
+        (fat({"arm64": PHONE, "x86_64": code(architecture="x86_64")}), "is dynamic and static"),
         (PHONE[:-40], "not Apple's machine code"),
         (b"", "not Apple's machine code"),
     ],
@@ -190,7 +190,7 @@ def test_two_slices_of_one_name_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "a/b", "..", "-l", "a b"])
 def test_a_name_that_no_library_can_have_is_refused(tmp_path: Path, name: str) -> None:
     root = made(tmp_path / "in", (PHONES, PHONE))
-    with pytest.raises(ConfigError, match="is no name for a library"):
+    with pytest.raises(ConfigError, match="is not a valid library name"):
         library_format(root, tmp_path / "out.xcframework", name=name)
 
 

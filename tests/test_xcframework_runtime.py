@@ -119,7 +119,7 @@ def test_the_newest_version_counts_without_headers(root: Path, store: Store) -> 
 @pytest.mark.parametrize("texts", [b"", b"\x002.0.0\0", b"\x001.28.0\0", MESSAGE + b"1.28.0\0"])
 def test_a_runtime_without_a_version_that_fits_its_headers_is_refused(root: Path, store: Store, texts: bytes) -> None:
     write_code(root, texts)
-    with pytest.raises(ToolError, match="should say one version, found none"):
+    with pytest.raises(ToolError, match="must have one version, found none"):
         load(root, store)
 
 
@@ -146,7 +146,7 @@ def test_the_name_of_a_provider_alone_proves_nothing(root: Path, store: Store) -
 
 def test_a_library_that_is_no_onnx_runtime_is_refused(root: Path, store: Store) -> None:
     write_code(root, TEXTS, exports=("_main",))
-    with pytest.raises(ToolError, match="no ONNX Runtime in ios-arm64 for arm64"):
+    with pytest.raises(ToolError, match="ios-arm64 has no OrtGetApiBase for arm64"):
         load(root, store)
 
 
@@ -155,7 +155,7 @@ def test_what_no_app_for_iphones_can_have_is_refused_with_its_findings(root: Pat
     with pytest.raises(ToolError) as refused:
         load(root, store)
     assert "ios-arm64: Info.plist promises 15.1; its code for arm64 needs 16.0" in refused.value.message
-    assert "ios-arm64_x86_64-simulator: apps would look for it as /somewhere/else" in refused.value.message
+    assert "ios-arm64_x86_64-simulator: its install name is /somewhere/else" in refused.value.message
 
 
 def test_errors_of_other_systems_are_notes(root: Path, store: Store) -> None:
@@ -203,8 +203,8 @@ def test_errors_name_the_file_that_the_user_gave(root: Path, store: Store, tmp_p
     write_code(root, TEXTS, minimum="16.0")
     with pytest.raises(ToolError) as refused:
         load(cases.zipped(root, packed), store)
-    assert "it's.zip: no app for iPhones" in refused.value.message
-    assert f"mobpack runtime lint {shlex.quote(str(packed))} says it all" in refused.value.hint
+    assert "it's.zip: iPhone apps cannot use it" in refused.value.message
+    assert f"mobpack runtime lint {shlex.quote(str(packed))} shows all findings" in refused.value.hint
 
 
 def test_what_a_package_mends_is_not_noted_and_the_rest_is(root: Path, store: Store) -> None:
@@ -314,7 +314,7 @@ def test_an_older_system_than_the_runtime_takes_is_refused(root: Path, store: St
     write_code(root, TEXTS, minimum="17.0")
     runtime = chosen(tmp_path, store)
     ios.refuse_settings(Ios(min_ios="17.0"), runtime)
-    with pytest.raises(ConfigError, match=r'min-ios = "16\.0", and ONNX Runtime .* runs on iOS 17\.0'):
+    with pytest.raises(ConfigError, match=r'min-ios = "16\.0", but ONNX Runtime .* needs iOS 17\.0'):
         ios.refuse_settings(Ios(min_ios="16.0"), runtime)
 
 

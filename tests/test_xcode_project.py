@@ -173,7 +173,7 @@ def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "pbxproj", None)
     with pytest.raises(ToolError, match="pbxproj, which edits Xcode projects, is not installed") as caught:
         read_project(app_project(tmp_path))
-    assert caught.value.hint == "pip install 'mobpack[xcode]'"
+    assert caught.value.hint == "run: pip install 'mobpack[xcode]'"
 
 
 def test_the_command_does_all_of_it_beside_the_project(

@@ -102,9 +102,9 @@ def _failed(error: BaseException, *, is_debug: bool) -> int:
 
     if is_debug:
         crash.show(error)
-    told = error if isinstance(error, MobpackError) else crash.as_error(error, sys.argv)
-    _report(told)
-    return told.EXIT_CODE
+    reported = error if isinstance(error, MobpackError) else crash.as_error(error, sys.argv)
+    _report(reported)
+    return reported.EXIT_CODE
 
 
 def _flush() -> None:

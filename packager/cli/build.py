@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from packager.config import Config
     from packager.core.console import Console
     from packager.workflows.build import Release
-    from packager.workflows.unchanged import Told
+    from packager.workflows.unchanged import Summary
 
 
 @click.command(short_help="Build packages from a model or a project.")
@@ -96,7 +96,7 @@ def build(
     begun = unchanged.start({key: value for key, value in said.items() if key not in ("verify", "as_json")})
     if not verify and (known := unchanged.known_result(begun, out, evidence)):
         console.say(f"nothing has changed since the last build: {out} is as it was made (--verify builds all the same)")
-        tell(known, out, console, as_json=as_json)
+        show(known, out, console, as_json=as_json)
         return
 
     from packager.workflows import build as workflow
@@ -114,16 +114,16 @@ def build(
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )
     made = workflow.build(config, request, console)
-    told = summary(made)
+    result = summarized(made)
     ended = unchanged.Ended(
         config=config,
         project=config_path if model is None else None,
         targets=request.targets,
         out=made.out,
-        told=told,
+        summary=result,
     )
     unchanged.keep(begun, ended)
-    tell(replace(told, warnings=()), out, console, as_json=as_json)
+    show(replace(result, warnings=()), out, console, as_json=as_json)
 
 
 def configured(
@@ -165,22 +165,22 @@ def with_shapes(config: "Config", shapes: tuple[str, ...]) -> "Config":
     return config.model_copy(update={"model": models})
 
 
-def tell(told: "Told", out: Path, console: "Console", *, as_json: bool) -> None:
+def show(result: "Summary", out: Path, console: "Console", *, as_json: bool) -> None:
     """Prints the result of a build, of this one or of the last one."""
-    for warning in told.warnings:
+    for warning in result.warnings:
         console.caution(warning)
     if as_json:
         manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
         print_json({"out": str(out), "manifest": manifest})
         return
-    console.table("", ["artifact", "size", "sha256", "worst error"], told.rows)
-    for line in told.lines:
+    console.table("", ["artifact", "size", "sha256", "worst error"], result.rows)
+    for line in result.lines:
         console.say(line)
 
 
-def summary(made: "Release") -> "Told":
+def summarized(made: "Release") -> "Summary":
     from packager.core.console import size
-    from packager.workflows.unchanged import Told
+    from packager.workflows.unchanged import Summary
 
     compared = [parity for parity in made.report.parities if parity.has_run]
     worst = f"{max((parity.max_rel_error for parity in compared), default=0.0):.2g} of the scale"
@@ -195,7 +195,7 @@ def summary(made: "Release") -> "Told":
         for parity in compared
     )
     # Targets may ship the same graph in several formats.
-    return Told(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
+    return Summary(rows=tuple(rows), lines=tuple(dict.fromkeys(lines)), warnings=made.warnings)
 
 
 PACKAGES = ("aar", "swift-package", "npm-package")

@@ -1,4 +1,4 @@
-"""What apps pass to models and get from them: one file for each kind, and one line here."""
+"""Kinds of inputs and outputs in a contract. To add one: a file and a line here."""
 
 from collections.abc import Mapping
 

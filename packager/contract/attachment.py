@@ -1,6 +1,6 @@
-"""Puts what `[model.NAME.inputs]` and `[model.NAME.outputs]` say into a model's graph, ahead of it and behind it.
+"""Adds the nodes for `[model.NAME.inputs]` and `[model.NAME.outputs]` to a model's graph, before and after the model.
 
-The model itself is the core: its inputs get static shapes, its nodes stay as they are. What is added lies in the same
+The model itself is the core: its inputs get static shapes, its nodes stay unchanged. The added nodes are in the same
 graph, so that every runtime, every check and every platform computes the same.
 """
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ValueInfoProto
 
 PLAIN = "tensor"
-"""The kind of what has no table."""
+"""kind of an input or output without a table"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tables:
-    """What mobpack.toml says of a model's inputs and outputs, by their names."""
+    """Tables of mobpack.toml for a model's inputs and outputs, by name."""
 
     inputs: Mapping[str, InputKind]
     outputs: Mapping[str, OutputKind]
@@ -48,13 +48,13 @@ class Tables:
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """What the kinds have written around a core."""
+    """Nodes and tensors that the kinds added around a core."""
 
     inputs: Mapping[str, AttachedInput]
     """by the core's name"""
     outputs: Mapping[str, AttachedOutput]
     made: Mapping[str, tuple[TensorSpec, ...]]
-    """the graph's inputs and outputs that a kind has made, by the core's name"""
+    """inputs and outputs of the graph that kinds added, by the core's name"""
     written: Written
 
     @property
@@ -66,13 +66,13 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class Attached:
-    """A model with its contract, and what it was on the way there."""
+    """A model with its contract, and the intermediate models."""
 
     model: Model
     before: Model
-    """the user's, in the shapes that the contract gives it"""
+    """the user's model, in the shapes that the contract requires"""
     core: Model
-    """the same in an opset that contracts can be written in: ONNX's converter may have rewritten it"""
+    """the same model in an opset that supports contracts; ONNX's converter may have rewritten it"""
 
     @property
     def is_raised(self) -> bool:
@@ -80,10 +80,10 @@ class Attached:
 
 
 def attach(model: Model, tables: Tables) -> Attached:
-    """`model` with its contract in the graph; the same model where there are no `tables`.
+    """`model` with its contract in the graph; unchanged without `tables`.
 
-    Raises ConfigError that names the table for keys that do not fit the model, ModelError for a graph that cannot
-    have a contract.
+    Raises ConfigError that names the table for keys that do not fit the model, ModelError for a graph that cannot have
+    a contract.
     """
     if tables.are_empty:
         return Attached(model=model, before=model, core=model)
@@ -95,7 +95,7 @@ def attach(model: Model, tables: Tables) -> Attached:
 
 
 def raised(model: Model) -> Model:
-    """`model` in an opset that has what contracts are written with; ONNX's own converter rewrites older ones.
+    """`model` in an opset that supports contracts; ONNX's own converter rewrites older ones.
 
     Raises ModelError for a model that it cannot rewrite.
     """
@@ -108,14 +108,16 @@ def raised(model: Model) -> Model:
     proto = onnx.ModelProto.FromString(model.graph)
     hint = f"export the model with opset_version={OPSET} or later"
     if proto.functions:
-        raise ModelError(f"model '{model.name}': opset {opset} with functions cannot be raised to {OPSET}", hint=hint)
+        raise ModelError(
+            f"model '{model.name}': a model with functions cannot be converted from opset {opset} to {OPSET}", hint=hint
+        )
     try:
         made = onnx.version_converter.convert_version(proto, OPSET)
     except (RuntimeError, onnx.version_converter.ConvertError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(
-            f"model '{model.name}' has opset {opset}; pictures, sounds and boxes need {OPSET}, and ONNX's converter "
-            f"cannot raise it: {reason}",
+            f"model '{model.name}' has opset {opset}; pictures, sounds and boxes need {OPSET}, but ONNX's converter "
+            f"cannot convert it: {reason}",
             hint=hint,
         ) from error
     del made.metadata_props[:]
@@ -137,7 +139,7 @@ def _refuse_unknown(tables: Tables, signature: Signature, where: str) -> None:
 
 
 def _with_shapes(model: Model, tables: Tables, where: str) -> Model:
-    """The inputs of the core as static as their kinds want them."""
+    """The core with inputs as static as their kinds require."""
     import onnx
 
     shapes: dict[str, tuple[int, ...]] = {}
@@ -185,12 +187,12 @@ def _parts(model: Model, tables: Tables, where: str) -> Parts:
 
 
 def _in_order(outputs: tuple[TensorSpec, ...], tables: Tables) -> list[TensorSpec]:
-    """Those with a table first: they may take others in, which are no outputs then."""
+    """Outputs with a table first: they may absorb others."""
     return sorted(outputs, key=lambda spec: spec.name not in tables.outputs)
 
 
 def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -> None:
-    """Raises ConfigError for a state whose output is missing, of another type, or has a table of its own."""
+    """Raises ConfigError for a state whose output is missing, has another type, or has a table of its own."""
     for name, each in parts.inputs.items():
         after = getattr(each.typed, "output", None)
         if after is None:
@@ -202,21 +204,21 @@ def _refuse_unfit_states(parts: Parts, core: Core, tables: Tables, where: str) -
         if found.element is not after.element or not _is_alike(found, after):
             raise ConfigError(
                 f"{where}.inputs.{name}: output '{after.name}' is {found.element} {list(found.shape)}, "
-                f"the state {after.element} {list(after.shape)}",
+                f"but the state is {after.element} {list(after.shape)}",
                 hint="name the output that is the next state",
             )
         if after.name in tables.outputs:
-            raise ConfigError(f"{where}.outputs.{after.name}: is a state already", hint="take out one of the tables")
+            raise ConfigError(f"{where}.outputs.{after.name}: is already a state", hint="remove one of the tables")
 
 
 def _is_alike(found: TensorSpec, wanted: TensorSpec) -> bool:
-    """Whether the shape of `found` can be that of `wanted`, as far as it is known."""
+    """Whether the shape of `found` is compatible with that of `wanted`, as far as it is known."""
     pairs = zip(found.shape, wanted.shape, strict=False)
     return len(found.shape) == len(wanted.shape) and all(a == b for a, b in pairs if isinstance(a, int))
 
 
 def _joined(model: Model, parts: Parts) -> Model:
-    """One graph of the core and what is around it."""
+    """The core and the added nodes as one graph."""
     import onnx
 
     proto = onnx.ModelProto.FromString(model.graph)
@@ -231,11 +233,11 @@ def _joined(model: Model, parts: Parts) -> Model:
 
 
 def _rename(parts: Parts, graph: "GraphProto") -> None:
-    """What was made of an app's input gets the name under which the core takes it."""
+    """Gives each tensor made from an app's input the name of the core's input."""
     constants = parts.written.constants
     moved: dict[str, str] = {}
     for name, each in parts.inputs.items():
-        if each.value in constants:  # one constant may serve several
+        if each.value in constants:  # several kinds may share a constant
             constants[name] = constants[each.value]
         elif each.value:
             moved[each.value] = name
@@ -255,7 +257,7 @@ def _replace_inputs(graph: "GraphProto", parts: Parts) -> None:
 
 
 def _replace_outputs(graph: "GraphProto", parts: Parts) -> list[str]:
-    """Returns the core's outputs that an app gets, in the model's order."""
+    """Replaces the graph's outputs; returns the core's outputs that apps still get, in the model's order."""
     kept: list[ValueInfoProto] = []
     order: list[str] = []
     taken = {name for each in parts.outputs.values() for name in each.taken}
@@ -277,7 +279,7 @@ def _assign(values: Any, kept: "list[ValueInfoProto]") -> None:
 
 @contextmanager
 def _named(table: str) -> Iterator[None]:
-    """Puts the table in front of what a kind refuses."""
+    """Prefixes errors of a kind with the table's name."""
     try:
         yield
     except ConfigError as error:
@@ -310,6 +312,6 @@ def _contract(signature: Signature, parts: Parts, outputs: list[str]) -> Contrac
 
 
 def _known(typed: Any, specs: Mapping[str, TensorSpec], identifier: str) -> Any:
-    """`typed` with its tensors as the finished model has them."""
+    """`typed` with the shapes and types of the finished model."""
     tensors = {each.name: value for each in fields(typed) if isinstance(value := getattr(typed, each.name), TensorSpec)}
     return replace(typed, identifier=identifier, **{key: specs[value.name] for key, value in tensors.items()})

@@ -1,4 +1,4 @@
-"""Outputs with a score for each class."""
+"""The kind `classes`: a score for each class."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,40 +16,40 @@ from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 
 LOWEST = -3.4028234663852886e38
-"""The smallest float: no score is below it."""
+"""smallest float: no score is below it"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Classes:
     """One score for each class: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
 
-    The graph gives all of them after the activation, as float [n]. An app gets the best `top_k` of those that are not
-    below `threshold`, best first, of equal ones the lower index first. A score that is not a number is never above.
+    The graph returns all of them after the activation, as float [n]. Apps get the best `top_k` of those that are not
+    below `threshold`, best first, ties by index. NaN is always below.
     """
 
     KIND: ClassVar[str] = "classes"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["classes"] = "classes"
-    """what the output is"""
+    """kind of the output"""
     activation: Activation
-    """what makes probabilities of the model's numbers: `softmax` of logits where one class is right, `sigmoid` where
-    each may be, `none` when the model has done it"""
+    """activation that turns the model's output into probabilities: `softmax` of logits if one class is right, `sigmoid`
+    if several may be, `none` if the model includes it"""
     labels: Path | None = None
-    """a text with the name of each class on a line of its own, in the model's order"""
+    """file with one class name per line, in the model's order"""
     top_k: int = 5
-    """how many classes an app gets unless it asks for another number"""
+    """number of classes that apps get by default"""
     threshold: float | None = None
-    """classes with lower scores are left out; without it none is"""
+    """smallest score of reported classes; default: none"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`."""
         if self.top_k < 1:
-            raise ValueError(f"top-k {self.top_k} is less than one class|5 is the default")
+            raise ValueError(f"top-k {self.top_k} is less than 1|omit it for the default, 5")
         if self.threshold is not None and not isfinite(self.threshold):
-            raise ValueError(f"threshold {self.threshold} is no score|leave it out to get every class")
+            raise ValueError(f"threshold {self.threshold} is not a score|omit it to get every class")
         if self.threshold is not None and self.activation != "none" and not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold {self.threshold:g} is no probability|give one from 0 to 1")
+            raise ValueError(f"threshold {self.threshold:g} is not a probability|use a number from 0 to 1")
 
     def within(self, folder: Path) -> Self:
         return replace(self, labels=folder / self.labels) if self.labels else self
@@ -57,7 +57,7 @@ class Classes:
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
         numbers, count = row(writer, spec, what="classes")
         if count == 1 and self.activation == "softmax":
-            raise ConfigError("softmax of one class is always 1", hint='use activation = "sigmoid"')
+            raise ConfigError("the softmax of a single class is always 1", hint='use activation = "sigmoid"')
         typed = ClassesOutput(
             identifier=spec.identifier,
             scores=writer.output(activated(writer, numbers, self.activation), "scores", ElementType.FLOAT, (count,)),

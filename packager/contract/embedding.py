@@ -1,4 +1,4 @@
-"""Outputs that are a point in a space where near means alike."""
+"""The kind `embedding`: a vector whose distance to others measures similarity."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,16 +17,15 @@ from packager.core.strict_tables import STRICT
 class Embedding:
     """One vector: `[1, n]`, `[n]` or `[1, n, 1, 1]`.
 
-    The graph divides it by its length, the root of the sum of its squares; one of zeros stays as it is. That is
-    torch.nn.functional.normalize for all that is longer than 1e-12. The dot product of two of them is the cosine of
-    the angle between them.
+    The graph divides it by its Euclidean norm; a zero vector stays unchanged. This equals torch.nn.functional.normalize
+    for norms above 1e-12. The dot product of two such vectors is the cosine of their angle.
     """
 
     KIND: ClassVar[str] = "embedding"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["embedding"] = "embedding"
-    """what the output is"""
+    """kind of the output"""
 
     def within(self, folder: Path) -> Self:
         return self

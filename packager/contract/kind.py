@@ -1,4 +1,4 @@
-"""What an input kind and an output kind are: a table of mobpack.toml that can write itself into a graph."""
+"""Interfaces of input and output kinds: tables of mobpack.toml that write themselves into a graph."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from packager.core.signature import TensorSpec
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where the upright picture lies in what the core sees: `core = scale * upright + offset`, both in pixels.
+    """Position of the upright picture in the core's picture: `core = scale * upright + offset`, both in pixels.
 
-    All are names of values in the graph: double [1], most of them of a length that only the running model knows. No
-    provider of a phone takes what is computed of those, so that nothing of it is computed in 16 bits.
+    All are names of values in the graph: double [1], most of them of a hidden length. No provider of a phone takes
+    nodes that depend on those, so that none of it is computed in 16 bits.
     """
 
     scale_x: str
@@ -23,10 +23,10 @@ class Placement:
     offset_x: str
     offset_y: str
     width: str
-    """of the upright picture"""
+    """width of the upright picture"""
     height: str
     core_width: int
-    """of what the core sees"""
+    """width of the core's picture"""
     core_height: int
     nothing: str = ""
     """as in Writer"""
@@ -34,15 +34,14 @@ class Placement:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedInput:
-    """What a kind has put ahead of an input."""
+    """Nodes that a kind added before an input."""
 
     typed: TypedInput | None
-    """None for an input that nobody passes any more"""
+    """None for an input that apps no longer pass"""
     value: str
-    """of the graph: what the core takes from now on, of the input's element type and shape; empty when it goes on to
-    take the input itself"""
+    """value that replaces the core's input, with its element type and shape; empty if the core keeps the input"""
     placement: Placement | None = None
-    """of a picture"""
+    """position of a picture"""
     shapes: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     """as in Contract"""
     values: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -50,56 +49,55 @@ class AttachedInput:
 
 @dataclass(frozen=True, kw_only=True)
 class AttachedOutput:
-    """What a kind has put behind an output."""
+    """Nodes that a kind added after an output."""
 
     typed: TypedOutput
     taken: tuple[str, ...]
-    """outputs of the core that are no outputs any more"""
+    """outputs of the core that are no longer outputs of the graph"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Core:
-    """What an output kind may ask about the model it lies behind."""
+    """Facts about the model that output kinds need."""
 
     outputs: Mapping[str, TensorSpec]
-    """by name, those of other kinds among them"""
+    """by name, including those of other kinds"""
     placements: Mapping[str, Placement]
-    """by the name of the input"""
+    """by name of the input"""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """of the model file"""
+    """metadata of the model file"""
 
 
 class InputKind(Protocol):
-    """The fields are the keys of `[model.NAME.inputs.INPUT]`, `kind` the first of them."""
+    """An input kind. The fields are the keys of `[model.NAME.inputs.INPUT]`, `kind` the first of them."""
 
     KIND: ClassVar[str]
 
     def within(self, folder: Path) -> Self:
-        """The same with paths made absolute."""
+        """A copy with absolute paths."""
         ...
 
     def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
-        """The static shape that the input `spec` has to be given before anything else; None leaves it as it is.
+        """Static shape that the input `spec` must have first; None leaves it unchanged.
 
-        Raises ConfigError when the keys and the input do not go together: the message ends what follows
-        `model.NAME.inputs.INPUT: `.
+        Raises ConfigError if the keys do not fit the input; the message continues `model.NAME.inputs.INPUT: `.
         """
         ...
 
     def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:
-        """Writes the nodes that make `spec` out of what an app passes. Raises ConfigError as `shape`."""
+        """Writes the nodes that make `spec` from the app's input. Raises ConfigError as `shape` does."""
         ...
 
 
 class OutputKind(Protocol):
-    """The fields are the keys of `[model.NAME.outputs.OUTPUT]`."""
+    """An output kind. The fields are the keys of `[model.NAME.outputs.OUTPUT]`."""
 
     KIND: ClassVar[str]
 
     def within(self, folder: Path) -> Self:
-        """The same with paths made absolute."""
+        """A copy with absolute paths."""
         ...
 
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
-        """Writes the nodes that make what an app gets out of `spec`. Raises ConfigError as those of inputs do."""
+        """Writes the nodes that make the app's output from `spec`. Raises ConfigError as input kinds do."""
         ...

@@ -1,4 +1,4 @@
-"""What a model's outputs say in the words of its contract, as the generated classes say it on phones."""
+"""Results of a model according to its contract, in the form of the generated classes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Classification:
     label: str
-    """empty where nobody named the classes"""
+    """empty without labels"""
     index: int
     score: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """In pixels of the upright picture."""
+    """Coordinates in pixels of the upright picture."""
 
     left: float
     top: float
@@ -46,7 +46,7 @@ class Detection:
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """How much of a picture a class covers."""
+    """Share of a picture that a class covers."""
 
     label: str
     index: int
@@ -58,22 +58,22 @@ class Mask:
     width: int
     height: int
     shares: tuple[Share, ...]
-    """of the classes that are there, the largest first"""
+    """of the classes that occur, the largest first"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
     text: str
     score: float
-    """mean of the symbols' scores; 0 for an empty text"""
+    """mean score of the symbols; 0 for an empty text"""
 
 
 Answer = tuple[Classification, ...] | tuple[Detection, ...] | Mask | Reading | tuple[float, ...] | Any
-"""Of one typed output; a tensor is a list of lists."""
+"""result of one typed output; a tensor is a list of lists"""
 
 
 def answer(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", top: int | None = None) -> Answer:
-    """What `typed` says, of the model's `outputs` by name; `top` in place of the contract's number of classes."""
+    """Result of `typed` from the model's `outputs` by name; `top` replaces the contract's number of classes."""
     match typed:
         case ClassesOutput():
             return classes(typed, outputs[typed.scores.name], top or typed.top_k)
@@ -90,7 +90,7 @@ def answer(typed: TypedOutput, outputs: "Mapping[str, numpy.ndarray]", top: int 
 
 
 def classes(typed: ClassesOutput, scores: "numpy.ndarray", top: int) -> tuple[Classification, ...]:
-    """The best `top`, best first, of equal ones the lower index; those below the threshold and NaN are left out."""
+    """The best `top` classes, best first, ties by index; those below the threshold and NaN are omitted."""
     import numpy
 
     order = [int(index) for index in numpy.argsort(-scores, kind="stable") if scores[index] >= typed.threshold]

@@ -1,4 +1,4 @@
-"""What a model's outputs are made into before anything else: floats, in one row, as shares or probabilities."""
+"""Normalizes a model's outputs: converts to float, removes batch dimensions, applies the activation."""
 
 from math import prod
 from typing import Literal
@@ -13,7 +13,7 @@ NO_NUMBERS = (ElementType.BOOL, ElementType.STRING, ElementType.OTHER, ElementTy
 
 
 def floats(writer: Writer, spec: TensorSpec) -> str:
-    """The value of `spec` in 32 bits. Raises ConfigError for what is no number."""
+    """The value of `spec` in 32 bits. Raises ConfigError for types other than numbers."""
     _refuse_no_numbers(spec)
     return spec.name if spec.element is ElementType.FLOAT else writer.cast(spec.name, ElementType.FLOAT)
 
@@ -21,13 +21,13 @@ def floats(writer: Writer, spec: TensorSpec) -> str:
 def _refuse_no_numbers(spec: TensorSpec) -> None:
     if spec.element in NO_NUMBERS:
         raise ConfigError(
-            f"the output is {in_words(spec)}: not numbers that ONNX Runtime can compare everywhere",
-            hint='leave it as it is: kind = "tensor"',
+            f"the output is {in_words(spec)}: not a numeric type that ONNX Runtime can compare on every platform",
+            hint='use kind = "tensor" to return it as it is',
         )
 
 
 def shaped(writer: Writer, spec: TensorSpec, sizes: list[int]) -> str:
-    """The numbers of `spec` in at least two `sizes`, -1 for one that is open, as `writer` has numbers."""
+    """The values of `spec` in at least two `sizes`, -1 for an open one, in the type of `writer`."""
     if not writer.nothing:
         return writer.node("Reshape", floats(writer, spec), sizes)
     _refuse_no_numbers(spec)
@@ -36,25 +36,25 @@ def shaped(writer: Writer, spec: TensorSpec, sizes: list[int]) -> str:
 
 
 def row(writer: Writer, spec: TensorSpec, *, what: str) -> tuple[str, int]:
-    """The numbers of `spec` in one dimension, and how many: all sizes but one have to be 1, an open first one is."""
+    """The values of `spec` in one dimension, and their count: all other sizes must be 1, or an open first one."""
     sizes = [size for axis, size in enumerate(spec.shape) if size != 1 and not (axis == 0 and is_open_batch(spec))]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) != len(sizes) or len(known) > 1 or not spec.shape or prod(known) == 0:
         raise ConfigError(
             f"the output is {in_words(spec)}: not one row of {what}",
-            hint='give the output that has them ([1, n]), or leave this one as it is: kind = "tensor"',
+            hint='choose the output that has them ([1, n]), or use kind = "tensor" for this one',
         )
     count = prod(known)
     return writer.node("Reshape", floats(writer, spec), [count]), count
 
 
 def is_open_batch(spec: TensorSpec) -> bool:
-    """Whether the first size is not known, and is 1: pictures and sounds come one by one."""
+    """Whether the first size is open, and taken as 1: apps pass one picture or sound at a time."""
     return len(spec.shape) > 1 and not isinstance(spec.shape[0], int)
 
 
 def activated(writer: Writer, value: str, activation: Activation, *, axis: int = -1) -> str:
-    """`value` as probabilities: softmax along `axis`, sigmoid each, or as it is."""
+    """`value` as probabilities: softmax along `axis`, sigmoid of each, or unchanged."""
     if activation == "softmax":
         return writer.node("Softmax", value, axis=axis)
     return writer.node("Sigmoid", value) if activation == "sigmoid" else value

@@ -1,4 +1,4 @@
-"""What a model carries from one run to the next: the package does it for the app, zeros first."""
+"""The kind `state`: a value that the package passes from one run to the next, starting with zeros."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,28 +15,28 @@ from packager.core.strict_tables import STRICT
 
 @dataclass(frozen=True, kw_only=True)
 class CarriedInput:
-    """An input that takes in every run what an output gave in the run before. Nothing is added to the graph."""
+    """An input whose value in each run is an output of the run before. Adds no nodes to the graph."""
 
     KIND: ClassVar[str] = "state"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["state"] = "state"
-    """what the input is"""
+    """kind of the input"""
     output: str
-    """the output with the next state; it has the shape and element type of the input"""
+    """the output with the next state, of the input's shape and element type"""
 
     def within(self, folder: Path) -> Self:
         return self
 
     def shape(self, spec: TensorSpec) -> tuple[int, ...] | None:
-        """Batches are of one; every other size has to be known, or nobody could make the zeros."""
+        """Static shape with a batch of 1; every other size must be known, so that the initial zeros can be made."""
         if spec.is_static:
             return None
         is_open = [not isinstance(size, int) for size in spec.shape]
         sizes = tuple(1 if is_open[axis] and spec.is_batch(axis) else size for axis, size in enumerate(spec.shape))
         known = tuple(size for size in sizes if isinstance(size, int))
         if len(known) != len(sizes):
-            raise ConfigError("a state needs a shape without open sizes", hint="fix them in [model.NAME.shapes]")
+            raise ConfigError("a state needs a shape without open sizes", hint="fix the sizes in [model.NAME.shapes]")
         return known
 
     def attach(self, writer: Writer, spec: TensorSpec) -> AttachedInput:

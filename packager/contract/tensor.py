@@ -1,4 +1,4 @@
-"""Tensors that an app passes, or gets, as they are, and those that are always the same."""
+"""The kind `tensor`: tensors that apps pass or get unchanged, and constant inputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PlainInput:
-    """An input that is passed as it is."""
+    """An input that is passed unchanged."""
 
     KIND: ClassVar[str] = "tensor"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["tensor"] = "tensor"
-    """what the input is"""
+    """kind of the input"""
     value: bool | float | tuple[float, ...] | None = None
-    """what it always is: apps do not pass it then. One number fills the whole tensor"""
+    """constant value, which apps then do not pass. One number fills the whole tensor"""
 
     def within(self, folder: Path) -> Self:
         return self
@@ -43,13 +43,13 @@ class PlainInput:
 
 @dataclass(frozen=True, kw_only=True)
 class PlainOutput:
-    """An output that an app gets as it is."""
+    """An output that apps get unchanged."""
 
     KIND: ClassVar[str] = "tensor"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["tensor"] = "tensor"
-    """what the output is"""
+    """kind of the output"""
 
     def within(self, folder: Path) -> Self:
         return self
@@ -59,19 +59,22 @@ class PlainOutput:
 
 
 def _filled(spec: TensorSpec, value: bool | float | tuple[float, ...]) -> "numpy.ndarray":
-    """`value` in the shape and type of `spec`; ConfigError when it does not fit."""
+    """`value` in the shape and type of `spec`. Raises ConfigError if it does not fit."""
     import numpy
     from onnx import TensorProto, helper
 
     shape = [size for size in spec.shape if isinstance(size, int)]
     if len(shape) != len(spec.shape):
-        raise ConfigError("'value' needs a shape without open sizes", hint="fix them in [model.NAME.shapes]")
+        raise ConfigError("'value' needs a shape without open sizes", hint="fix the sizes in [model.NAME.shapes]")
     if isinstance(value, tuple) and len(value) != prod(shape):
-        raise ConfigError(f"'value' has {len(value)} numbers, the tensor {prod(shape)}", hint="one, or one for each")
+        raise ConfigError(
+            f"'value' has {len(value)} numbers, but the tensor has {prod(shape)}",
+            hint="use one number, or one per element",
+        )
     dtype = helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(spec.element.value.upper()))
     numbers = numpy.array(value)
     with numpy.errstate(all="ignore"):
         made = numbers.astype(dtype)
     if dtype.kind in "iub" and not numpy.array_equal(made, numbers):
-        raise ConfigError(f"{value} is no {spec.element}", hint="give a number that the tensor can hold")
+        raise ConfigError(f"{value} is not a valid {spec.element}", hint="use a number that the tensor can hold")
     return numpy.ascontiguousarray(numpy.broadcast_to(made, shape) if numbers.ndim == 0 else made.reshape(shape))

@@ -1,4 +1,4 @@
-"""Outputs that read: a score for each symbol at each step of a picture or a sound."""
+"""The kind `text`: a score for each symbol at each step of a picture or a sound."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,35 +17,36 @@ from packager.core.strict_tables import STRICT
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Scores of a model trained with CTC: `[1, steps, n]`, `[steps, 1, n]` or `[steps, n]`, one of the n a blank.
+    """Scores of a model trained with CTC: `[1, steps, n]`, `[steps, 1, n]` or `[steps, n]`, including a blank.
 
-    The graph takes the best symbol of each step (of equal ones the first), leaves out those that repeat the step
-    before, then blanks: what PyTorch's tutorials call the greedy decoder. The score of a symbol is that of the first
-    of its steps.
+    Greedy decoding, as in PyTorch's tutorials: the graph takes the best symbol of each step (of equal ones the first),
+    then drops repetitions of the previous step, then blanks. The score of a symbol is that of its first step.
     """
 
     KIND: ClassVar[str] = "text"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["text"] = "text"
-    """what the output is"""
+    """kind of the output"""
     alphabet: Path | None = None
-    """a text with each symbol on a line of its own, in the model's order, without the blank"""
+    """file with one symbol per line, in the model's order, without the blank"""
     alphabet_metadata: str = ""
-    """instead: where the model's own metadata have such a text. PP-OCR's have it at `character`"""
+    """alternative to `alphabet`: key of the model's metadata with such a text; PP-OCR models use `character`"""
     append_space: bool = False
-    """the model knows one more symbol behind the alphabet's last, a space: PP-OCR's do"""
+    """whether the model has a space as an additional last symbol, as PP-OCR models do"""
     blank: int = 0
-    """position of the blank among the model's classes; -1 is the last"""
+    """index of the blank among the model's classes; -1 is the last"""
     activation: Activation = "none"
-    """`softmax` for a model that gives logits: scores are probabilities then"""
+    """`softmax` for a model that outputs logits, so that scores are probabilities"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`."""
         if not self.alphabet and not self.alphabet_metadata:
-            raise ValueError("'alphabet' is missing|name a text with one symbol on each line, or alphabet-metadata")
+            raise ValueError(
+                "'alphabet' is missing|set it to a file with one symbol per line, or set alphabet-metadata"
+            )
         if self.alphabet and self.alphabet_metadata:
-            raise ValueError("'alphabet' and 'alphabet-metadata' say the same|take one of them out")
+            raise ValueError("'alphabet' and 'alphabet-metadata' exclude each other|remove one of them")
 
     def within(self, folder: Path) -> Self:
         return replace(self, alphabet=folder / self.alphabet) if self.alphabet else self
@@ -54,7 +55,10 @@ class Text:
         count = _classes_of(spec)
         blank = self.blank + count if self.blank < 0 else self.blank
         if not 0 <= blank < count:
-            raise ConfigError(f"blank {self.blank} is none of the model's {count} classes", hint="0 is the first")
+            raise ConfigError(
+                f"blank {self.blank} is not one of the model's {count} classes",
+                hint="use an index from 0, or -1 for the last",
+            )
         alphabet = self._alphabet(core, count - 1)
         steps = writer.node("Reshape", floats(writer, spec), [-1, count])
         symbols, scores = _decoded(writer, activated(writer, steps, self.activation), blank)
@@ -68,17 +72,23 @@ class Text:
         return AttachedOutput(typed=typed, taken=(spec.name,))
 
     def _alphabet(self, core: Core, count: int) -> tuple[str, ...]:
-        """The `count` symbols; ConfigError when there are more or fewer."""
+        """The `count` symbols. Raises ConfigError for another number."""
         lines = self._lines(core)
         alphabet = (*lines.texts, " ") if self.append_space else lines.texts
         if "" in alphabet:
             line = alphabet.index("") + 1
-            raise ConfigError(f"{lines.source}:{line}: no symbol", hint="a space is written as a space")
-        if len(alphabet) != count:
-            space = "a space among them: take out append-space" if self.append_space else "append-space adds a space"
             raise ConfigError(
-                f"{lines.source} has {len(alphabet)} symbols, the model {count} and a blank",
-                hint=space if abs(len(alphabet) - count) == 1 else "give the alphabet that the model was trained with",
+                f"{lines.source}:{line}: the line is empty", hint="write one symbol, which may be a space"
+            )
+        if len(alphabet) != count:
+            space = (
+                "remove append-space if the alphabet has a space"
+                if self.append_space
+                else "set append-space for a space"
+            )
+            raise ConfigError(
+                f"{lines.source} has {len(alphabet)} symbols, but the model has {count} and a blank",
+                hint=space if abs(len(alphabet) - count) == 1 else "use the alphabet that the model was trained with",
             )
         return alphabet
 
@@ -87,24 +97,24 @@ class Text:
             return read(self.alphabet)
         if self.alphabet_metadata not in core.metadata:
             hint = nearest(self.alphabet_metadata, core.metadata) if core.metadata else "name a file: alphabet"
-            raise ConfigError(f"the model's metadata have no '{self.alphabet_metadata}'", hint=hint)
+            raise ConfigError(f"the model's metadata has no '{self.alphabet_metadata}'", hint=hint)
         return split(core.metadata[self.alphabet_metadata], f"metadata '{self.alphabet_metadata}'")
 
 
 def _classes_of(spec: TensorSpec) -> int:
-    """How many classes each step has, the blank among them."""
+    """Number of classes per step, including the blank."""
     *others, count = spec.shape or (None,)
     is_one_text = len(others) == 1 or (len(others) == 2 and (1 in others or not isinstance(others[0], int)))
     if not is_one_text or not isinstance(count, int) or count < 2:
         raise ConfigError(
             f"the output is {in_words(spec)}: not [1, steps, symbols]",
-            hint='give the output that a CTC loss is computed of, or leave this one as it is: kind = "tensor"',
+            hint='choose the output that the CTC loss uses, or use kind = "tensor" for this one',
         )
     return count
 
 
 def _decoded(writer: Writer, steps: str, blank: int) -> tuple[str, str]:
-    """Positions in an alphabet without the blank, and scores, of `steps` [steps, classes]."""
+    """Indexes into the alphabet without the blank, and scores, from `steps` [steps, classes]."""
     best = writer.node("ArgMax", steps, axis=1, keepdims=0)
     scores = writer.node("ReduceMax", steps, [1], keepdims=0)
     before = writer.node("Slice", writer.node("Concat", [-1], best, axis=0), [0], [-1], [0])

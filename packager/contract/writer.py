@@ -1,4 +1,4 @@
-"""Writes ONNX nodes into a model, under names that say that a contract put them there."""
+"""Writes ONNX nodes into a model, with names that mark them as part of a contract."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 OPSET = 18
-"""The oldest that has what contracts are written with: Resize with antialias."""
+"""oldest opset that contracts can use: it has Resize with antialias"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What a Writer has put together so far, in order."""
+    """Nodes, constants, inputs and outputs written so far, in order."""
 
     nodes: "list[NodeProto]" = field(default_factory=list)
     inputs: list[TensorSpec] = field(default_factory=list)
@@ -30,26 +30,26 @@ class Written:
 class Writer:
     """Collects nodes, constants, inputs and outputs for one tensor of a model.
 
-    Values are known by their names. Where a method takes values, a number or a list of numbers may stand for a
-    constant: int64 when all are whole numbers of Python, else `real`.
+    Values are referred to by name. Methods that take values also take numbers or lists of numbers for constants: int64
+    if all are Python integers, else `real`.
     """
 
     scope: str
-    """the name of the tensor: nodes are called `mobpack/SCOPE/NUMBER_OP`"""
+    """name of the tensor: nodes are called `mobpack/SCOPE/NUMBER_OP`"""
     taken: frozenset[str] = frozenset()
     """names of the model's own values"""
     written: Written = field(default_factory=Written)
     real: ElementType = ElementType.FLOAT
-    """what numbers with a point become, where they stand for constants: FLOAT, or DOUBLE"""
+    """type of non-integer constants: FLOAT or DOUBLE"""
     nothing: str = ""
-    """an int64 value, 0 in one element, of a length that nobody knows before the model runs; empty without one"""
+    """an int64 0 with one element, of a length that is unknown before the model runs; empty if not hiding"""
 
     def hiding(self, nothing: str) -> "Writer":
-        """One for what no provider of a phone must compute: in double, of shapes that `nothing` hides."""
+        """A Writer for values that no provider of a phone may compute: doubles, with shapes hidden by `nothing`."""
         return replace(self, real=ElementType.DOUBLE, nothing=nothing) if nothing else self
 
     def node(self, op: str, *values: "Operand", **attributes: Any) -> str:
-        """Writes a node with one output; returns the output's name. An empty text leaves out an optional input."""
+        """Writes a node with one output; returns the output's name. An empty text omits an optional input."""
         (made,) = self.nodes(op, 1, *values, **attributes)
         return made
 
@@ -64,7 +64,7 @@ class Writer:
         return made
 
     def constant(self, array: "numpy.ndarray") -> str:
-        """The name of a constant; the same one for the same numbers."""
+        """Name of a constant; equal numbers share one."""
         for name, known in self.written.constants.items():
             if known.dtype == array.dtype and known.shape == array.shape and known.tobytes() == array.tobytes():
                 return name
@@ -79,7 +79,7 @@ class Writer:
         return self.constant(numpy.array(value, numpy.int64))
 
     def double(self, value: float) -> str:
-        """A double constant without dimensions: sizes and places, which no provider of a phone must compute with."""
+        """A double constant without dimensions, for sizes and positions that no provider of a phone may compute."""
         import numpy
 
         return self.constant(numpy.array(value, numpy.float64))
@@ -106,7 +106,7 @@ class Writer:
         return self.node("Cast", value, to=onnx_type(element))
 
     def input(self, suffix: str, element: ElementType, shape: tuple[Dimension, ...]) -> TensorSpec:
-        """An input of the graph called `SCOPE.suffix`."""
+        """Adds an input of the graph called `SCOPE.suffix`."""
         spec = self._spec(suffix, element, shape)
         self.written.inputs.append(spec)
         return spec
@@ -126,7 +126,7 @@ class Writer:
         return TensorSpec(name=name, identifier=identifier, element=element, shape=shape)
 
     def _free(self, name: str) -> str:
-        """`name`, with apostrophes behind it where the model has such a value."""
+        """`name`, with apostrophes appended if the model already uses it."""
         while name in self.taken:
             name += "'"
         return name
@@ -142,7 +142,7 @@ class Writer:
 
 
 Operand = str | int | float | Sequence[int] | Sequence[float]
-"""The name of a value, or numbers for a constant."""
+"""name of a value, or numbers for a constant"""
 
 
 def onnx_type(element: ElementType) -> int:

@@ -1,4 +1,4 @@
-"""Pythons beside this one, with other ONNX Runtimes. Adding one: a file and a line here."""
+"""Isolated Python environments with other builds of ONNX Runtime. To add one: a file and a line here."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
 }
 
 CHILD = Path(__file__).parents[1] / "session" / "session_child.py"
-"""the program that opens and runs models in any of them"""
+"""program that opens and runs models in any environment"""
 SIGNED = {"session.qdqisint8allowed": "1"}
-"""Session configuration: S8S8 stays signed, as on ARM. On x86 ONNX Runtime otherwise turns it into U8S8 first."""
+"""session configuration that keeps S8S8 signed, as on ARM; by default ONNX Runtime converts it to U8S8 on x86"""
 
 __all__ = ["CHILD", "ENVIRONMENTS", "SIGNED", "Environment", "ensure"]

@@ -1,8 +1,8 @@
-"""android: ONNX Runtime's own Android x86_64 library on x86_64 Linux, for checks; none of it is ever shipped.
+"""android: ONNX Runtime's own Android x86_64 library on x86_64 Linux, for checks; it is never shipped.
 
-The library is the published one, unchanged: it answers what the runtime on a phone takes, refuses and computes. What
-Android would bring stands in: its system libraries (`bionic/`), and a Neural Networks API that takes every model and
-computes nothing, so that ONNX Runtime's NNAPI provider can be asked which nodes it would hand over.
+The library is the published one, unchanged: it shows which models the runtime on a phone accepts, and what they
+compute. Shims replace the parts of Android: its system libraries (`bionic/`), and a Neural Networks API that accepts
+every model without computing, so that ONNX Runtime's NNAPI provider reports which nodes it would take.
 """
 
 import io
@@ -37,27 +37,28 @@ class Android:
     about: ClassVar[str] = "ONNX Runtime for Android on this machine: what XNNPACK and NNAPI take of a model"
 
     sdk: int = 34
-    """Android's SDK version as the device says it"""
+    """Android SDK version that the device reports"""
     nnapi_feature_level: int = 31
-    """27 (Android 8.1) to 31 (Android 12, the last with new operators): what its Neural Networks API can do"""
+    """feature level of its Neural Networks API, from 27 (Android 8.1) to 31 (Android 12, the last with new
+    operators)"""
 
     def unsupported(self) -> str:
-        """Why this machine can never have it, or empty."""
+        """Why this machine cannot support it, or empty."""
         is_suitable = sys.platform == "linux" and platform.machine() == "x86_64"
         return "" if is_suitable else "Android's x86_64 libraries load on x86_64 Linux only"
 
     def missing(self) -> str:
-        """What keeps it from being used now, or empty."""
+        """Why it cannot be used yet, or empty."""
         return self.unsupported() or not_installed(self.NAME, _folder())
 
     def install(self) -> None:
-        """Fetches ONNX Runtime and a C compiler and builds the stand-ins. Raises ToolError when that fails."""
+        """Downloads ONNX Runtime and a C compiler, and builds the shims. Raises ToolError on failure."""
         if reason := self.unsupported():
             raise ToolError(f"the environment android cannot be installed: {reason}")
         make_once(_folder(), _install)
 
     def command(self) -> tuple[str, ...]:
-        """Runs a Python program: append its path and arguments."""
+        """Command that runs a Python program: append its path and arguments."""
         return python()
 
     def variables(self) -> Mapping[str, str]:
@@ -69,7 +70,7 @@ class Android:
         }
 
     def probe(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
-        """As `ask`, for a model that the runtime should open: raises ModelError when it refuses, too."""
+        """Like `ask`, but raises ModelError if the runtime rejects the model."""
         answer = self.ask(model, job, outputs=outputs)
         if "error" in answer:
             raise ModelError(
@@ -79,12 +80,12 @@ class Android:
         return answer
 
     def ask(self, model: Path, job: "ProbeJob", *, outputs: Path | None = None) -> dict[str, Any]:
-        """What the runtime makes of `model`: the answer of `android_probe.py`; output files go to `outputs`, if given.
+        """Answer of `android_probe.py` for `model`; output files go to `outputs`, if given.
 
-        Raises ToolError when the environment is not installed, and ModelError when the runtime crashes.
+        Raises ToolError if the environment is not installed, and ModelError if the runtime crashes.
         """
         if reason := self.missing():
-            raise ToolError(f"the environment android is not there: {reason}")
+            raise ToolError(f"the environment android is not installed: {reason}")
         with tempfile.TemporaryDirectory() as scratch:
             return commands.run_job(
                 [PROBE],
@@ -100,26 +101,27 @@ class Android:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeJob:
-    """How a model is loaded, and what is asked of it."""
+    """How to load a model, and what to report."""
 
     provider: Literal["cpu", "xnnpack", "nnapi", "webgpu"] = "cpu"
     options: Mapping[str, str] = field(default_factory=dict)
-    """the provider's; for nnapi its flags by name: `{"CPU_DISABLED": "1"}`"""
+    """options of the provider; for nnapi its flags by name: `{"CPU_DISABLED": "1"}`"""
     entries: Mapping[str, str] = field(default_factory=dict)
     """session configuration"""
     data_folder: str = ""
-    """of the model's external data, where that is not the model's own"""
+    """folder of the model's external data, if it is not the model's own"""
     level: Literal["disabled", "basic", "all"] = "basic"
-    """of graph optimization. Providers choose after the basic ones; the rest only renames what is left to the CPU"""
+    """graph optimization level. Providers choose nodes after the basic level; higher levels only rename CPU
+    fallbacks"""
     is_mapped: bool = False
-    """hand over the file as mapped bytes instead of its path"""
+    """whether to pass the file as mapped bytes instead of its path"""
     is_explained: bool = True
-    """ask which provider took what; costs time and memory, so not when those are measured"""
+    """whether to report which provider took which node; costs time and memory, so disable it for measurements"""
     inputs: Sequence[Mapping[str, Any]] = ()
-    """`{"name", "type", "shape", "file"}` of each, the files with raw little-endian numbers; without them nothing
-    is run"""
+    """`{"name", "type", "shape", "file"}` of each input, the files with raw little-endian numbers; without inputs the
+    model is not run"""
     warm_runs: int = 0
-    """runs after the first"""
+    """number of runs after the first"""
 
 
 def _folder() -> Path:
@@ -137,5 +139,5 @@ def _install(folder: Path) -> None:
             (folder / "onnxruntime" / Path(member).name).write_bytes(archive.read(member))
     (folder / "system").mkdir()
     bionic.build([folder / "onnxruntime" / "libonnxruntime.so"], folder / "system")
-    # ONNX Runtime opens it by name where it wants NNAPI: it is in no list of what the library needs.
+    # ONNX Runtime loads it by name for NNAPI, so it is not among the library's dependencies.
     bionic.build_one(bionic.SOURCES / "libneuralnetworks.c", folder / "system" / "libneuralnetworks.so")

@@ -1,19 +1,19 @@
-"""Loads a model in ONNX Runtime for Android and says what became of it: `python android_probe.py JOB.json`.
+"""Loads a model in ONNX Runtime for Android and reports the result: `python android_probe.py JOB.json`.
 
-It calls libonnxruntime.so, found on LD_LIBRARY_PATH, through its C interface, and needs nothing but the standard
-library. The places of functions in that interface are read from the header beside the library.
+It calls libonnxruntime.so, found on LD_LIBRARY_PATH, through its C interface, and needs only the standard library. The
+positions of functions in that interface are read from the header beside the library.
 
-The job is `ProbeJob` of android.py with `model` and `folder` (where outputs go).
+The job is `ProbeJob` of android.py with `model` and `folder` (for outputs).
 
-Prints one JSON line. `{"error": text}` is ONNX Runtime's refusal. Else `version` is the runtime's and `load_ms` what
-loading took; `before_kib`, `loaded_kib` and `run_kib` say for before and after loading and after the runs how much
-memory was in use (`resident`), how much of it was neither shared nor a clean page of a file (`private`), and the most
-so far (`peak`). With inputs there are also `run_ms` of each run and `outputs`, like inputs.
+Prints one JSON line. `{"error": text}` is ONNX Runtime's error. Otherwise `version` is the runtime's and `load_ms` the
+loading time; `before_kib`, `loaded_kib` and `run_kib` are the memory use before and after loading and after the runs:
+total (`resident`), neither shared nor a clean page of a file (`private`), and maximum so far (`peak`). With inputs
+there are also `run_ms` of each run and `outputs`, in the form of inputs.
 
-Where asked, `subgraphs` are what each provider took: `{"provider", "nodes": [{"name", "op", "domain"}]}`, one for each
-partition or fused group, and one for each other node. ONNX Runtime says what is in a partition for ONNX files only:
-for ORT format the partition itself stands there as one node, and `supported` names the nodes that NNAPI took. A
-model that one provider takes as a whole is listed for ONNX files only; `all_on` names that provider.
+On request, `subgraphs` are the nodes of each provider: `{"provider", "nodes": [{"name", "op", "domain"}]}`, one per
+partition or fused group, and one per other node. ONNX Runtime reports the contents of a partition for ONNX files only:
+for ORT format the partition itself is listed as one node, and `supported` names the nodes that NNAPI took. A model that
+one provider takes as a whole is listed for ONNX files only; `all_on` names that provider.
 """
 
 import ctypes
@@ -41,16 +41,16 @@ NNAPI_FLAGS = {"USE_FP16": 1, "USE_NCHW": 2, "CPU_DISABLED": 4, "CPU_ONLY": 8}
 ELEMENTS = [""]
 ELEMENTS += ["float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double"]
 ELEMENTS += ["uint32", "uint64"]
-"""ONNXTensorElementDataType of onnxruntime_c_api.h, from its first number on."""
+"""ONNXTensorElementDataType of onnxruntime_c_api.h, from its first number on"""
 LEVELS = {"disabled": 0, "basic": 1, "all": 99}
 """GraphOptimizationLevel"""
 LOG_VERBOSE, LOG_ERROR = 0, 3
 LOGGER = ctypes.CFUNCTYPE(None, Pointer, ctypes.c_int, *[ctypes.c_char_p] * 4)
-"""OrtLoggingFunction: parameter, severity, category, log id, place in the code, message"""
+"""OrtLoggingFunction: parameter, severity, category, log id, code location, message"""
 
 
 class RefusedError(Exception):
-    """ONNX Runtime's own words."""
+    """An error reported by ONNX Runtime."""
 
 
 class Base(ctypes.Structure):
@@ -63,7 +63,7 @@ class Base(ctypes.Structure):
 
 
 class Api:
-    """The functions of one OrtApi table, called by their names in the header."""
+    """The functions of one OrtApi table, by their names in the header."""
 
     def __init__(self, library: Path) -> None:
         header = library.with_name("onnxruntime_c_api.h").read_text(encoding="utf-8")
@@ -82,7 +82,7 @@ class Api:
         return lambda *arguments: ctypes.CFUNCTYPE(result, *map(_kind, arguments))(address or 0)(*arguments)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Raises RefusedError when the function returns a status."""
+        """Calls a function. Raises RefusedError if it returns an error status."""
         self.check(self.function(name, Pointer)(*arguments))
 
     def check(self, status: int | None) -> None:
@@ -91,7 +91,7 @@ class Api:
             raise RefusedError(" ".join(text.split()))
 
     def made(self, name: str, *arguments: Any) -> Pointer:
-        """What the function puts in its last argument."""
+        """The object that the function writes to its last argument."""
         out = Pointer()
         self.call(name, *arguments, ctypes.byref(out))
         return out
@@ -107,7 +107,7 @@ class Api:
         return (out.value or b"").decode()
 
     def items(self, name: str, *arguments: Any) -> list[Pointer]:
-        """An array and its length, which stay the session's."""
+        """An array owned by the session."""
         array, count = ctypes.POINTER(Pointer)(), ctypes.c_size_t()
         self.call(name, *arguments, ctypes.byref(array), ctypes.byref(count))
         return [Pointer(array[index]) for index in range(count.value)]
@@ -120,7 +120,7 @@ def _kind(argument: Any) -> Any:
 
 
 def places(header: str) -> dict[str, int]:
-    """Function name -> its place in `struct OrtApi`, whose members are all function pointers."""
+    """Function name -> its index in `struct OrtApi`, whose members are all function pointers."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", header, flags=re.DOTALL)
     (body,) = re.findall(r"^struct OrtApi \{(.*?)^\};", text, re.DOTALL | re.MULTILINE)
     members = re.findall(
@@ -137,7 +137,7 @@ def find_library() -> Path:
     for folder in os.environ["LD_LIBRARY_PATH"].split(":"):
         if (path := Path(folder, "libonnxruntime.so")).is_file():
             return path
-    raise RuntimeError("no libonnxruntime.so on LD_LIBRARY_PATH")
+    raise RuntimeError("LD_LIBRARY_PATH has no libonnxruntime.so")
 
 
 def session_options(api: Api, job: dict[str, Any]) -> Pointer:
@@ -156,7 +156,7 @@ def session_options(api: Api, job: dict[str, Any]) -> Pointer:
 
 
 def append_provider(api: Api, options: Pointer, provider: str, settings: dict[str, str]) -> None:
-    """The CPU provider is always there, last."""
+    """Adds a provider; the CPU provider always comes last."""
     if provider == "nnapi":
         flags = sum(NNAPI_FLAGS[name] for name, value in settings.items() if value == "1")
         append = api.library.OrtSessionOptionsAppendExecutionProvider_Nnapi
@@ -170,22 +170,22 @@ def append_provider(api: Api, options: Pointer, provider: str, settings: dict[st
 
 
 def create_session(api: Api, environment: Pointer, options: Pointer, job: dict[str, Any]) -> tuple[Pointer, Any]:
-    """The session, and what must live as long."""
+    """The session, and the memory that must outlive it."""
     if not job["is_mapped"]:
         return api.made("CreateSession", environment, os.fsencode(job["model"]), options), None
     with Path(job["model"]).open("rb") as file:
-        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # ctypes gives no address of a read-only one
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)  # ctypes gives no address of a read-only buffer
     size = ctypes.c_size_t(len(content))
     address = Pointer(ctypes.addressof(ctypes.c_char.from_buffer(content)))
     return api.made("CreateSessionFromArray", environment, address, size, options), content
 
 
 def explained(api: Api, session: Pointer, log: list[str]) -> dict[str, Any]:
-    """Who took what.
+    """Nodes of each provider.
 
-    The interface made for this question leaves out nodes whose layout a provider had changed, and knows nothing of
-    files in ORT format; the log of placements has every node, but not what is in a partition or fused group. Such a
-    group is placed under a name that starts with the provider's.
+    The interface for this question omits nodes whose layout a provider changed, and does not support files in ORT
+    format; the log of placements has every node, but not the contents of a partition or fused group. Such a group has a
+    name that starts with the provider's.
     """
     recorded = assigned(api, session)
     if all_on := next((match[1] for line in log if (match := re.search(r"All nodes placed on \[(\w+)\]", line))), ""):
@@ -213,7 +213,7 @@ def placed(log: list[str]) -> list[tuple[str, str, str]]:
 
 
 def supported(log: list[str]) -> list[dict[str, str]]:
-    """The nodes that NNAPI said it can take, when it was first asked: before their layout was changed."""
+    """Nodes that NNAPI reported as supported when it was first asked, before layout changes."""
     found = {}
     for line in log:
         if "number of partitions supported by NNAPI" in line:
@@ -242,7 +242,7 @@ def assigned(api: Api, session: Pointer) -> list[dict[str, Any]]:
 
 
 def run(api: Api, session: Pointer, job: dict[str, Any]) -> dict[str, Any]:
-    """Runs the model once and `warm_runs` times more; the outputs are those of the last run."""
+    """Runs the model 1 + `warm_runs` times; returns the outputs of the last run."""
     memory = api.made("CreateCpuMemoryInfo", ctypes.c_int(1), ctypes.c_int(0))  # OrtArenaAllocator, OrtMemTypeDefault
     buffers = [bytearray(Path(each["file"]).read_bytes()) for each in job["inputs"]]
     values = [tensor(api, memory, each, buffer) for each, buffer in zip(job["inputs"], buffers, strict=True)]
@@ -304,7 +304,7 @@ def saved(api: Api, name: str, value: Pointer, path: Path) -> dict[str, Any]:
 
 
 def memory_kib() -> dict[str, int]:
-    """From /proc/self/status."""
+    """Memory use from /proc/self/status."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     found = {key: int(value) for key, value in re.findall(r"^(VmHWM|VmRSS|RssAnon):\s+(\d+) kB", status, re.MULTILINE)}
     return {"peak": found["VmHWM"], "resident": found["VmRSS"], "private": found["RssAnon"]}
@@ -327,7 +327,7 @@ def probe(job: dict[str, Any]) -> dict[str, Any]:
     if job["inputs"]:
         answer |= {**run(api, session, job), "run_kib": memory_kib()}
     api.function("ReleaseSession", None)(session)
-    del content  # the session may read it until now
+    del content  # the session may read it until here
     return answer
 
 

@@ -1,8 +1,8 @@
-"""arm64: ONNX Runtime for arm64 Linux, on an emulated processor where the machine's own is another.
+"""arm64: ONNX Runtime for arm64 Linux, on an emulated processor unless the machine is arm64.
 
-ONNX Runtime's optimizers ask which kernels the processor at hand has. On x86_64 there are none for float16, so a
-float16 model becomes a float32 one there; on an arm64 processor with the half-precision extension it stays as it is.
-Nothing here needs root: Debian's packages are unpacked into a folder, and qemu runs their Python out of it.
+ONNX Runtime's optimizers ask which kernels the processor has. On x86_64 there are none for float16, so a float16 model
+becomes float32; on an arm64 processor with the half-precision extension it stays float16. Nothing here needs root:
+Debian's packages are extracted to a folder, from which qemu runs their Python.
 """
 
 import os
@@ -48,13 +48,13 @@ class Arm64:
     runtime: Literal["converter", "shipped"] = "converter"
     """which ONNX Runtime: the converter's version, or the one that packages depend on"""
     cpu: str = "cortex-a76"
-    """qemu's name of the processor. The cortex-a53, for one, computes no float16, and what is converted on it holds
-    casts to float32 instead; on an arm64 machine its own processor is used whatever this says"""
+    """qemu's name of the processor. The cortex-a53, for example, has no float16 arithmetic, so that models converted on
+    it have casts to float32; an arm64 machine uses its own processor instead"""
 
     about: ClassVar[str] = "ONNX Runtime on an emulated arm64 processor: float16 models that stay float16"
 
     def unsupported(self) -> str:
-        """Why this machine can never have it, or empty."""
+        """Why this machine cannot support it, or empty."""
         if sys.platform != "linux":
             return "qemu runs arm64 Linux programs on Linux only"
         if platform.machine() not in ("x86_64", "aarch64"):
@@ -64,17 +64,17 @@ class Arm64:
         return ""
 
     def missing(self) -> str:
-        """What keeps it from being used now, or empty."""
+        """Why it cannot be used yet, or empty."""
         return self.unsupported() or not_installed(self.NAME, _folder())
 
     def install(self) -> None:
-        """Fetches and unpacks all of it, and runs it once: about a minute. Raises ToolError when that fails."""
+        """Downloads and extracts all parts and runs a test, in about a minute. Raises ToolError on failure."""
         if reason := self.unsupported():
             raise ToolError(f"the environment arm64 cannot be installed: {reason}")
         make_once(_folder(), self._install)
 
     def command(self) -> tuple[str, ...]:
-        """Runs a Python program: append its path and arguments."""
+        """Command that runs a Python program: append its path and arguments."""
         return _command(_folder(), self.cpu)
 
     def variables(self) -> Mapping[str, str]:
@@ -82,13 +82,13 @@ class Arm64:
 
     def _install(self, folder: Path) -> None:
         _unpack_all(folder)
-        # Importing also compiles to bytecode, while the folder may still change.
+        # The test import also compiles to bytecode, while the folder may still change.
         for runtime in RUNTIMES:
             commands.run(
                 [*_command(folder, self.cpu), "-c", "import numpy, onnxruntime"],
                 what="trying out ONNX Runtime for arm64",
                 environment={**_variables(folder, runtime), "PYTHONDONTWRITEBYTECODE": ""},
-                hint="run `mobpack doctor --install arm64` again; if it fails again, please report it",
+                hint="run `mobpack doctor --install arm64` again; if it fails again, report it",
             )
 
 
@@ -98,7 +98,7 @@ def _folder() -> Path:
 
 
 def is_native() -> bool:
-    """Whether this machine's own processor is an arm64 one: nothing is emulated then."""
+    """Whether this machine is arm64, so that nothing is emulated."""
     return platform.machine() == "aarch64"
 
 

@@ -1,4 +1,4 @@
-"""cuda: ONNX Runtime for NVIDIA's GPUs, with the CUDA libraries it is linked with."""
+"""cuda: ONNX Runtime for NVIDIA GPUs, with its CUDA libraries."""
 
 import platform
 import re
@@ -27,12 +27,12 @@ assert wanted <= set(onnxruntime.get_available_providers()), onnxruntime.get_ava
 for name in ("libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10", "libcudnn.so.9"):
     ctypes.CDLL(name)
 """
-"""Needs no GPU: the provider's own library is linked with the driver, those that it needs beside it are not."""
+"""test that needs no GPU: the provider's own library is linked with the driver, its dependencies are not"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cuda:
-    """onnxruntime-gpu, which cannot be where onnxruntime is, and NVIDIA's libraries under NVIDIA's licence."""
+    """onnxruntime-gpu, which cannot be installed beside onnxruntime, and NVIDIA's libraries under NVIDIA's licence."""
 
     NAME: ClassVar[str] = "cuda"
     about: ClassVar[str] = (
@@ -60,7 +60,7 @@ class Cuda:
 
 
 def locked_version() -> str:
-    """Of onnxruntime-gpu."""
+    """Locked version of onnxruntime-gpu."""
     found = re.search(r"^onnxruntime-gpu==([\w.]+)", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     assert found
     return found.group(1)

@@ -1,7 +1,7 @@
-"""Says what a machine and an interpreter have for NVIDIA's GPUs: `python cuda_probe.py JOB`. Needs nothing but Python.
+"""Reports NVIDIA software of a machine and an interpreter: `python cuda_probe.py JOB`. Needs only Python.
 
-It is started by path, so that any interpreter can run it, and libraries that take a process down take this one. JOB is
-JSON: `libraries`, loaded in this order, and `modules`, imported in this order. Prints one line of JSON: see `main`.
+It is started by path, so that any interpreter can run it, in a process of its own, because libraries may crash it. JOB
+is JSON: `libraries`, loaded in this order, and `modules`, imported in this order. Prints one line of JSON: see `main`.
 """
 
 import ctypes
@@ -19,15 +19,15 @@ sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != HERE]
 
 PACKAGES = ("onnxruntime", "onnxruntime-gpu")
 LIBRARY_FOLDERS = ("nvidia/*/lib", "tensorrt_libs", "tensorrt_rtx_libs")
-"""Where wheels keep libraries, below the folders that modules come from."""
+"""library folders of wheels, below the folders of modules"""
 TENSORRT_MAJORS = range(8, 15)
-"""looked for by name in the folders that the loader knows"""
+"""versions looked for by name in the loader's folders"""
 MAJOR, MINOR = 75, 76
-"""CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR of cuda.h."""
+"""CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR of cuda.h"""
 
 
 def driver() -> dict[str, Any]:
-    """`{"error": text}` where no GPU can be used; else `cuda` (13000 for 13.0), `release` and `gpus`."""
+    """`{"error": text}` if no GPU is usable; otherwise `cuda` (13000 for 13.0), `release` and `gpus`."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
@@ -59,25 +59,25 @@ def gpu(cuda: Any, index: int) -> dict[str, Any]:
 
 
 def release() -> str:
-    """Of the driver: `580.95.05`; empty where nobody says so."""
+    """Release of the driver: `580.95.05`; empty if unknown."""
     try:
         management = ctypes.CDLL("libnvidia-ml.so.1")
         text = ctypes.create_string_buffer(96)
         if management.nvmlInit_v2() == 0 and management.nvmlSystemGetDriverVersion(text, len(text)) == 0:
             return text.value.decode()
     except (OSError, AttributeError):
-        pass  # a driver without its management library still computes
+        pass  # a driver without its management library can still compute
     return ""
 
 
 def library_folders() -> list[str]:
-    """Where wheels of this interpreter keep libraries, in the order of its modules."""
+    """Library folders of this interpreter's wheels, in the order of its modules."""
     found = [str(folder) for entry in sys.path for part in LIBRARY_FOLDERS for folder in sorted(Path(entry).glob(part))]
     return list(dict.fromkeys(found))
 
 
 def load(library: str, folders: list[str]) -> str:
-    """Why it cannot be loaded; empty when it is: it stays loaded, for those that need it."""
+    """Loads a library and keeps it for those that depend on it; returns the error, or an empty text."""
     problem = ""
     for place in [*(str(Path(folder, library)) for folder in folders if Path(folder, library).exists()), library]:
         try:
@@ -90,7 +90,7 @@ def load(library: str, folders: list[str]) -> str:
 
 
 def tensorrt_libraries(folders: list[str]) -> list[str]:
-    """Which `libnvinfer.so.N` are there, of whatever version."""
+    """The available `libnvinfer.so.N` of any version."""
     searched = [*folders, *filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))]
     found = {path.name for folder in searched for path in Path(folder).glob("libnvinfer.so.*")}
     found |= {name for name in (f"libnvinfer.so.{major}" for major in TENSORRT_MAJORS) if not load(name, [])}
@@ -98,7 +98,7 @@ def tensorrt_libraries(folders: list[str]) -> list[str]:
 
 
 def tensorrt_version(libraries: dict[str, str]) -> str:
-    """Of the libnvinfer that was asked for and loaded; its number is 101601 for 10.16.1."""
+    """Version of the requested and loaded libnvinfer; its number is 101601 for 10.16.1."""
     for name, problem in libraries.items():
         if name.startswith("libnvinfer.so") and not problem:
             number = ctypes.CDLL(name).getInferLibVersion()
@@ -107,10 +107,10 @@ def tensorrt_version(libraries: dict[str, str]) -> str:
 
 
 def module(name: str) -> dict[str, str]:
-    """`{"version", "error"}`; the module stays imported."""
+    """Imports a module and returns `{"version", "error"}`; the module stays imported."""
     try:
         imported = import_module(name)
-    except Exception as error:  # whatever a module that cannot be used raises: the text says what is wrong with it
+    except Exception as error:  # an unusable module may raise anything: the text explains it
         text = " ".join(str(error).split()) or type(error).__name__
         is_absent = isinstance(error, ModuleNotFoundError) and (error.name or "") in (name, name.split(".")[0])
         return {"version": "", "error": "" if is_absent else text}
@@ -118,7 +118,7 @@ def module(name: str) -> dict[str, str]:
 
 
 def version_of(imported: Any) -> str:
-    """Its own, or that of the package it is in; pycuda keeps it under another name."""
+    """Version of a module, or of its package; pycuda has it under another name."""
     parent = sys.modules[imported.__name__.partition(".")[0]]
     for text in (getattr(imported, "__version__", ""), getattr(parent, "__version__", "")):
         if isinstance(text, str) and text:
@@ -127,7 +127,7 @@ def version_of(imported: Any) -> str:
 
 
 def package(name: str) -> str:
-    """Its version; empty when it is not installed."""
+    """Version of a package; empty if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Debian packages unpacked into folders, and the qemu that comes in one: nothing here needs root."""
+"""Extracts Debian packages, including qemu, to folders; nothing here needs root."""
 
 import shutil
 import tarfile
@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from packager.processes import children, downloads
 
 QEMU = "arm64-qemu"
-"""Pin of the package with qemu's programs: one runs arm64, another x86_64."""
+"""pin of the package with qemu's programs for arm64 and x86_64"""
 
 
 def unpack_qemu(processor: str, folder: Path) -> None:
@@ -21,7 +21,7 @@ def unpack_qemu(processor: str, folder: Path) -> None:
 
 
 def unpack_deb(deb: Path, folder: Path, is_wanted: Callable[[PurePosixPath], bool]) -> None:
-    """Writes the files of a Debian package that are wanted: of qemu's 370 MB one program is."""
+    """Writes the wanted files of a Debian package: a single program of qemu's 370 MB."""
     with tempfile.TemporaryDirectory() as scratch:
         unpacking = children.start(
             ["dpkg-deb", "--fsys-tarfile", deb.absolute()], Path(scratch), stderr=None, is_text=False
@@ -29,7 +29,7 @@ def unpack_deb(deb: Path, folder: Path, is_wanted: Callable[[PurePosixPath], boo
         try:
             assert unpacking.stdout
             with unpacking.stdout, tarfile.open(fileobj=unpacking.stdout, mode="r|") as archive:
-                # Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706).
+                # Python 3.12 and 3.13 need the argument, 3.11.3 and older do not support it (PEP 706).
                 archive.extraction_filter = getattr(tarfile, "tar_filter", None)
                 for member in archive:
                     if not member.isdir() and is_wanted(PurePosixPath(member.name)):

@@ -1,4 +1,4 @@
-"""What an environment is: a Python beside this one, with another ONNX Runtime, made once and kept in the cache."""
+"""Isolated environments: a separate Python with another ONNX Runtime, made once and kept in the cache."""
 
 import shutil
 import sys
@@ -20,22 +20,22 @@ INSTALL_ATTEMPTS = 3
 class Environment(Protocol):
     NAME: ClassVar[str]
     about: ClassVar[str]
-    """what it holds and what that is for, in one line"""
+    """contents and purpose, in one line"""
 
     def unsupported(self) -> str:
-        """Why this machine can never have it, in words; empty when it can."""
+        """Why this machine cannot support it; empty if it can."""
         ...
 
     def missing(self) -> str:
-        """Why it cannot be used now, and how to get it; empty when it is installed."""
+        """Why it cannot be used yet, and how to install it; empty if it is installed."""
         ...
 
     def install(self) -> None:
-        """Makes it, once. Raises ToolError; what a killed install leaves is never taken for the whole."""
+        """Installs it, once. Raises ToolError; an interrupted install never counts as complete."""
         ...
 
     def command(self) -> tuple[str, ...]:
-        """Runs a Python program there: append its path and arguments."""
+        """Command that runs a Python program there: append its path and arguments."""
         ...
 
     def variables(self) -> Mapping[str, str]:
@@ -44,9 +44,9 @@ class Environment(Protocol):
 
 
 def ensure(environment: Environment) -> None:
-    """Installs `environment` when it is missing. Raises ToolError where it cannot be had."""
+    """Installs `environment` if it is missing. Raises ToolError if this machine does not support it."""
     if reason := environment.unsupported():
-        raise ToolError(f"this machine cannot have the environment {environment.NAME}: {reason}")
+        raise ToolError(f"this machine does not support the environment {environment.NAME}: {reason}")
     if environment.missing():
         environment.install()
 
@@ -56,28 +56,29 @@ def not_installed(name: str, folder: Path) -> str:
 
 
 def folder_for(name: str, contents: object) -> Path:
-    """Where the environment `name` lies that has these `contents` (what it is made of, as JSON can say it).
+    """Folder of the environment `name` with these `contents`, a JSON-compatible description of its parts.
 
-    Another content, another folder: a new pin never changes what a running build uses.
+    Other contents have another folder, so that a new pin never changes an environment in use.
     """
     python = [sys.implementation.cache_tag, sys.platform]
     return cache_folder() / "environments" / name / key_of([python, contents])[:16]
 
 
 def make_once(folder: Path, make: Callable[[Path], None]) -> None:
-    """Has `make` fill `folder`, whole or not at all, unless it is there. Raises ToolError when the disk will not."""
+    """Makes `make` fill `folder`, completely or not at all, unless it exists. Raises ToolError for a full or read-only
+    disk."""
     try:
         _remove_abandoned(folder.parent)
         install_once(folder, make)
     except OSError as error:
         raise ToolError(
             f"cannot make {folder}: {error.strerror or error}",
-            hint="check the space left on its disk, or set XDG_CACHE_HOME to a folder you can write to",
+            hint="free some space on its disk, or set XDG_CACHE_HOME to a writable folder",
         ) from error
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Removes what installs that were killed have left (install_once); one of today may still be running."""
+    """Removes leftovers of interrupted installs (install_once), unless from today: those may still be running."""
     for folder in parent.glob("tmp*"):
         if time.time() - folder.stat().st_mtime > ABANDONED_AFTER_S:
             shutil.rmtree(folder, ignore_errors=True)
@@ -86,7 +87,7 @@ def _remove_abandoned(parent: Path) -> None:
 def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None = None) -> None:
     """Installs the wheels of the hash-locked requirements file `lock` into `folder` with this Python's own pip.
 
-    `variables` are those that `lock` names as `${NAME}`. Raises ToolError; a wrong hash is not tried again.
+    `variables` replace `${NAME}` in `lock`. Raises ToolError; a wrong hash is not tried again.
     """
     command = [*python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--target", str(folder), "-r", str(lock)]
@@ -97,8 +98,8 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
             return
         if "DO NOT MATCH THE HASHES" in output:
             raise ToolError(
-                f"a package is not the one that {lock.name} locks:\n{commands.last_lines(output)}",
-                hint="the registry serves other bytes than the lock names; do not use them",
+                f"a package does not match the hash in {lock.name}:\n{commands.last_lines(output)}",
+                hint="do not use the package: the registry serves a different file",
             )
         commands.refuse_full_disk(output, folder)
         if "No module named pip" in output:
@@ -108,25 +109,25 @@ def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None
         time.sleep(2**attempt if attempt < INSTALL_ATTEMPTS else 0)
     raise ToolError(
         f"cannot install {lock.name} with pip:\n{commands.last_lines(downloads.without_retries(output))}",
-        hint="check the network and the space left on the disk, then run again",
+        hint="check the network and the free disk space, then run again",
     )
 
 
 def isolated_command() -> tuple[str, ...]:
-    """This Python without its site-packages (-S)."""
+    """Command of this Python without its site-packages (-S)."""
     return (*python(), "-S")
 
 
 def isolated_variables(site: Path) -> dict[str, str]:
-    """Modules come from `site` and the standard library alone; the folder stays as it was installed."""
+    """Variables that limit modules to `site` and the standard library, and keep the folder unchanged."""
     return {"PYTHONPATH": str(site), "PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONSAFEPATH": "1"}
 
 
 def try_out(name: str, program: str, variables: Mapping[str, str]) -> None:
-    """Runs the line of Python `program` in a folder that was just filled. Raises ToolError when it fails."""
+    """Runs the Python code `program` in a newly filled folder. Raises ToolError when it fails."""
     commands.run(
         [*isolated_command(), "-c", program],
         what=f"trying out the environment {name}",
         environment=variables,
-        hint=f"run `mobpack doctor --install {name}` again; if it fails again, please report it",
+        hint=f"run `mobpack doctor --install {name}` again; if it fails again, report it",
     )

@@ -1,4 +1,4 @@
-"""What this machine lacks for NVIDIA's GPUs, in words that end with how to get it."""
+"""Checks the NVIDIA software of this machine; messages say what is missing and how to get it."""
 
 import json
 import os
@@ -16,9 +16,10 @@ from packager.processes.children import python
 
 PROBE = Path(__file__).with_name("cuda_probe.py")
 CUDA = 13000
-"""oldest CUDA that the driver has to know, as cuDriverGetVersion counts: that of onnxruntime-gpu and the wheels"""
+"""oldest CUDA version that the driver must support, in the format of cuDriverGetVersion: that of onnxruntime-gpu and
+the wheels"""
 DRIVER = "580"
-"""oldest release of the driver that knows CUDA 13"""
+"""oldest driver release that supports CUDA 13"""
 CUDA_LIBRARIES = {
     "libcudart.so.13": "nvidia-cuda-runtime",
     "libcublasLt.so.13": "nvidia-cublas",
@@ -26,9 +27,9 @@ CUDA_LIBRARIES = {
     "libcurand.so.10": "nvidia-curand",
     "libcudnn.so.9": "nvidia-cudnn-cu13",
 }
-"""What onnxruntime-gpu's CUDA provider is linked with or computes convolutions with, and the wheels that have it."""
+"""libraries that onnxruntime-gpu's CUDA provider is linked with or computes convolutions with -> their wheels"""
 TENSORRT_LIBRARIES = ("libnvinfer.so.10", "libnvonnxparser.so.10")
-"""What its TensorRT provider is linked with besides."""
+"""libraries that its TensorRT provider needs in addition"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,36 +42,36 @@ class Gpu:
 @dataclass(frozen=True, kw_only=True)
 class Module:
     version: str = ""
-    """empty where it cannot be imported"""
+    """empty if it cannot be imported"""
     error: str = ""
-    """what importing it says; empty where it is not installed at all"""
+    """the error of importing it; empty if it is not installed"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What `cuda_probe.py` found on this machine, in one interpreter."""
+    """Findings of `cuda_probe.py` on this machine, in one interpreter."""
 
     driver_error: str = ""
     """why no GPU can be used"""
     has_driver: bool = True
     release: str = ""
-    """of the driver; empty where nobody says so"""
+    """release of the driver; empty if unknown"""
     cuda: int = 0
-    """newest that the driver knows: 13000 is 13.0"""
+    """newest CUDA version that the driver supports: 13000 is 13.0"""
     gpus: tuple[Gpu, ...] = ()
     folders: tuple[str, ...] = ()
-    """with the libraries of wheels"""
+    """library folders of wheels"""
     libraries: Mapping[str, str] = field(default_factory=dict)
-    """those asked for -> why they cannot be loaded, empty for those that can"""
+    """requested libraries -> why they cannot be loaded, empty for those that can"""
     modules: Mapping[str, Module] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
-    """onnxruntime and onnxruntime-gpu -> version, empty where not installed"""
+    """onnxruntime and onnxruntime-gpu -> version, empty if not installed"""
     tensorrt: tuple[str, ...] = ()
     """`libnvinfer.so.N` of any version"""
     tensorrt_version: str = ""
-    """of the one among `libraries`, where it can be loaded"""
+    """version of the one among `libraries`, if it can be loaded"""
     failure: str = ""
-    """why the interpreter could not be asked"""
+    """why the interpreter could not be examined"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ class Place:
     command: tuple[str, ...]
     variables: Mapping[str, str]
     is_own: bool = False
-    """True for the isolated environment `cuda`"""
+    """whether it is the isolated environment `cuda`"""
 
     @property
     def name(self) -> str:
@@ -92,19 +93,21 @@ class Place:
 
 
 def place(interpreter: str, environment: Environment | None = None) -> Place:
-    """`interpreter`, where the user names one; else `environment`, or this Python."""
+    """The user's `interpreter`, if set; otherwise `environment`, or this Python."""
     if interpreter:
         return Place(command=(interpreter,), variables={"PYTHONSAFEPATH": "1"})
     if environment:
         variables = dict(environment.variables())
         known = (variables.get("LD_LIBRARY_PATH", ""), os.environ.get("LD_LIBRARY_PATH", ""))
-        variables["LD_LIBRARY_PATH"] = ":".join(filter(None, known))  # TensorRT is where the user says
+        variables["LD_LIBRARY_PATH"] = ":".join(
+            filter(None, known)
+        )  # TensorRT is where the user's LD_LIBRARY_PATH points
         return Place(command=environment.command(), variables=variables, is_own=True)
     return Place(command=python(), variables={})
 
 
 def probe(where: Place, *, libraries: Sequence[str] = (), modules: Sequence[str] = ()) -> Facts:
-    """What is there. Raises nothing: an interpreter that cannot be asked is a `failure`."""
+    """The NVIDIA software of an interpreter. Raises nothing: an interpreter that cannot run is a `failure`."""
     return _probe(where.command, tuple(sorted(where.variables.items())), tuple(libraries), tuple(modules))
 
 
@@ -115,7 +118,7 @@ def _probe(
     libraries: tuple[str, ...],
     modules: tuple[str, ...],
 ) -> Facts:
-    """Asked once: drivers take a second to start."""
+    """Cached, because drivers take a second to start."""
     request = json.dumps({"libraries": libraries, "modules": modules})
     try:
         printed = commands.run(
@@ -123,13 +126,13 @@ def _probe(
         )
         return facts_of(json.loads(printed.splitlines()[-1]))
     except ToolError as error:
-        return Facts(failure=f"{command[0]} cannot be asked: {commands.last_lines(error.message, 1)}")
+        return Facts(failure=f"{command[0]} cannot be examined: {commands.last_lines(error.message, 1)}")
     except (ValueError, IndexError, KeyError):
-        return Facts(failure=f"{command[0]} did not answer as a Python does")
+        return Facts(failure=f"{command[0]} is not a working Python")
 
 
 def facts_of(answer: Mapping[str, Any]) -> Facts:
-    """What the program printed, as a value."""
+    """The program's output as a value."""
     driver = answer["driver"]
     return Facts(
         driver_error=driver["error"],
@@ -150,7 +153,7 @@ def facts_of(answer: Mapping[str, Any]) -> Facts:
 
 
 def lacks_gpu(facts: Facts) -> str:
-    """Why no GPU can be used here; empty when one can."""
+    """Why no GPU can be used; empty if one can."""
     if facts.failure:
         return f"{facts.failure}: name a Python that works in [parity.interpreters]"
     if not facts.has_driver:
@@ -172,13 +175,13 @@ def lacks_driver_for_cuda_13(facts: Facts) -> str:
     if facts.cuda >= CUDA:
         return ""
     return (
-        f"{f'NVIDIA driver {facts.release}'.strip()} knows CUDA {version(facts.cuda)}, and onnxruntime-gpu "
+        f"{f'NVIDIA driver {facts.release}'.strip()} supports CUDA {version(facts.cuda)}, but onnxruntime-gpu "
         f"{locked_version()} needs {version(CUDA)}: install driver {DRIVER} or later"
     )
 
 
 def lacks_onnxruntime_gpu(facts: Facts, where: Place) -> str:
-    """What is wrong with ONNX Runtime in the interpreter; empty when nothing is."""
+    """Problem of ONNX Runtime in the interpreter; empty if there is none."""
     gpu, cpu = facts.packages.get("onnxruntime-gpu", ""), facts.packages.get("onnxruntime", "")
     wanted = locked_version()
     if gpu and cpu:
@@ -187,12 +190,12 @@ def lacks_onnxruntime_gpu(facts: Facts, where: Place) -> str:
             f"uninstall both there, then {where.how_to_get(f'onnxruntime-gpu=={wanted}')}"
         )
     if not gpu:
-        has = f"has onnxruntime {cpu}, which is for processors alone" if cpu else "has no onnxruntime-gpu"
+        has = f"has onnxruntime {cpu}, which supports CPUs only" if cpu else "has no onnxruntime-gpu"
         first = "onnxruntime cannot stay beside it; uninstall it, then " if cpu else ""
         return f"{where.name} {has}: {first}{where.how_to_get(f'onnxruntime-gpu=={wanted}')}"
     if gpu != wanted:
         return (
-            f"{where.name} has onnxruntime-gpu {gpu}, and results are compared with those of {wanted}: "
+            f"{where.name} has onnxruntime-gpu {gpu}, but the supported version is {wanted}: "
             f"{where.how_to_get(f'onnxruntime-gpu=={wanted}')}"
         )
     error = facts.modules.get("onnxruntime", Module()).error
@@ -204,7 +207,7 @@ def lacks_onnxruntime_gpu(facts: Facts, where: Place) -> str:
 
 
 def lacks_cuda_libraries(facts: Facts, where: Place) -> str:
-    """Which of CUDA_LIBRARIES cannot be loaded; empty when all can."""
+    """The CUDA_LIBRARIES that cannot be loaded; empty if all can."""
     lost = [name for name in CUDA_LIBRARIES if facts.libraries.get(name, "")]
     if not lost:
         return ""
@@ -217,7 +220,7 @@ def lacks_cuda_libraries(facts: Facts, where: Place) -> str:
 
 
 def lacks_tensorrt_libraries(facts: Facts) -> str:
-    """What is wrong with the libraries that ONNX Runtime's TensorRT provider needs; empty when nothing is."""
+    """Problem of the libraries for ONNX Runtime's TensorRT provider; empty if there is none."""
     lost = [name for name in TENSORRT_LIBRARIES if facts.libraries.get(name, "")]
     if not lost:
         return ""
@@ -230,9 +233,9 @@ def lacks_tensorrt_libraries(facts: Facts) -> str:
 
 
 def loading(where: Place, facts: Facts) -> dict[str, str]:
-    """Environment variables with which programs of the interpreter find the libraries of its wheels.
+    """Environment variables with which the interpreter's programs find the libraries of its wheels.
 
-    NVIDIA_TF32_OVERRIDE: no library may round float32 numbers to 19 bits, whatever its own options are.
+    NVIDIA_TF32_OVERRIDE prevents libraries from rounding float32 numbers to 19 bits, whatever their own options.
     """
     known = where.variables.get("LD_LIBRARY_PATH") or os.environ.get("LD_LIBRARY_PATH", "")
     folders = list(dict.fromkeys(filter(None, (*facts.folders, *known.split(":")))))
@@ -245,10 +248,10 @@ def in_words(facts: Facts) -> str:
 
 
 def driver_in_words(facts: Facts) -> str:
-    """Its release, or the newest CUDA that it knows: `580.95.05`, `for CUDA 13.0`."""
+    """The driver's release, or its newest CUDA version: `580.95.05`, `for CUDA 13.0`."""
     return facts.release or f"for CUDA {version(facts.cuda)}"
 
 
 def version(number: int) -> str:
-    """`13.0` for 13000, as CUDA counts."""
+    """`13.0` for 13000, CUDA's encoding."""
     return f"{number // 1000}.{number % 1000 // 10}"

@@ -1,4 +1,4 @@
-"""qnn: ONNX Runtime with Qualcomm's provider, whose neural processor is simulated on x86_64."""
+"""qnn: ONNX Runtime with Qualcomm's provider, on a simulated neural processor on x86_64."""
 
 import ctypes.util
 import os
@@ -23,11 +23,11 @@ from packager.processes import commands, downloads
 
 LOCK = Path(__file__).with_name("qnn.txt")
 GLIBC = (2, 35)
-"""the oldest that the wheel runs with: its tag is manylinux_2_35"""
+"""oldest glibc that the wheel supports: its tag is manylinux_2_35"""
 OPTIONS = {"backend_type": "htp", "soc_model": "57"}
-"""Of the provider on the simulator. A chip must be named: without one it runs out of memory on some models."""
+"""provider options for the simulator. A chip must be named: without one it runs out of memory on some models."""
 WORDS = "QNN {plugin} on the HTP simulator"
-"""what runs there, with the version of the plug-in"""
+"""description of the runtime, with the version of the plug-in"""
 LIBATOMIC = "qnn-libatomic1"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 TRY = """
@@ -40,7 +40,7 @@ onnxruntime.register_execution_provider_library(onnxruntime_qnn.get_ep_name(), o
 
 @dataclass(frozen=True, kw_only=True)
 class Qnn:
-    """onnxruntime and onnxruntime-qnn, under Qualcomm's licence: used here, never shipped."""
+    """onnxruntime and onnxruntime-qnn, under Qualcomm's licence: used for checks, never shipped."""
 
     NAME: ClassVar[str] = "qnn"
     about: ClassVar[str] = "QNN on a simulated Qualcomm processor (Qualcomm's licence; never shipped; 390 MB)"
@@ -68,7 +68,7 @@ class Qnn:
 
 
 def _glibc() -> tuple[int, ...]:
-    """Of the running process; (0,) where the C library is another."""
+    """Version of the running process's glibc; (0,) for another C library."""
     try:
         name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
     except (ValueError, OSError):
@@ -82,7 +82,7 @@ def _folder() -> Path:
 
 
 def _has_libatomic() -> bool:
-    """Debian's smallest systems come without it; Qualcomm's compiler then takes nothing and says nothing."""
+    """Debian's smallest systems lack it; Qualcomm's compiler then takes no node, without an error."""
     return ctypes.util.find_library("atomic") is not None
 
 

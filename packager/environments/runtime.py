@@ -27,7 +27,7 @@ class Runtime:
     about: ClassVar[str] = "the ONNX Runtime that apps get: proves that it has every kernel; made when first needed"
 
     def unsupported(self) -> str:
-        return ""  # mobpack needs onnxruntime itself: where it runs there are wheels
+        return ""  # mobpack itself needs onnxruntime, so wheels exist
 
     def missing(self) -> str:
         return not_installed(self.NAME, _folder())
@@ -43,7 +43,7 @@ class Runtime:
 
 
 def shipped_version() -> str:
-    """Of the ONNX Runtime that packages depend on."""
+    """Version of the ONNX Runtime that packages depend on."""
     return str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]
 
 

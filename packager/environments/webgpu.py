@@ -1,4 +1,4 @@
-"""webgpu: ONNX Runtime with its WebGPU provider, computing on the processor with Mesa's lavapipe."""
+"""webgpu: ONNX Runtime with its WebGPU provider, on the CPU through Mesa's lavapipe."""
 
 import ctypes.util
 import json
@@ -23,10 +23,10 @@ from packager.processes import commands, downloads
 
 LOCK = Path(__file__).with_name("webgpu.txt")
 WORDS = "WebGPU {plugin} on Mesa's lavapipe"
-"""what runs there, with the version of the plug-in"""
+"""description of the runtime, with the version of the plug-in"""
 LAVAPIPE = "mesa-vulkan-drivers"
 DEBIAN = (
-    LAVAPIPE,  # Debian 12's own (22.3) cannot index uniform arrays dynamically, which WebGPU asks for
+    LAVAPIPE,  # Debian 12's own (22.3) cannot index uniform arrays dynamically, as WebGPU requires
     "libbsd0",
     "libdrm2",
     "libedit2",
@@ -49,7 +49,7 @@ DEBIAN = (
     "libxshmfence1",
     "libz3-4",
 )
-"""Vulkan, and what it is linked with that a bare Debian 12 lacks."""
+"""Vulkan, and those of its dependencies that a bare Debian 12 lacks"""
 SYSTEM_DRIVERS = Path("/usr/share/vulkan/icd.d")
 LIBRARIES = "x86_64-linux-gnu"
 RELU = (
@@ -96,7 +96,7 @@ class WebGpu:
 
 
 def system_driver() -> Path | None:
-    """The description of the machine's own lavapipe, where it has one and a Vulkan loader."""
+    """Description file of the machine's own lavapipe, if it has one and a Vulkan loader."""
     found = sorted(SYSTEM_DRIVERS.glob("lvp_icd*.json"))
     return found[0] if found and ctypes.util.find_library("vulkan") else None
 
@@ -119,7 +119,7 @@ def _variables(folder: Path) -> dict[str, str]:
 
 
 def _make(made: Path, folder: Path) -> None:
-    """Fills `made`, which is going to be `folder`."""
+    """Fills `made`, which becomes `folder`."""
     install_locked(LOCK, made / "site")
     if not system_driver():
         for name in DEBIAN:
@@ -132,7 +132,7 @@ def _make(made: Path, folder: Path) -> None:
 
 
 def _describe_driver(made: Path, folder: Path) -> None:
-    """Writes lavapipe.json with the path that the driver has, or is going to have, below `folder`."""
+    """Writes lavapipe.json with the driver's final path below `folder`."""
     described = next((made / "usr" / "share" / "vulkan" / "icd.d").glob("lvp_icd*.json"))
     document = json.loads(described.read_text(encoding="utf-8"))
     library = Path(document["ICD"]["library_path"]).name

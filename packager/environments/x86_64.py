@@ -1,7 +1,7 @@
-"""x86_64: this machine's Python on an emulated older processor of its own family, with the ONNX Runtime that ships.
+"""x86_64: this machine's Python on an emulated older x86_64 processor, with the ONNX Runtime that ships.
 
-ONNX Runtime computes 8-bit numbers differently on processors with AVX2 alone (Intel before 2019, the Android emulator
-on them, many CI machines) than on those with VNNI, and a test machine usually has VNNI.
+ONNX Runtime computes 8-bit numbers differently on processors with AVX2 only (Intel before 2019, the Android emulator on
+them, many CI machines) than on those with VNNI, and test machines usually have VNNI.
 """
 
 import platform
@@ -27,7 +27,7 @@ class OlderX86:
     about: ClassVar[str] = "the ONNX Runtime that apps get on an emulated x86_64 processor with AVX2 and no VNNI"
 
     cpu: str = "Haswell-noTSX"
-    """qemu's name of the processor; with TSX it warns each time that it cannot emulate that"""
+    """qemu's name of the processor; one with TSX would cause a warning on every start"""
 
     def unsupported(self) -> str:
         if sys.platform != "linux" or platform.machine() != "x86_64":
@@ -49,7 +49,7 @@ class OlderX86:
         return self._command(_folder())
 
     def emulator(self) -> tuple[str, ...]:
-        """Runs any program: append its path and arguments."""
+        """Command that runs any program: append its path and arguments."""
         return self._emulator(_folder())
 
     def variables(self) -> Mapping[str, str]:
@@ -67,7 +67,7 @@ class OlderX86:
             [*self._command(folder), "-c", "import numpy, onnxruntime"],
             what="trying out ONNX Runtime on an emulated x86_64 processor",
             environment=self.variables(),
-            hint="run `mobpack doctor --install x86_64` again; if it fails again, please report it",
+            hint="run `mobpack doctor --install x86_64` again; if it fails again, report it",
         )
 
 

@@ -60,13 +60,13 @@ def _row(
 def _cell(parity: ParityEntry | None, file: str, found: ReportDocument) -> CellView:
     if parity is None:
         return CellView(label=file, span=1, tone="plain", mark="", word=NOT_ASKED, numbers="", reason="", anchor="")
-    said = STATES[parity.state]
+    state = STATES[parity.state]
     return CellView(
         label=file,
         span=1,
-        tone=said.tone,
-        mark=said.mark,
-        word=said.word,
+        tone=state.tone,
+        mark=state.mark,
+        word=state.word,
         numbers=numbers(parity) if parity.state == "passed" else "",
         reason=parity.skipped or parity.refusal or _failure(parity),
         anchor="" if parity.skipped else anchor(parity, found),
@@ -130,13 +130,13 @@ def allowed_share(output: OutputEntry) -> float | None:
 
 
 def _comparison(parity: ParityEntry, file: str, found: ReportDocument) -> ComparisonView:
-    said = STATES[parity.state]
+    state = STATES[parity.state]
     return ComparisonView(
         anchor=anchor(parity, found),
         title=f"{parity.label}: {file}",
-        tone=said.tone,
-        mark=said.mark,
-        word=said.word,
+        tone=state.tone,
+        mark=state.mark,
+        word=state.word,
         numbers=numbers(parity),
         is_open=parity.state == "failed",
         facts=tuple(_facts(parity)),
@@ -175,12 +175,12 @@ def _against(parity: ParityEntry) -> str:
 
 
 def _output(output: OutputEntry) -> OutputView:
-    said = STATES["failed" if output.failure else "passed"]
+    state = STATES["failed" if output.failure else "passed"]
     return OutputView(
         name=output.name,
-        tone=said.tone,
-        mark=said.mark,
-        word=said.word,
+        tone=state.tone,
+        mark=state.mark,
+        word=state.word,
         measures=tuple(_measures(output)),
         failure=output.failure,
         distribution=distribution(output.histogram, allowed_share(output), has_failed=bool(output.failure)),

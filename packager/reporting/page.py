@@ -48,13 +48,13 @@ def view(found: ReportDocument) -> PageView:
 
 def _verdict(found: ReportDocument) -> VerdictView:
     counts = _counts(found)
-    said = f"{counts['passed']:,} of {plural(counts['passed'] + counts['failed'], 'comparison')} within tolerance"
+    summary = f"{counts['passed']:,} of {plural(counts['passed'] + counts['failed'], 'comparison')} within tolerance"
     aside = [f"{plural(counts[state], 'comparison')} {state}" for state in ("refused", "skipped") if counts[state]]
     broken = (
         len({(each.model, each.variant) for each in found.failures}) if found.failures and not counts["failed"] else 0
     )
     aside += [f"{plural(broken, 'variant')} too far from the model"] if broken else []
-    sentence = ", ".join([said, *aside]) + "."
+    sentence = ", ".join([summary, *aside]) + "."
     if found.verdict == "failed":
         return VerdictView(tone="poor", mark="✕", word="Failed", sentence=sentence)
     if found.verdict == "passed":

@@ -1,1 +1,1 @@
-"""ONNX Runtimes of the user's own: what a reduced one must hold, how it is built, what of it goes into a package."""
+"""The user's own builds of ONNX Runtime: recipe of a reduced build, checks, and use in packages."""

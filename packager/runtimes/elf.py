@@ -1,4 +1,4 @@
-"""Reads the few facts of a shared library that decide whether a package can ship it."""
+"""Reads the properties of a shared library that decide whether a package can ship it."""
 
 import re
 import struct
@@ -10,20 +10,20 @@ from packager.core.errors import ToolError
 PT_LOAD, PT_DYNAMIC = 1, 2
 DT_NEEDED, DT_STRTAB, DT_SONAME, DT_GNU_HASH = 1, 5, 14, 0x6FFFFEF5
 MACHINES = {183: "arm64-v8a", 40: "armeabi-v7a", 3: "x86", 62: "x86_64"}
-"""e_machine -> Android's name of it"""
+"""e_machine -> Android's name of the processor"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedLibrary:
     abi: str
-    """as Android names it; empty for a processor that Android does not have"""
+    """Android's name; empty for a processor that Android does not support"""
     soname: str
-    """what other libraries ask for; empty when it has none"""
+    """name that other libraries link against; empty if it has none"""
     needed: tuple[str, ...]
     page_bytes: int
-    """what the memory pages of a device may have at most"""
+    """largest memory page size that it supports"""
     has_gnu_hash: bool
-    """whether its names are found through a hash table of GNU's kind"""
+    """whether it has a GNU hash table of its symbols"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class _Segment:
 
 
 def read(content: bytes, name: str) -> SharedLibrary:
-    """The facts of the ELF file `content`; `name` is for messages. Raises ToolError when it is none, or cut short."""
+    """Reads the ELF file `content`; `name` is for messages. Raises ToolError if it is invalid or truncated."""
     try:
         return _read(content)
     except (struct.error, ValueError, UnicodeDecodeError) as error:
@@ -44,14 +44,14 @@ def read(content: bytes, name: str) -> SharedLibrary:
 
 
 def runtime_version(content: bytes) -> str:
-    """The version that libonnxruntime.so gives the names it exports; empty when it gives none."""
+    """Version that libonnxruntime.so gives its exported symbols; empty if it gives none."""
     found = re.search(rb"\0VERS_(\d+\.\d+\.\d+)\0", content)
     return found.group(1).decode() if found else ""
 
 
 def _read(content: bytes) -> SharedLibrary:
     if content[:4] != b"\x7fELF" or content[5:6] != b"\x01":
-        raise ValueError("no little-endian ELF header")
+        raise ValueError("the little-endian ELF header is missing")
     is_64 = content[4] == 2
     segments = list(_segments(content, is_64=is_64))
     tags = list(_dynamic(content, segments, is_64=is_64))
@@ -85,7 +85,7 @@ def _dynamic(content: bytes, segments: list[_Segment], *, is_64: bool) -> Iterat
     """The entries (tag, value) of the dynamic section."""
     found = [segment for segment in segments if segment.kind == PT_DYNAMIC]
     if not found:
-        raise ValueError("nothing to link dynamically")
+        raise ValueError("it has no dynamic section")
     entry = struct.Struct("<QQ" if is_64 else "<II")
     for position in range(found[0].offset, found[0].offset + found[0].size, entry.size):
         tag, value = entry.unpack_from(content, position)
@@ -95,11 +95,11 @@ def _dynamic(content: bytes, segments: list[_Segment], *, is_64: bool) -> Iterat
 
 
 def _offset(segments: list[_Segment], address: int) -> int:
-    """Where in the file lies what is at `address` in memory."""
+    """File offset of the memory address `address`."""
     for segment in segments:
         if segment.kind == PT_LOAD and segment.address <= address < segment.address + segment.size:
             return segment.offset + address - segment.address
-    raise ValueError(f"no segment holds address {address:#x}")
+    raise ValueError(f"no segment contains address {address:#x}")
 
 
 def _text(content: bytes, position: int) -> str:

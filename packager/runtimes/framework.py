@@ -1,4 +1,4 @@
-"""An ONNX Runtime for iOS that the user has built: checked, and read for what a package must know of it."""
+"""The user's own ONNX Runtime for iOS: checks it and reads its properties."""
 
 import hashlib
 import mmap
@@ -28,15 +28,15 @@ ENTRY = "_OrtGetApiBase"
 HEADER = "onnxruntime_c_api.h"
 API_VERSION = re.compile(r"#define\s+ORT_API_VERSION\s+(\d+)")
 MESSAGE = rb"Current ORT Version is: %s\n\0"
-"""what the function at ENTRY prints; compilers put the version beside it, or wherever the same text was before"""
+"""printed by the function at ENTRY; compilers put the version beside it, or where an equal text was before"""
 VERSION = re.compile(rb"\0(1\.\d{1,3}\.\d{1,3})(?=\0)")
 MINIMAL = b"ONNX format model is not supported in this build"
-"""what a minimal build says, and no other one has"""
+"""message that only minimal builds contain"""
 PROVIDERS = {"coreml": b"23CoreMLExecutionProvider", "xnnpack": b"24XnnpackExecutionProvider"}
-"""provider -> its class, as compilers write it into names of methods and types. The names of providers prove nothing:
-every build knows all of them."""
+"""provider -> its class in mangled names of methods and types. Provider names prove nothing: every build contains all
+of them."""
 MENDED = frozenset({"privacy-missing", "privacy-undeclared", "module-map-missing", "headers-missing"})
-"""findings that a package mends: it brings a privacy manifest, headers and a module of its own"""
+"""findings that a package fixes: it adds a privacy manifest, headers and a module"""
 BUNDLED = frozenset(
     {
         "layout-versions",
@@ -49,41 +49,42 @@ BUNDLED = frozenset(
         "version",
     }
 )
-"""findings about the bundle around a library: packages have static ones without it"""
+"""findings about the bundle around a library: packages include static libraries without it"""
 MAX_CONFIG_BYTES = 1 << 20
 REBUILD = "make it with mobpack runtime recipe --target ios, or download it again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFramework:
-    """An .xcframework with ONNX Runtime in it."""
+    """An .xcframework with ONNX Runtime."""
 
     folder: Path
     sha256: str
-    """of the .zip it came in, or of what is in its folder"""
+    """sha256 of its .zip, or of the folder's contents"""
     version: str
-    """ONNX Runtime's"""
+    """version of ONNX Runtime"""
     architectures: dict[str, tuple[str, ...]]
     """by slice"""
     minimum_os: str
-    """that its code for phones runs on; empty when that does not say"""
+    """oldest iOS that its code supports; empty if it does not say"""
     linkage: Literal["static", "dynamic"]
     has_c_module: bool
     providers: tuple[str, ...]
     accesses: tuple[Access, ...]
     is_minimal: bool
-    """it reads ORT format alone"""
+    """whether it reads ORT format only"""
     config: OperatorConfig
     config_sha256: str
     notes: tuple[str, ...]
-    """what is doubtful about it, one sentence each"""
+    """warnings about it, one sentence each"""
 
 
 def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramework:
-    """The runtime in the .xcframework `path`: the folder, one that holds it, or a .zip, which is unpacked to the store.
+    """The runtime in the .xcframework `path`: the folder, its parent folder, or a .zip, which is extracted to the
+    store.
 
-    `config` is the operator configuration it was built with, where that lies neither beside it nor in the .zip. Raises
-    ConfigError or ToolError for one that apps for iPhones cannot have, and for what is no ONNX Runtime.
+    `config` is the operator configuration that it was built with, if that is neither beside it nor in the .zip. Raises
+    ConfigError or ToolError for a runtime that iPhone apps cannot use, and for other files.
     """
     if path.is_file():
         sha256 = sha256_of(path)
@@ -92,9 +93,9 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
         root = folder.only(path)
         sha256 = ""
     found = lint(root)
-    said = path if path.is_file() else root
+    origin = path if path.is_file() else root
     phones = [each for each in found.slices if each.platform == "ios" and each.variant in ("", "simulator")]
-    _refuse(said, found, phones)
+    _refuse(origin, found, phones)
     contents = [facts(each, found.code[each.identifier]) for each in phones]
     pieces = [piece for each in phones for piece in found.code[each.identifier]]
     phone = [piece for each in phones if each.is_phone for piece in found.code[each.identifier]]
@@ -102,7 +103,7 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     return OwnFramework(
         folder=root,
         sha256=sha256 or folder.digest(root),
-        version=_one_version(said, contents),
+        version=_one_version(origin, contents),
         architectures={each.identifier: each.architectures for each in found.slices},
         minimum_os=_minimum_os(phone),
         linkage="dynamic" if any(piece.kind == "dynamic" for piece in phone) else "static",
@@ -116,20 +117,20 @@ def load(path: Path, store: Store, *, config: Path | None = None) -> OwnFramewor
     )
 
 
-def _refuse(said: Path, found: Inspected, phones: Sequence[Slice]) -> None:
-    """Raises ToolError for errors that concern apps for iPhones: of the whole, or of their slices."""
+def _refuse(origin: Path, found: Inspected, phones: Sequence[Slice]) -> None:
+    """Raises ToolError for errors that affect iPhone apps: those of the whole, or of their slices."""
     mine = {"", *(each.identifier for each in phones)}
     if errors := [each for each in found.errors if each.slice in mine]:
         raise ToolError(
-            f"runtime {said}: no app for iPhones can have it:\n" + "\n".join(map(_in_words, errors)),
-            hint=f"{errors[0].remedy}; mobpack runtime lint {shlex.quote(str(said))} says it all",
+            f"runtime {origin}: iPhone apps cannot use it:\n" + "\n".join(map(_in_words, errors)),
+            hint=f"{errors[0].remedy}; mobpack runtime lint {shlex.quote(str(origin))} shows all findings",
         )
     for each in phones:
         for piece in found.code[each.identifier]:
             if ENTRY not in piece.exports:
                 raise ToolError(
-                    f"runtime {said}: no ONNX Runtime in {each.identifier} for {piece.architecture}: no OrtGetApiBase",
-                    hint="give the .xcframework that ONNX Runtime's build_apple_framework.py makes",
+                    f"runtime {origin}: {each.identifier} has no OrtGetApiBase for {piece.architecture}",
+                    hint="use an .xcframework that build_apple_framework.py of ONNX Runtime has made",
                 )
 
 
@@ -139,16 +140,16 @@ def _in_words(finding: Finding) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What one slice's code says of the runtime in it."""
+    """Properties of the runtime in one slice."""
 
     versions: frozenset[str]
-    """those it may be; one where everything is as it should be"""
+    """possible versions; exactly one for a consistent slice"""
     providers: frozenset[str]
     is_minimal: bool
 
 
 def facts(each: Slice, pieces: Sequence[Code]) -> Facts:
-    """What the code of a slice says: of several processors, the least."""
+    """Properties of a slice; of several architectures, those that all have."""
     with each.binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         spans = [(piece.start, piece.start + piece.size_bytes) for piece in pieces]
         return Facts(
@@ -161,10 +162,10 @@ def facts(each: Slice, pieces: Sequence[Code]) -> Facts:
 
 
 def _version(content: mmap.mmap, span: tuple[int, int], api: int | None) -> str:
-    """The version in the code at `span`; `api` is the number in its headers. Empty when there is none.
+    """Version in the code at `span`; `api` is the number in its headers. Empty if there is none.
 
-    ONNX Runtime carries the versions of other things, too. The one beside the message that prints it is the right one;
-    where compilers put it elsewhere, the newest that fits the headers is.
+    ONNX Runtime contains the versions of other libraries as well. The one beside the message that prints it is the
+    right one; if compilers put it elsewhere, the newest that matches the headers is used.
     """
     at = content.find(MESSAGE, *span)
     beside = VERSION.match(content, at + len(MESSAGE) - 1, span[1]) if at >= 0 else None
@@ -174,7 +175,7 @@ def _version(content: mmap.mmap, span: tuple[int, int], api: int | None) -> str:
 
 
 def api_version(each: Slice) -> int | None:
-    """ORT_API_VERSION in the headers of a slice: the second number of the version. None without headers."""
+    """ORT_API_VERSION in the headers of a slice, the second number of the version. None without headers."""
     path = header(each)
     found = API_VERSION.search(path.read_text(encoding="utf-8", errors="replace")) if path else None
     return int(found.group(1)) if found else None
@@ -191,11 +192,11 @@ def _has_c_module(each: Slice) -> bool:
     return any(HEADER in path.read_text(encoding="utf-8", errors="replace") for path in maps)
 
 
-def _one_version(said: Path, contents: Sequence[Facts]) -> str:
+def _one_version(origin: Path, contents: Sequence[Facts]) -> str:
     versions = {version for each in contents for version in each.versions}
     if len(versions) != 1 or versions == {""}:
         found = ", ".join(sorted(version or "none" for version in versions))
-        raise ToolError(f"runtime {said}: its slices and headers should say one version, found {found}", hint=REBUILD)
+        raise ToolError(f"runtime {origin}: its slices and headers must have one version, found {found}", hint=REBUILD)
     return versions.pop()
 
 
@@ -205,7 +206,7 @@ def _minimum_os(phone: Sequence[Code]) -> str:
 
 
 def _static(found: Inspected) -> set[str]:
-    """The slices that are static libraries: a package has those without a bundle."""
+    """Slices that are static libraries, which packages include without a bundle."""
     return {each for each, pieces in found.code.items() if {piece.kind for piece in pieces} == {"static"}}
 
 
@@ -216,12 +217,12 @@ def _notes(root: Path, found: Inspected, mine: set[str]) -> Iterator[str]:
         if each.severity == "warning" and is_mine and each.code not in MENDED:
             yield f"{root.name}: {each.slice + ': ' if each.slice else ''}{each.what}"
         elif each.severity == "error" and not (each.code in BUNDLED and each.slice in unwrapped):
-            # Those that concern iPhones were refused.
+            # errors that affect iPhones were raised before
             yield f"{root.name}: apps for {each.slice} cannot have it: {each.what}"
 
 
 def _config(path: Path, root: Path, given: Path | None) -> tuple[OperatorConfig, str]:
-    """The operators it was built with, and the sha256 of the file that says so: named, beside it, or in the .zip."""
+    """The operators that it was built with, and the sha256 of their file: named, beside it, or in the .zip."""
     beside = [path.with_suffix(".config"), path.with_suffix("").with_suffix(".config"), path.with_name(CONFIG)]
     if path.is_dir():
         beside = [root.with_suffix(".config"), *sorted(root.parent.glob("*.config"))]
@@ -231,9 +232,9 @@ def _config(path: Path, root: Path, given: Path | None) -> tuple[OperatorConfig,
     if path.is_file() and (inside := _config_inside(path)):
         return inside
     raise ConfigError(
-        f"runtime {path}: its operator configuration is missing, so nobody can tell which models it runs",
-        hint=f"put the file it was built with beside it as {beside[0].name}; for a runtime with all operators, a file "
-        "with the line !no_ops_specified_means_all_ops_are_required",
+        f"runtime {path}: its operator configuration is missing, so the models that it runs are unknown",
+        hint=f"save the file it was built with beside it as {beside[0].name}; for a runtime with all operators, save "
+        "one with the line !no_ops_specified_means_all_ops_are_required",
     )
 
 

@@ -1,4 +1,4 @@
-"""The runtime that `[runtime] ios` names, on its way into a package: held against what ships and what is asked for."""
+"""The runtime of `[runtime] ios`: checks it against the target and the files that ship."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,30 +24,31 @@ NAME = "onnxruntime"
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenFramework:
-    """A runtime of the user's own for iOS; what `ChosenRuntime` is for Android."""
+    """The user's own runtime for iOS; the counterpart of `ChosenRuntime` for Android."""
 
     said: str
-    """which one it is, in words"""
+    """name in messages"""
     config: OperatorConfig | None
-    """what it was reduced to; None when nobody knows"""
+    """operators that it was reduced to; None if unknown"""
     notes: tuple[str, ...]
-    """what is doubtful about it, one sentence each"""
+    """warnings about it, one sentence each"""
     packaged: PackagedFramework
     target: str = TARGET
 
     @property
     def is_reduced(self) -> bool:
-        """It reads ORT format and nothing else."""
+        """Whether it reads ORT format only."""
         return self.packaged.is_reduced
 
     @property
     def is_published_in_full(self) -> bool:
-        """It has what the published runtime has: the same version, and all operators by its configuration."""
+        """Whether it matches the published runtime: the same version, and all operators according to its
+        configuration."""
         return self.config is not None and not self.is_reduced and self.packaged.version == published_version()
 
 
 def choose_ios(table: RuntimeTable, store: Store) -> ChosenFramework:
-    """The runtime of `table` for iOS. Raises ConfigError or ToolError for one that no package can have."""
+    """The runtime of `table` for iOS. Raises ConfigError or ToolError for one that no package can use."""
     if table.is_address:
         return _address(table)
     found = framework.load(Path(table.ios), store, config=table.config)
@@ -75,7 +76,7 @@ def choose_ios(table: RuntimeTable, store: Store) -> ChosenFramework:
 
 
 def _linkable(found: framework.OwnFramework, store: Store) -> Path:
-    """The same libraries without the bundles around them, which Xcode embeds into apps and the App Store refuses."""
+    """The same libraries without bundles, which Xcode would embed into apps and the App Store would reject."""
     name = f"{NAME}.xcframework"
 
     def make(made: Path) -> None:
@@ -85,29 +86,29 @@ def _linkable(found: framework.OwnFramework, store: Store) -> Path:
 
 
 def refuse_settings(target: Planned, runtime: ChosenFramework) -> None:
-    """Raises ConfigError for settings of `target` that `runtime` cannot have."""
+    """Raises ConfigError for settings of `target` that `runtime` does not support."""
     where, packaged = f"target.{runtime.target}", runtime.packaged
     if runtime.is_reduced and target.format == "onnx":
         raise ConfigError(
             f'{where}: format = "onnx" with a reduced runtime, which reads ORT format only',
-            hint="take the key out, or name a runtime with all operators in [runtime]",
+            hint="remove the key, or use a runtime with all operators in [runtime]",
         )
     missing = [name for name in target.providers if packaged.folder and name not in packaged.providers]
     if missing:
         raise ConfigError(
             f"{where}: provider '{missing[0]}' is not in {runtime.said}",
-            hint=f"providers = {list(packaged.providers)}, or build the runtime with it (--provider {missing[0]})",
+            hint=f"set providers = {list(packaged.providers)}, or build the runtime with it (--provider {missing[0]})",
         )
     minimum = str(getattr(target, "min_ios", ""))
     if minimum and packaged.minimum_os and version_key(minimum) < version_key(packaged.minimum_os):
         raise ConfigError(
-            f'{where}: min-ios = "{minimum}", and {runtime.said} runs on iOS {packaged.minimum_os} and later',
-            hint=f'min-ios = "{packaged.minimum_os}", or build the runtime for {minimum}',
+            f'{where}: min-ios = "{minimum}", but {runtime.said} needs iOS {packaged.minimum_os} or later',
+            hint=f'set min-ios = "{packaged.minimum_os}", or build the runtime for {minimum}',
         )
 
 
 def published_version() -> str:
-    """The ONNX Runtime that packages depend on where `[runtime]` names none."""
+    """The ONNX Runtime that packages depend on if `[runtime]` names none."""
     return str(downloads.pins()["ios"]["version"])
 
 

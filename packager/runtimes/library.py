@@ -1,4 +1,4 @@
-"""An ONNX Runtime that the user has built: checked, and taken apart for a package to ship or to depend on."""
+"""The user's own ONNX Runtime for Android: checks it and extracts the files for a package."""
 
 import hashlib
 import re
@@ -21,56 +21,56 @@ from packager.runtimes.operators import OperatorConfig, parse_config, read_confi
 CONFIG = "required_operators_and_types.config"
 LIBRARIES = ("libonnxruntime.so", "libonnxruntime4j_jni.so")
 PAGE_BYTES = 16384
-"""of devices with Android 15 and later: a 64-bit library that is laid out for less does not load there"""
+"""page size of devices with Android 15 and later, which load 64-bit libraries only if they are aligned to it"""
 REBUILD = "make it with mobpack runtime recipe, or download it again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedRuntime:
-    """A runtime in a Maven repository, which apps get as a dependency of the package."""
+    """A runtime in a Maven repository, which packages depend on."""
 
     coordinates: str
     """`group:artifact:version`"""
     config: OperatorConfig | None
-    """what it was reduced to; None when the user names no configuration and answers for it"""
+    """operators that it was reduced to; None if the user names no configuration and takes responsibility"""
     config_sha256: str = ""
-    """of the configuration's file"""
+    """sha256 of the configuration file"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnRuntime:
-    """A runtime in a file, which goes into the package."""
+    """A runtime in a file, which packages include."""
 
     path: Path
-    """an .aar"""
+    """the .aar"""
     sha256: str
     version: str
-    """ONNX Runtime's"""
+    """version of ONNX Runtime"""
     abis: tuple[str, ...]
     config: OperatorConfig
     config_sha256: str
-    """of the configuration's file"""
+    """sha256 of the configuration file"""
     notes: tuple[str, ...]
-    """what is doubtful about it, one sentence each"""
+    """warnings about it, one sentence each"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeFiles:
-    """What a package that brings its runtime along ships of it."""
+    """Files of a runtime that a package ships."""
 
     libraries: Mapping[PurePosixPath, bytes]
     """by path in the .aar: `jni/arm64-v8a/libonnxruntime.so`"""
     classes: Mapping[PurePosixPath, bytes]
     """by path in classes.jar: `ai/onnxruntime/OrtSession.class`"""
     rules: str
-    """for R8, in the library's consumer rules"""
+    """R8 rules for the library's consumer rules"""
 
 
 def load(location: str, folder: Path, *, config: Path | None = None) -> PublishedRuntime | OwnRuntime:
     """The runtime at `location`: Maven coordinates, or an .aar, or a folder with one, by its path below `folder`.
 
-    `config` is the operator configuration it was built with, where that is neither beside the .aar nor in it. Raises
-    ConfigError or ToolError for a file that is no ONNX Runtime for Android, or whose operators are not known.
+    `config` is the operator configuration that it was built with, if that is neither beside the .aar nor inside it.
+    Raises ConfigError or ToolError for a file that is not an ONNX Runtime for Android, or whose operators are unknown.
     """
     if COORDINATES.fullmatch(location):
         return _published(location, config)
@@ -80,7 +80,7 @@ def load(location: str, folder: Path, *, config: Path | None = None) -> Publishe
     if not path.is_file():
         raise ConfigError(
             f"runtime {path}: no such file",
-            hint="give an .aar, relative to mobpack.toml, or Maven coordinates: group:artifact:version",
+            hint="use an .aar, relative to mobpack.toml, or Maven coordinates: group:artifact:version",
         )
     with _opened(path) as archive:
         names = set(archive.namelist())
@@ -100,11 +100,11 @@ def load(location: str, folder: Path, *, config: Path | None = None) -> Publishe
 
 
 def only_aar(folder: Path) -> Path:
-    """The .aar in `folder`, as the recipe leaves it. Raises ConfigError unless there is one."""
+    """The .aar in `folder`, the output of the recipe. Raises ConfigError unless there is exactly one."""
     found = sorted(folder.glob("*.aar"))
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
-        raise ConfigError(f"runtime {folder}: it should hold one .aar, found {names}", hint="name the file itself")
+        raise ConfigError(f"runtime {folder}: expected one .aar, found {names}", hint="name the file itself")
     return found[0]
 
 
@@ -115,7 +115,8 @@ def _published(coordinates: str, config: Path | None) -> PublishedRuntime:
 
 
 def files(runtime: OwnRuntime, name: str = "") -> RuntimeFiles:
-    """What a package ships of `runtime`; with a `name`, under that name, so that it is no other one's double."""
+    """Files of `runtime` that a package ships, renamed if `name` is given, so that apps can contain several
+    runtimes."""
     with _opened(runtime.path) as archive:
         libraries = {
             PurePosixPath("jni", abi, library): _read(archive, f"jni/{abi}/{library}", runtime.path)
@@ -141,22 +142,27 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         try:
             archive = opened.enter_context(opened_zip(opened.enter_context(user_files.opened(path)), RUNTIME))
         except zipfile.BadZipFile as error:
-            raise ToolError(f"runtime {path}: not an .aar, or cut short ({error})", hint=REBUILD) from error
+            raise ToolError(f"runtime {path}: not an .aar, or truncated ({error})", hint=REBUILD) from error
         except OSError as error:
-            raise ToolError(f"runtime {path}: {error.strerror}", hint="give a file you can read") from error
+            raise ToolError(f"runtime {path}: {error.strerror}", hint="check its permissions") from error
         yield archive
 
 
 def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return read_entry(archive, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, or packed oddly
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        RuntimeError,
+    ) as error:  # the last: encrypted, or with an unsupported compression
         raise ToolError(f"runtime {path}: {name} is damaged ({error})", hint=REBUILD) from error
 
 
 def _check_classes(path: Path, archive: zipfile.ZipFile, names: set[str]) -> None:
     if "classes.jar" not in names:
-        raise ToolError(f"runtime {path}: no classes.jar in it", hint="give an .aar of ONNX Runtime for Android")
+        raise ToolError(f"runtime {path}: it has no classes.jar", hint="use an .aar of ONNX Runtime for Android")
     if PurePosixPath("ai/onnxruntime/OrtSession.class") not in _classes(path, archive):
         raise ToolError(
             f"runtime {path}: its classes.jar has no ai.onnxruntime", hint="build ONNX Runtime with --build_java"
@@ -164,7 +170,7 @@ def _check_classes(path: Path, archive: zipfile.ZipFile, names: set[str]) -> Non
 
 
 def _classes(path: Path, archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
-    """The classes of the jar; what else is in it (a manifest, licences) would clash with that of other libraries."""
+    """The classes of the jar; its other files (a manifest, licences) would clash with those of other libraries."""
     try:
         content = _read(archive, "classes.jar", path)
         with zipfile.ZipFile(BytesIO(content)) as jar:
@@ -176,19 +182,19 @@ def _classes(path: Path, archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]
 
 
 def _abis(path: Path, names: set[str]) -> tuple[str, ...]:
-    """The processors it has libraries for. Raises ToolError when one of the two libraries is missing for one."""
+    """Processors that it has libraries for. Raises ToolError if one of the two libraries is missing for one."""
     abis = sorted({name.split("/")[1] for name in names if re.fullmatch(r"jni/[^/]+/[^/]+\.so", name)})
     if not abis:
-        raise ToolError(f"runtime {path}: no libraries in it (jni/*/*.so)", hint="give the .aar, not the classes alone")
+        raise ToolError(f"runtime {path}: it has no libraries (jni/*/*.so)", hint="use the .aar, not the classes only")
     for abi in abis:
         for library in LIBRARIES:
             if f"jni/{abi}/{library}" not in names:
-                raise ToolError(f"runtime {path}: no jni/{abi}/{library}", hint="build it with --build_java")
+                raise ToolError(f"runtime {path}: it has no jni/{abi}/{library}", hint="build it with --build_java")
     return tuple(abis)
 
 
 def _notes(path: Path, archive: zipfile.ZipFile, abis: tuple[str, ...]) -> Iterator[str]:
-    """Raises ToolError when a library is not what its folder says."""
+    """Warnings about the libraries. Raises ToolError if one does not match its folder."""
     for abi in abis:
         for library in LIBRARIES:
             name = f"jni/{abi}/{library}"
@@ -200,18 +206,18 @@ def _notes(path: Path, archive: zipfile.ZipFile, abis: tuple[str, ...]) -> Itera
 
 
 def _version(path: Path, archive: zipfile.ZipFile, abis: tuple[str, ...]) -> str:
-    """The version that all ABIs have. Raises ToolError when they differ or say none."""
+    """The version of all ABIs. Raises ToolError if they differ or have none."""
     versions = {elf.runtime_version(_read(archive, f"jni/{abi}/libonnxruntime.so", path)) for abi in abis}
     if len(versions) != 1 or versions == {""}:
         found = ", ".join(sorted(version or "none" for version in versions))
-        raise ToolError(f"runtime {path}: its libraries should say one version, found {found}", hint=REBUILD)
+        raise ToolError(f"runtime {path}: its libraries must have one version, found {found}", hint=REBUILD)
     return versions.pop()
 
 
 def _config(path: Path, archive: zipfile.ZipFile, given: Path | None) -> tuple[OperatorConfig, str]:
-    """The operators it was built with, and the sha256 of the file that says so.
+    """The operators that it was built with, and the sha256 of their file.
 
-    The user names the file, or it lies beside the .aar or in its META-INF.
+    The user names the file, or it is beside the .aar or in its META-INF.
     """
     beside = [path.with_suffix(".config"), path.with_name(CONFIG)]
     for candidate in [given] if given else beside:
@@ -223,7 +229,7 @@ def _config(path: Path, archive: zipfile.ZipFile, given: Path | None) -> tuple[O
         text = content.decode("utf-8", errors="replace")
         return parse_config(text, f"{path}!{inside[0]}"), hashlib.sha256(content).hexdigest()
     raise ConfigError(
-        f"runtime {path}: its operator configuration is missing, so nobody can tell which models it runs",
-        hint=f"put the file it was built with beside it as {beside[0].name}; for a runtime with all operators, a file "
-        "with the line !no_ops_specified_means_all_ops_are_required",
+        f"runtime {path}: its operator configuration is missing, so the models that it runs are unknown",
+        hint=f"save the file it was built with beside it as {beside[0].name}; for a runtime with all operators, save "
+        "one with the line !no_ops_specified_means_all_ops_are_required",
     )

@@ -1,8 +1,8 @@
-"""What a reduced runtime can run: the operator configuration it was built with, and what of a model that leaves out.
+"""Operator configurations of reduced runtimes, and the operators of a model that they lack.
 
-The format is ONNX Runtime's (onnxruntime/tools/reduced_build_config_parser.py in its wheel). Types are kept for an
-operator, not for one of its versions, and the last line that has types for it counts. An operator without types has
-all of them, unless `!globally_allowed_types` names those of the whole build.
+The format is ONNX Runtime's (onnxruntime/tools/reduced_build_config_parser.py in its wheel). Types are kept per
+operator, not per version, and the last line with types applies. An operator without types has all of them, unless
+`!globally_allowed_types` lists those of the whole build.
 """
 
 import json
@@ -16,7 +16,7 @@ from packager.core import user_files
 from packager.core.errors import ConfigError, ModelError
 
 MAX_BYTES = 16 << 20
-"""of a configuration"""
+"""largest size of a configuration"""
 EVERYTHING = "!no_ops_specified_means_all_ops_are_required"
 GLOBAL_TYPES = "!globally_allowed_types;"
 OPERATOR = re.compile(r"\s*([A-Za-z_]\w*)\s*")
@@ -28,14 +28,14 @@ class OperatorConfig:
     operators: frozenset[str]
     """`domain;since_version;Op`, as in Compiled.operators"""
     types: Mapping[str, str]
-    """`domain;Op` -> JSON of the types that were kept, for operators whose types were reduced"""
+    """`domain;Op` -> JSON of the kept types, for operators with reduced types"""
     globally_allowed_types: frozenset[str] | None
-    """the types that all operators were reduced to"""
+    """types that all operators were reduced to"""
     has_all_operators: bool
-    """no operator is named, and that means all"""
+    """whether no operator is listed, which means all"""
 
     def required(self) -> dict[str, str]:
-        """Its operators as Compiled.operators has them: one configuration can be written for several."""
+        """Its operators in the form of Compiled.operators, so that several configurations can be merged."""
         return {
             operator: self.types.get(_without_version(operator), "")
             for operator in sorted(self.operators, key=_sort_key)
@@ -44,24 +44,24 @@ class OperatorConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Uncovered:
-    """An operator of a model that the runtime has no kernel for."""
+    """An operator of a model without a kernel in the runtime."""
 
     operator: str
     """`domain;since_version;Op`"""
     types: tuple[str, ...]
-    """those the kernel was built without, as `input 0: float`; empty when the whole operator is missing"""
+    """types that the kernel was built without, as `input 0: float`; empty if the whole operator is missing"""
     line: str
-    """what the configuration needs in addition"""
+    """line that the configuration needs in addition"""
 
 
 def read_config(path: Path) -> OperatorConfig:
-    """The configuration in a file. Raises ConfigError when it cannot be read, or has a line of another format."""
+    """The configuration in a file. Raises ConfigError if it is unreadable or has another format."""
     try:
         return parse_config(user_files.read_text(path, limit_bytes=MAX_BYTES), str(path))
     except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}", hint="give the file the runtime was built with") from error
+        raise ConfigError(f"{path}: {error.strerror}", hint="use the file that the runtime was built with") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not a text file", hint="give the file the runtime was built with") from error
+        raise ConfigError(f"{path}: not a text file", hint="use the file that the runtime was built with") from error
 
 
 def parse_config(text: str, name: str) -> OperatorConfig:
@@ -84,12 +84,12 @@ def parse_config(text: str, name: str) -> OperatorConfig:
             except ValueError as error:
                 raise ConfigError(
                     f"{name}:{number}: not a line of an operator configuration: {error}",
-                    hint="mobpack build writes one: NAME-VERSION.required_operators_and_types.config",
+                    hint="use the file that mobpack build writes: NAME-VERSION.required_operators_and_types.config",
                 ) from error
     if allowed is not None and types:
         raise ConfigError(
-            f"{name}: types for single operators and for all of them",
-            hint="ONNX Runtime takes one or the other: remove !globally_allowed_types",
+            f"{name}: the file reduces types both for single operators and globally",
+            hint="remove !globally_allowed_types: ONNX Runtime allows one or the other",
         )
     return OperatorConfig(
         operators=frozenset(operators),
@@ -100,9 +100,9 @@ def parse_config(text: str, name: str) -> OperatorConfig:
 
 
 def uncovered(required: Mapping[str, str], config: OperatorConfig) -> tuple[Uncovered, ...]:
-    """What of `required` (Compiled.operators) the runtime leaves out, in the order of the operators.
+    """Operators in `required` (Compiled.operators) that the runtime lacks, in their order.
 
-    Versions must be the same: whether a kernel of another version would do is in ONNX Runtime's source only.
+    Versions must be equal: only ONNX Runtime's source tells whether a kernel of another version would do.
     """
     missing = []
     for operator in sorted(required, key=_sort_key):
@@ -116,7 +116,7 @@ def uncovered(required: Mapping[str, str], config: OperatorConfig) -> tuple[Unco
 
 
 def refuse_uncovered(model: str, required: Mapping[str, str], config: OperatorConfig) -> None:
-    """Raises ModelError that names every operator of the model that the runtime cannot run, and the remedy."""
+    """Raises ModelError that names every operator of the model that the runtime lacks, with the remedy."""
     missing = uncovered(required, config)
     if not missing:
         return
@@ -148,7 +148,7 @@ def _add_line(line: str, operators: set[str], types: dict[str, str]) -> None:
 
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
-    """The operators of a line with the JSON of their types, `""` where there is none."""
+    """Operators of a line with the JSON of their types, `""` without types."""
     position = 0
     while position < len(text):
         found = OPERATOR.match(text, position)
@@ -168,14 +168,14 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 def _check_types(document: Any) -> None:
     if not isinstance(document, dict) or not document.keys() <= {"inputs", "outputs", "custom"}:
-        raise ValueError("types have the keys inputs, outputs and custom")
+        raise ValueError("types must have the keys inputs, outputs and custom")
     for key in document.keys() & {"inputs", "outputs"}:
         if not isinstance(document[key], dict) or not all(isinstance(names, list) for names in document[key].values()):
-            raise ValueError(f"{key} are lists of types by index")
+            raise ValueError(f"{key} must map indices to lists of types")
 
 
 def _missing_types(operator: str, used: str, config: OperatorConfig) -> Iterator[str]:
-    """Types of `used` that the operator was built without, in words."""
+    """Types of `used` that the operator was built without, as text."""
     kept = config.types.get(_without_version(operator), "")
     wanted, there = (_type_sets(text) for text in (used, kept))
     for place, names in wanted.items():
@@ -190,15 +190,15 @@ def _missing_types(operator: str, used: str, config: OperatorConfig) -> Iterator
 
 
 def _decoded(text: str, position: int) -> tuple[Any, int]:
-    """The JSON that begins at `position`, and where it ends. Raises ValueError."""
+    """The JSON that begins at `position`, and its end. Raises ValueError."""
     try:
         return json.JSONDecoder().raw_decode(text, position)
     except RecursionError as error:
-        raise ValueError("types that are nested thousands of times") from error
+        raise ValueError("types are nested too deeply") from error
 
 
 def _type_sets(text: str) -> dict[str, set[str]]:
-    """`{"inputs": {"0": ["float"]}}` -> `{"input 0": {"float"}}`; a combination counts as one: `float/int64_t`."""
+    """`{"inputs": {"0": ["float"]}}` -> `{"input 0": {"float"}}`; a combination counts as one type: `float/int64_t`."""
     document = json.loads(text) if text else {}
     sets = {
         f"{key.removesuffix('s')} {index}": set(names)

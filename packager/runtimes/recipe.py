@@ -1,10 +1,10 @@
-"""Writes down how to build an ONNX Runtime that holds what some models need and nothing else.
+"""Writes the recipe of a reduced ONNX Runtime that contains only what some models need.
 
-mobpack does not run the build: it takes an Android NDK or a Mac, and the better part of an hour. The same models,
-providers and versions give the same files, named by a key over all of it.
+mobpack does not run the build, which needs an Android NDK or a Mac, and most of an hour. The same models, providers and
+versions give the same files, named by a key over all inputs.
 
-Every flag was looked up in tools/ci_build/build_args.py of ONNX Runtime's repository, and the scripts that take the
-settings in tools/ci_build/github/{android,apple}. build.sh looks the flags up again in the version it has cloned.
+Every flag was verified in tools/ci_build/build_args.py of ONNX Runtime's repository, and the scripts that read the
+settings in tools/ci_build/github/{android,apple}. build.sh verifies the flags again in the version that it clones.
 """
 
 import json
@@ -36,9 +36,9 @@ PROVIDER_FLAGS = {
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     key: str
-    """hex sha256 over all that the build depends on"""
+    """hex sha256 over all inputs of the build"""
     version: str
-    """of the runtime it builds: ONNX Runtime's, and the start of the key"""
+    """version of the runtime: ONNX Runtime's, and the start of the key"""
     sources: Sources
 
 
@@ -71,9 +71,9 @@ class BuildView:
 
     repository: str
     version: str
-    """ONNX Runtime's"""
+    """version of ONNX Runtime"""
     name: str
-    """of the files it makes, without their endings"""
+    """name of the output files, without suffixes"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class ReadmeView:
     version: str
     key: str
     contents: tuple[str, ...]
-    """what the runtime holds, one line each"""
+    """contents of the runtime, one line each"""
 
 
 def recipe(
@@ -98,12 +98,12 @@ def recipe(
 ) -> Recipe:
     """The build of a runtime for `target`, `android` or `ios`, that runs every model of `operators`.
 
-    `operators` are Compiled.operators, `abis` Android's names of processors, all where none is given.
-    `has_saved_optimizations` says that a model brings optimizations for the runtime to choose from. Raises ConfigError
-    for a provider or an ABI that the target does not have.
+    `operators` are Compiled.operators; `abis` are Android's names of processors, all if empty.
+    `has_saved_optimizations` says that a model contains runtime optimizations. Raises ConfigError for a provider or an
+    ABI that the target does not support.
     """
     if target not in PROVIDER_FLAGS:
-        raise ConfigError(f"no recipe for target '{target}'", hint=f"known: {', '.join(PROVIDER_FLAGS)}")
+        raise ConfigError(f"no recipe for target '{target}'", hint=f"use one of: {', '.join(PROVIDER_FLAGS)}")
     flags = _provider_flags(target, providers)
     settings = _android_settings(abis, min_sdk) if target == "android" else _ios_settings()
     common = _common_parameters(operators, is_extended=bool(flags) or has_saved_optimizations)
@@ -130,13 +130,13 @@ def recipe(
 
 
 def _provider_flags(target: str, providers: Sequence[str]) -> list[str]:
-    """The flags that build `providers` in; none for the CPU, which is always there."""
+    """Flags that include `providers` in the build; none for the CPU, which is always included."""
     known = PROVIDER_FLAGS[target]
     for provider in providers:
         if provider == "qnn":
             raise ConfigError(
-                "no recipe builds the QNN provider: it needs Qualcomm's SDK, and is unproven in a minimal build",
-                hint="name the other providers with --provider, or keep ONNX Runtime's own library for QNN",
+                "recipes cannot build the QNN provider, which needs Qualcomm's SDK and is untested in minimal builds",
+                hint="pass the other providers with --provider, or use the published ONNX Runtime for QNN",
             )
         if provider != "cpu" and provider not in known:
             raise ConfigError(f"no provider '{provider}' for {target}", hint=nearest(provider, [*known, "cpu"]))
@@ -144,12 +144,12 @@ def _provider_flags(target: str, providers: Sequence[str]) -> list[str]:
 
 
 def _common_parameters(operators: Sequence[Mapping[str, str]], *, is_extended: bool) -> list[str]:
-    """What every reduced build is built with.
+    """Flags of every reduced build.
 
-    `extended` keeps what compiles parts of a graph when a model is loaded: every provider but the CPU needs it
-    (onnxruntime_providers_nnapi.cmake and _coreml.cmake stop without it, graph_partitioner.cc skips them), and so do
+    `is_extended` keeps the code that compiles parts of a graph when a model is loaded: every provider but the CPU needs
+    it (onnxruntime_providers_nnapi.cmake and _coreml.cmake stop without it, graph_partitioner.cc skips them), and so do
     saved optimizations. Exceptions stay: without them ORT_THROW ends the app (include/onnxruntime/core/common/common.h)
-    where Java and Swift would get an error. Telemetry is in ONNX Runtime's own packages and not wanted here.
+    where Java and Swift would get an error. Telemetry, part of ONNX Runtime's own packages, is left out.
     """
     needs_ml = any(operator.startswith("ai.onnx.ml;") for each in operators for operator in each)
     return [
@@ -164,7 +164,7 @@ def _common_parameters(operators: Sequence[Mapping[str, str]], *, is_extended: b
 
 
 def _android_settings(abis: Sequence[str], min_sdk: int) -> dict[str, Any]:
-    """What build_aar_package.py reads."""
+    """Settings for build_aar_package.py."""
     android = _made_with()["android"]
     for abi in abis:
         if abi not in android["abis"]:
@@ -178,7 +178,7 @@ def _android_settings(abis: Sequence[str], min_sdk: int) -> dict[str, Any]:
 
 
 def _ios_settings() -> dict[str, Any]:
-    """What build_apple_framework.py reads."""
+    """Settings for build_apple_framework.py."""
     ios = _made_with()["ios"]
     each = ["--ios", "--use_xcode", f"--apple_deploy_target={ios['deployment-target']}"]
     return {

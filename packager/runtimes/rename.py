@@ -1,12 +1,12 @@
-"""Gives an ONNX Runtime for Android another name, so that two of them fit into one app.
+"""Renames an ONNX Runtime for Android, so that an app can contain two of them.
 
-An app has one file of each name in lib/<abi>/ and one class of each name, so two SDKs that both bring ONNX Runtime
-clash twice. The renamed copy has its own of both: `onnxruntime` becomes another word of the same length in the file
-names, in the Java package `ai.onnxruntime`, in the names of the JNI functions and in the strings that native code
-finds classes by. Nothing moves in any file, because nothing changes its length.
+An app has one file of each name in lib/<abi>/ and one class of each name, so two SDKs that both include ONNX Runtime
+clash twice. The renamed copy avoids both: `onnxruntime` is replaced by a word of the same length in the file names, in
+the Java package `ai.onnxruntime`, in the names of the JNI functions and in the strings with which native code finds
+classes. Since lengths stay equal, nothing moves in any file.
 
-What finds the JNI functions is a hash table over their names (DT_GNU_HASH). The word is chosen so that every name
-keeps its hash (h = 33 h + c, modulo 2^32): the table stays right as it is.
+JNI functions are found through a hash table over their names (DT_GNU_HASH). The word is chosen so that every name keeps
+its hash (h = 33 h + c, modulo 2^32), and the table stays valid.
 """
 
 import itertools
@@ -28,7 +28,7 @@ TAIL = 3
 
 @cache
 def word(name: str) -> str:
-    """The word for `name` that takes the place of `onnxruntime`: it starts with the name and hashes alike.
+    """The word for `name` that replaces `onnxruntime`: it starts with the name and has the same hash.
 
     The same name always gives the same word. Raises ConfigError for a name that is not one to four letters or digits.
     """
@@ -39,18 +39,20 @@ def word(name: str) -> str:
         )
     missing = len(ORIGINAL) - len(name)
     tails = {_hash("".join(tail)): "".join(tail) for tail in itertools.product(LETTERS, repeat=TAIL)}
-    # Four letters are enough to try, and quick; a shorter name is filled up first.
+    # Four letters are enough to try, and quick; a shorter name is padded first.
     start = name + "x" * (missing - 4 - TAIL)
     for middle in itertools.product(LETTERS, repeat=4):
         head = start + "".join(middle)
         wanted = (_hash(ORIGINAL) - _hash(head) * 33**TAIL) % 2**32
         if wanted in tails:
             return head + tails[wanted]
-    raise ConfigError(f"runtime name '{name}' has no word that hashes as '{ORIGINAL}'", hint="choose another name")
+    raise ConfigError(
+        f"runtime name '{name}' has no word with the same hash as '{ORIGINAL}'", hint="choose another name"
+    )
 
 
 def _hash(text: str) -> int:
-    """What `text` adds to the hash of a name it is part of."""
+    """Contribution of `text` to the hash of a name that contains it."""
     value = 0
     for letter in text.encode():
         value = value * 33 + letter
@@ -58,14 +60,14 @@ def _hash(text: str) -> int:
 
 
 def java_package(name: str) -> str:
-    """`acme` -> the Java package that takes the place of `ai.onnxruntime`."""
+    """`acme` -> the Java package that replaces `ai.onnxruntime`."""
     return f"ai.{word(name)}"
 
 
 def renamed_classes(classes: Mapping[PurePosixPath, bytes], name: str) -> dict[PurePosixPath, bytes]:
-    """The files of a jar with `ai.onnxruntime` renamed in the classes' own names and in all they refer to.
+    """The files of a jar with `ai.onnxruntime` renamed in class names and references.
 
-    For ONNX Runtime's classes, and for those of a package that was compiled against them.
+    Applies to ONNX Runtime's classes, and to those of a package that was compiled against them.
     """
     new = word(name)
     renamed = {}
@@ -77,20 +79,20 @@ def renamed_classes(classes: Mapping[PurePosixPath, bytes], name: str) -> dict[P
 
 
 def renamed_rules(text: str, name: str) -> str:
-    """Rules for R8 (proguard.txt) with the renamed package."""
+    """R8 rules (proguard.txt) with the renamed package."""
     return text.replace(f"ai.{ORIGINAL}", java_package(name))
 
 
 def renamed_library(content: bytes, file_name: str, name: str) -> tuple[str, bytes]:
     """File name and content of the renamed copy of `libonnxruntime.so` or `libonnxruntime4j_jni.so`.
 
-    Raises ToolError when the library's names are found through a table that renaming would spoil.
+    Raises ToolError if the library has no hash table that survives renaming.
     """
     new = word(name)
     if not elf.read(content, file_name).has_gnu_hash:
         raise ToolError(
-            f"{file_name} cannot be renamed: it has no hash table of GNU's kind",
-            hint="build it for API 24 or later, whose linker flags make one",
+            f"{file_name} cannot be renamed: it has no GNU hash table",
+            hint="build it for API 24 or later, whose linker flags add one",
         )
     renamed = content
     for text in (f"ai/{ORIGINAL}", f"Java_ai_{ORIGINAL}", f"lib{ORIGINAL}.so\0", f"lib{ORIGINAL}4j_jni.so\0"):
@@ -98,12 +100,13 @@ def renamed_library(content: bytes, file_name: str, name: str) -> tuple[str, byt
     facts = elf.read(renamed, file_name)
     left = [library for library in (facts.soname, *facts.needed) if library.startswith(f"lib{ORIGINAL}")]
     if left:
-        raise ToolError(f"{file_name} cannot be renamed: it still asks for {left[0]}", hint="please report it")
+        raise ToolError(f"{file_name} cannot be renamed: it still refers to {left[0]}", hint="report this as a bug")
     return file_name.replace(ORIGINAL, new), renamed
 
 
 def _renamed_class(content: bytes, new: str, *, is_onnxruntimes: bool) -> bytes:
-    """Class names are texts in a class file's constants; in ONNX Runtime's, so are the libraries that it loads."""
+    """Class names are strings in a class file's constants; in ONNX Runtime's own, so are the names of the libraries
+    that it loads."""
     for separator in "/.":
         content = content.replace(f"ai{separator}{ORIGINAL}".encode(), f"ai{separator}{new}".encode())
     for library in (ORIGINAL, f"{ORIGINAL}4j_jni") if is_onnxruntimes else ():

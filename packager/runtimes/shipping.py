@@ -1,4 +1,4 @@
-"""The runtime that `[runtime]` names, on its way into a package: found, taken apart, held against what ships."""
+"""The runtime of `[runtime]`: finds it, extracts it, and checks it against the files that ship."""
 
 import zipfile
 import zlib
@@ -32,32 +32,33 @@ CLASSES, RULES = "classes.jar", "proguard.txt"
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenRuntime:
-    """A runtime of the user's own for one target."""
+    """The user's own runtime for one target."""
 
     target: str
     said: str
-    """which one it is, in words"""
+    """name in messages"""
     config: OperatorConfig | None
-    """what it was reduced to; None when nobody knows"""
+    """operators that it was reduced to; None if unknown"""
     notes: tuple[str, ...]
-    """what is doubtful about it, one sentence each"""
+    """warnings about it, one sentence each"""
     packaged: PackagedRuntime
 
     @property
     def is_reduced(self) -> bool:
-        """Reduced runtimes are minimal builds: they read ORT format and nothing else."""
+        """Whether it is a reduced runtime: a minimal build, which reads ORT format only."""
         return self.packaged.is_reduced
 
     @property
     def is_published_in_full(self) -> bool:
-        """It has what the published runtime has: the same version, and all operators by its configuration."""
+        """Whether it matches the published runtime: the same version, and all operators according to its
+        configuration."""
         return self.config is not None and not self.is_reduced and self.packaged.version == shipped_version()
 
 
 def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> ChosenRuntime:
-    """The runtime of `table`; as an artifact of its own it belongs to `group`.
+    """The runtime of `table`; as a separate artifact it belongs to `group`.
 
-    Raises ConfigError or ToolError for one that no package can have.
+    Raises ConfigError or ToolError for one that no package can use.
     """
     location = _located(Path(table.android), store) if not table.is_published else table.android
     found = library.load(str(location), Path(), config=table.config)
@@ -89,27 +90,27 @@ def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> Cho
 
 
 def refuse_settings(target: Planned, assembler: str, runtime: ChosenRuntime) -> None:
-    """Raises ConfigError for settings of `target` that `runtime` cannot have."""
+    """Raises ConfigError for settings of `target` that `runtime` does not support."""
     where = f"target.{runtime.target}"
     if runtime.is_reduced and target.format == "onnx":
         raise ConfigError(
             f'{where}: format = "onnx" with a reduced runtime, which reads ORT format only',
-            hint="take the key out, or name a runtime with all operators in [runtime]",
+            hint="remove the key, or use a runtime with all operators in [runtime]",
         )
     if runtime.is_reduced and target.soc_models and "qnn" in target.providers:
         raise ConfigError(
-            f"{where}: soc-models with a reduced runtime, which cannot open what is compiled for a chip",
-            hint="take soc-models out, or name a runtime with all operators in [runtime]",
+            f"{where}: soc-models with a reduced runtime, which cannot open models compiled for a chip",
+            hint="remove soc-models, or use a runtime with all operators in [runtime]",
         )
     if runtime.packaged.ship == "maven" and assembler == "gradle":
         raise ConfigError(
-            f'{where}: assembler = "gradle" looks for the runtime in a repository that is not there yet',
-            hint='use ship = "inside" in [runtime], or assembler = "embedded"',
+            f'{where}: assembler = "gradle" needs the runtime in a repository that does not exist yet',
+            hint='set ship = "inside" in [runtime], or assembler = "embedded"',
         )
 
 
 class Chosen(Protocol):
-    """What is known of a runtime of the user's own, whatever it is for."""
+    """Interface of the user's own runtimes, on all platforms."""
 
     @property
     def target(self) -> str: ...
@@ -134,11 +135,12 @@ class Chosen(Protocol):
 
 
 PUBLISHED: Mapping[str, Chosen] = {}
-"""Target -> its runtime, where every target has the published one."""
+"""target -> its runtime; empty if every target uses the published one"""
 
 
 def refuse_unrunnable(plans: Sequence[Plan], runtime: Chosen) -> None:
-    """Raises ConfigError for a file in a format, ModelError for an operator or type, that the runtime does not have."""
+    """Raises ConfigError for a file in a format, ModelError for an operator or type, that the runtime does not
+    support."""
     for plan in plans:
         if plan.target != runtime.target or runtime.config is None:
             continue
@@ -146,15 +148,15 @@ def refuse_unrunnable(plans: Sequence[Plan], runtime: Chosen) -> None:
             if runtime.is_reduced and choice.compiled.format is Format.ONNX:
                 raise ConfigError(
                     f"model '{plan.model.name}' on {plan.target} ships as ONNX for {choice.provider} "
-                    f"({choice.reason}), and a reduced runtime reads ORT format only",
-                    hint='float16 = "float32" and no soc-models make it ORT format; a runtime with all operators '
-                    "reads both",
+                    f"({choice.reason}), but a reduced runtime reads ORT format only",
+                    hint='set float16 = "float32" and remove soc-models, or use a runtime with all operators, '
+                    "which reads both formats",
                 )
             refuse_uncovered(plan.model.name, choice.compiled.operators, runtime.config)
 
 
 def _located(path: Path, store: Store) -> Path:
-    """`path`, or where the .aar of a .zip was unpacked to."""
+    """`path`, or the .aar extracted from a .zip."""
     if path.suffix != ".zip" or not path.is_file():
         return path
     unpacked = store.results(UNPACKED, [sha256_of(path)], lambda folder: _unpack(path, folder))
@@ -162,18 +164,23 @@ def _located(path: Path, store: Store) -> Path:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """The .aar and the operator configurations in the .zip, without the folders they lie in."""
+    """Extracts the .aar and the operator configurations of the .zip, without their folders."""
     try:
         with opened(path) as file, opened_zip(file, RUNTIME) as archive:
             names = sorted(name for name in archive.namelist() if name.endswith((".aar", ".config")))
             for name in names:
                 (folder / PurePosixPath(name).name).write_bytes(read_entry(archive, name))
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, or packed oddly
-        raise ToolError(f"runtime {path}: not a .zip, or cut short ({error})", hint=library.REBUILD) from error
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        RuntimeError,
+    ) as error:  # the last: encrypted, or with an unsupported compression
+        raise ToolError(f"runtime {path}: not a .zip, or truncated ({error})", hint=library.REBUILD) from error
     found = [name for name in names if name.endswith(".aar")]
     if len(found) != 1:
         raise ConfigError(
-            f"runtime {path}: it should hold one .aar, found {', '.join(found) or 'none'}", hint="name the .aar itself"
+            f"runtime {path}: expected one .aar, found {', '.join(found) or 'none'}", hint="name the .aar itself"
         )
 
 

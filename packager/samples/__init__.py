@@ -1,4 +1,4 @@
-"""What models are run on, for parity and for calibration; read one at a time, never all at once."""
+"""Samples that models run on, for parity and calibration; read one at a time."""
 
 from packager.core.sample_settings import AudioSettings, ImageSettings, Settings
 from packager.samples.complaint import marked

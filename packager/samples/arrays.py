@@ -1,6 +1,6 @@
-"""Samples in .npz files, keyed by input name, and in .npy files: one sample each, or stacks of them.
+"""Samples in .npz files, keyed by input name, and in .npy files: one sample each, or stacks.
 
-Of a stack, one sample is in memory at a time, also where the file is packed.
+One sample of a stack is in memory at a time, even if the file is compressed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -31,11 +31,11 @@ class Found:
 
     names: tuple[str, ...]
     arrays: Mapping[str, Npy]
-    """those that are for an input"""
+    """arrays for inputs"""
 
 
 def unread(files: Files, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
-    """The samples of all files, in order. Raises ConfigError for .npy files beside a model of several inputs."""
+    """The samples of all files, in order. Raises ConfigError for .npy files if the model has several inputs."""
     if any(path.suffix.lower() == ".npy" for path in files.paths):
         only_input(inputs, ".npy files")
     for path in files.paths:
@@ -51,7 +51,7 @@ def unread(files: Files, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
 
 def _opened(path: Path, inputs: tuple[TensorSpec, ...], open_files: ExitStack) -> Found:
     size_bytes = size_of(path)
-    with npy.damage_told(str(path)):
+    with npy.damage_reported(str(path)):
         file = open_files.enter_context(opened(path))
         if path.suffix.lower() == ".npy":
             array = npy.opened(file, str(path), size_bytes)
@@ -83,7 +83,7 @@ def _samples(found: Found, inputs: tuple[TensorSpec, ...], label: str) -> Iterat
     if count is None:
         return iter([Unread(label=label, read=partial(_read_whole, found))])
     if count and not any(array.size_bytes for array in found.arrays.values()):
-        raise ConfigError(f"{label}: {count} samples without any numbers", hint="save samples that are not empty")
+        raise ConfigError(f"{label}: {count} samples without values", hint="save non-empty samples")
     pieces = {name: array.pieces() for name, array in found.arrays.items()}
     return (Unread(label=f"{label}[{row}]", read=partial(_read_row, pieces, row)) for row in range(count))
 

@@ -1,4 +1,4 @@
-"""Samples from .wav files, for models that take one stretch of sound."""
+"""Samples from .wav files, for models with one sound input."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from packager.samples.wav import Wav
 
 @dataclass(frozen=True, kw_only=True)
 class Sound:
-    """What an input wants to hear."""
+    """Sound format of an input."""
 
     spec: TensorSpec
     axis: int
-    """along which it sounds; all others are 1"""
+    """axis of the samples; all others are 1"""
     length: int | None
-    """in numbers; None for any"""
+    """number of samples; None for any"""
 
 
 def unread(files: Files, inputs: tuple[TensorSpec, ...], settings: AudioSettings) -> Iterator[Unread]:
-    """The sounds of all files, in order. Raises ConfigError when the model takes no sound."""
+    """The sounds of all files, in order. Raises ConfigError if the model takes no sound."""
     sound = _wanted(only_input(inputs, ".wav files"))
     rate_hz = settings.sample_rate
     for path in files.paths:
@@ -51,15 +51,15 @@ def _wanted(spec: TensorSpec) -> Sound:
     ]
     if spec.element not in FLOATS or len(long) != 1:
         raise ConfigError(
-            f"input '{spec.name}' ({spec.element} {in_words(spec.shape)}) takes no sound: floats along one dimension",
-            hint="save what the model takes with numpy.savez, or give module:function",
+            f"input '{spec.name}' ({spec.element} {in_words(spec.shape)}) takes no sound: floats in one dimension",
+            hint="save the model's inputs with numpy.savez, or use module:function",
         )
     size = spec.shape[long[0]]
     return Sound(spec=spec, axis=long[0], length=size if isinstance(size, int) else None)
 
 
 def _is_batch(spec: TensorSpec, axis: int) -> bool:
-    """The last dimension is sound whatever it is called: many exporters call it `n`."""
+    """Whether the dimension is a batch. The last one is sound whatever its name: many exporters call it `n`."""
     return spec.is_batch(axis) and axis < len(spec.shape) - 1
 
 
@@ -72,7 +72,9 @@ def _problem(recording: Wav, sound: Sound, rate_hz: int, label: str) -> Problem 
             kind="files of another sample rate",
         )
     if not recording.frame_count:
-        return Problem(severity="error", text=f"{label}: holds no sound", hint="remove it", kind="silent files")
+        return Problem(
+            severity="error", text=f"{label}: the file has no samples", hint="remove it", kind="silent files"
+        )
     frames = recording.frame_count if sound.length is None else min(sound.length, recording.frame_count)
     if frames * max(recording.frame_bytes, 8 * recording.channel_count) > MAX_BYTES:
         return Problem(

@@ -1,4 +1,4 @@
-"""What ONNX Runtime says against a sample: at which node, about which sizes, or that an index is out of range."""
+"""Parses ONNX Runtime's error for a sample: the failing node, the sizes it mentions, or an index out of range."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 MARK = "mobpack/"
-"""How nodes are called while a model is tried: `mobpack/17` is the 18th of its graph."""
+"""prefix of node names during a search: `mobpack/17` is node 17 of the graph, counted from 0"""
 NODE = re.compile(rf"{MARK}(\d+)")
 DECLARED = re.compile(r"Got invalid dimensions for input: (.+?) for the following indices")
 WANTED = re.compile(r"index: (\d+) Got: \d+ Expected: (\d+)")
 OUT_OF_RANGE = ("out of data bounds", "must be within bounds", "invalid index found", "invalid indice found")
 BOUND = re.compile(r"\[-?\d+ ?, ?(-?\d+) ?\]")
-"""the range that an index must be in, both ends included"""
+"""range of valid indices, both ends included"""
 SOURCE = re.compile(r"\S+\.(?:cc|cpp|h):\d+")
 NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.]*\d*[A-Za-z])")
 MAX_SIZE = 1 << 16
@@ -26,45 +26,45 @@ MAX_SIZE = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class Complaint:
-    """A refusal, taken apart."""
+    """An error of ONNX Runtime, parsed."""
 
     text: str
     node: int | None = None
-    """index in the main graph; None where the refusal names none"""
+    """index in the main graph; None if the error names no node"""
     declared: tuple[tuple[str, int, int], ...] = ()
-    """input, axis and the size that the model's own declaration wants there"""
+    """input, axis and size that the model declares"""
     is_index: bool = False
     """whether an index is out of range"""
     bound: int | None = None
-    """the largest index that is allowed, where it says so"""
+    """largest valid index, if stated"""
     sequence: tuple[int, ...] = ()
-    """sizes that it speaks of, as they come"""
+    """sizes in the error, in order"""
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Each of them once."""
+        """The distinct sizes."""
         return tuple(dict.fromkeys(self.sequence))
 
 
 def complaint(text: str) -> Complaint:
     found = NODE.search(text)
     declared = DECLARED.search(text)
-    said = SOURCE.sub("", NODE.sub("", text.partition("Status Message:")[2] or text))
-    bound = BOUND.search(said)
+    message = SOURCE.sub("", NODE.sub("", text.partition("Status Message:")[2] or text))
+    bound = BOUND.search(message)
     return Complaint(
         text=text,
         node=int(found.group(1)) if found else None,
         declared=tuple((declared.group(1), int(axis), int(size)) for axis, size in WANTED.findall(text))
         if declared
         else (),
-        is_index=any(words in said for words in OUT_OF_RANGE),
+        is_index=any(words in message for words in OUT_OF_RANGE),
         bound=int(bound.group(1)) if bound else None,
-        sequence=tuple(int(each) for each in NUMBER.findall(said) if 0 < int(each) <= MAX_SIZE),
+        sequence=tuple(int(each) for each in NUMBER.findall(message) if 0 < int(each) <= MAX_SIZE),
     )
 
 
 def marked(graph: bytes) -> bytes:
-    """A serialized ModelProto with names of nodes that tell which they are."""
+    """A serialized ModelProto whose nodes are named by their index."""
     import onnx
 
     proto = onnx.ModelProto.FromString(graph)
@@ -75,7 +75,7 @@ def marked(graph: bytes) -> bytes:
 
 
 def in_words(found: Complaint, flow: Flow, model: Model, shapes: Sequence[tuple[int, ...]]) -> str:
-    """The refusal with the node as the model calls it, and the inputs and dimensions that it depends on."""
+    """The error with the node's own name, and the inputs and dimensions that it depends on."""
     text = NODE.sub(lambda match: node_name(flow.nodes[int(match.group(1))]), found.text)
     if found.node is None:
         return text
@@ -90,12 +90,12 @@ def in_words(found: Complaint, flow: Flow, model: Model, shapes: Sequence[tuple[
 
 
 def node_name(node: "NodeProto") -> str:
-    """Its name, or where it has none what it gives."""
+    """Its name, or its first output if it has none."""
     return node.name or f"{node.op_type} that gives {next((each for each in node.output if each), '')}"
 
 
 def _dimensions(declared: tuple[int | str | None, ...], sizes: tuple[int, ...]) -> str:
-    """`[1, height 64, ? 64]`: sizes of open dimensions with their names."""
+    """`[1, height 64, ? 64]`: sizes of dynamic dimensions with their names."""
     each = [
         f"{size}" if isinstance(name, int) else f"{name or '?'}={size}"
         for name, size in zip(declared, sizes, strict=True)

@@ -1,4 +1,4 @@
-"""Arrays as a model takes them: names, shapes and element types are the declared ones, or the problem is told."""
+"""Checks arrays against a model's declared names, shapes and element types, and reports mismatches."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -18,17 +18,17 @@ DTYPES = {
     ElementType.FLOAT16: "float16",
     ElementType.BOOL: "bool",
 }
-"""What numpy calls the element types that a desktop can feed."""
+"""numpy types of the element types that a desktop can pass"""
 
 FLOATS = (ElementType.FLOAT, ElementType.DOUBLE, ElementType.FLOAT16)
 
 
 def refuse_unfeedable(inputs: tuple[TensorSpec, ...]) -> None:
-    """Raises ModelError for an input of a type that no array has."""
+    """Raises ModelError for an input of a type that no array can hold."""
     for spec in inputs:
         if spec.element not in DTYPES:
             raise ModelError(
-                f"input '{spec.name}' is {spec.element}: the desktop cannot feed it",
+                f"input '{spec.name}' is {spec.element}, which no array can hold",
                 hint="cast it inside the graph from float or float16",
             )
 
@@ -40,19 +40,19 @@ def has_shape(shape: tuple[int, ...], spec: TensorSpec) -> bool:
 
 
 def has_batch(spec: TensorSpec) -> bool:
-    """Whether its first dimension counts samples and may be 1."""
+    """Whether its first dimension is a batch that may be 1."""
     if not spec.shape:
         return False
     return spec.shape[0] == 1 if isinstance(spec.shape[0], int) else spec.is_batch(0)
 
 
 def lacks_batch(shape: tuple[int, ...], spec: TensorSpec) -> bool:
-    """Whether `shape` is that of `spec` without a batch of one."""
+    """Whether `shape` is that of `spec` without a batch of 1."""
     return has_batch(spec) and has_shape((1, *shape), spec)
 
 
 def wrong_names(names: Iterable[str], inputs: tuple[TensorSpec, ...], where: str) -> tuple[Problem, ...]:
-    """The inputs that are missing, and the names that are no input's."""
+    """Problems for missing inputs, and for names that are not inputs."""
     given, wanted = set(names), {spec.name for spec in inputs}
     hint = "key the arrays by the model's input names: " + ", ".join(spec.name for spec in inputs)
     missing = [
@@ -60,15 +60,17 @@ def wrong_names(names: Iterable[str], inputs: tuple[TensorSpec, ...], where: str
         for name in sorted(wanted - given)
     ]
     extra = [
-        Problem(severity="error", text=f"{where}: '{name}' is no input of the model", hint=hint, kind="extra inputs")
+        Problem(
+            severity="error", text=f"{where}: '{name}' is not an input of the model", hint=hint, kind="extra inputs"
+        )
         for name in sorted(given - wanted)[:5]
     ]
     return (*missing, *extra)
 
 
 def fitted(arrays: Arrays, inputs: tuple[TensorSpec, ...], where: str) -> Sample:
-    """`arrays` in the order, shapes and types of `inputs`. A batch of one that is missing is added, and numpy's own
-    choice, float64 or int64, becomes the type of the input where nothing but rounding is lost."""
+    """`arrays` in the order, shapes and types of `inputs`. A missing batch of 1 is added, and numpy's default types,
+    float64 or int64, are converted if only rounding is lost."""
     ready: dict[str, numpy.ndarray] = {}
     problems = list(wrong_names(arrays, inputs, where))
     for spec in inputs:
@@ -87,7 +89,7 @@ def fitted(arrays: Arrays, inputs: tuple[TensorSpec, ...], where: str) -> Sample
 def wrong_shape(shape: tuple[int, ...], spec: TensorSpec, where: str) -> Problem:
     return Problem(
         severity="error",
-        text=f"{where}: input '{spec.name}' wants {in_words(spec.shape)}, got {in_words(shape)}",
+        text=f"{where}: input '{spec.name}' needs {in_words(spec.shape)}, got {in_words(shape)}",
         hint="save arrays of the shape that mobpack inspect shows, stacked along a new first axis if there are many",
         kind="wrong shapes",
     )
@@ -103,7 +105,7 @@ def _of_type(array: "numpy.ndarray", spec: TensorSpec, where: str) -> "tuple[num
     if given == wanted:
         return array.astype(wanted, copy=False), None
     if given == numpy.float64 and spec.element in FLOATS:
-        with numpy.errstate(over="ignore"):  # what becomes infinite is found by those who look for it
+        with numpy.errstate(over="ignore"):  # the check for infinity reports overflows
             return array.astype(wanted), _rounded(spec)
     if given == numpy.int64 and wanted.kind in "iu" and _is_within(array, wanted):
         return array.astype(wanted), None
@@ -130,18 +132,18 @@ def _wrong_type(array: "numpy.ndarray", spec: TensorSpec, where: str) -> Problem
     got = "int64 that does not fit" if array.dtype.name == "int64" and "int" in wanted else array.dtype.name
     return Problem(
         severity="error",
-        text=f"{where}: input '{spec.name}' wants {wanted}, got {got}",
-        hint="save what an app would feed: of this type, after all preprocessing",
+        text=f"{where}: input '{spec.name}' needs {wanted}, got {got}",
+        hint="save the preprocessed inputs of an app, in this type",
         kind="wrong types",
     )
 
 
 def only_input(inputs: tuple[TensorSpec, ...], what: str) -> TensorSpec:
-    """The input that files of one value each are for; ConfigError when the model has several."""
+    """The single input for files of one value each. Raises ConfigError if the model has several inputs."""
     if len(inputs) != 1:
         names = ", ".join(spec.name for spec in inputs) or "none"
         raise ConfigError(
             f"{what} are for models with one input; this one takes {names}",
-            hint="save all inputs with numpy.savez, or give module:function",
+            hint="save all inputs with numpy.savez, or use module:function",
         )
     return inputs[0]

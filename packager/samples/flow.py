@@ -1,4 +1,4 @@
-"""Where the values of a graph come from: which inputs a node depends on, and what integer inputs index."""
+"""Data flow of a graph: the inputs that each node depends on, and the tables that integer inputs index."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 Limit = int | str
-"""How many things an index can name: a number, or the size of an open dimension."""
+"""number of valid indices: a number, or the size of a dynamic dimension"""
 
 PASSING = frozenset(
     """Cast CastLike Clip Concat Expand Flatten Identity Max Min Pad Reshape Slice Split Squeeze Tile Transpose
     Unsqueeze""".split()
 )
-"""Operators that pass integers on unchanged, or only within the range of those that they take."""
+"""operators that pass integers on unchanged, or within the range of their inputs"""
 SHAPES = ("Shape", "Size")
-"""What they give depends on the sizes of what they take, not on its values."""
+"""operators whose outputs depend on sizes of their inputs, not on values"""
 TABLES = {
     "Gather": ((1, 0),),
     "GatherElements": ((1, 0),),
@@ -32,36 +32,36 @@ TABLES = {
     "GatherBlockQuantized": ((1, 0),),
     "EmbedLayerNormalization": ((0, 2), (1, 4)),
 }
-"""Operator -> pairs of inputs: what indexes, and what it picks from."""
+"""operator -> pairs of inputs: indices and table"""
 
 
 def key_of(spec: TensorSpec, axis: int) -> str:
-    """What an open dimension is called: its own name, which several inputs may share, or its place."""
+    """Key of a dynamic dimension: its name, which inputs may share, or its input and axis."""
     return spec.shape[axis] if isinstance(spec.shape[axis], str) else f"{spec.name}[{axis}]"  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """The main graph of a model, read backwards."""
+    """The main graph of a model, traversed backwards."""
 
     nodes: "tuple[NodeProto, ...]"
     inputs: tuple[str, ...]
     weights: Mapping[str, tuple[int, ...]]
-    """constant -> its shape"""
+    """constant -> shape"""
 
     @cached_property
     def producers(self) -> Mapping[str, int]:
-        """Value -> index of the node that makes it."""
+        """Value -> index of the node that produces it."""
         return {name: index for index, node in enumerate(self.nodes) for name in node.output if name}
 
     def constant_sizes(self, node: int | None) -> tuple[int, ...]:
-        """Sizes of the weights that a node takes: what meets them may have to have the same."""
+        """Sizes of a node's weights, which operands may have to match."""
         taken = self.nodes[node].input if node is not None else ()
         return tuple(dict.fromkeys(size for name in taken for size in self.weights.get(name, ()) if size > 1))
 
     def behind(self, names: Iterable[str], *, through_shapes: bool = True) -> tuple[str, ...]:
-        """The inputs that `names` depend on, in the model's order; `through_shapes` counts those that only sizes are
-        taken of."""
+        """The inputs that `names` depend on, in the model's order; `through_shapes` includes those used only for their
+        sizes."""
         seen, waiting = set(names), list(names)
         while waiting:
             index = self.producers.get(waiting.pop())
@@ -73,7 +73,7 @@ class Flow:
         return tuple(name for name in self.inputs if name in seen)
 
     def comes_before(self, first: int, second: int) -> bool:
-        """Whether the node `second` needs what the node `first` gives."""
+        """Whether the node `second` depends on the node `first`."""
         seen: set[int] = set()
         waiting = [second]
         while waiting:
@@ -98,8 +98,8 @@ def flow_of(model: Model, graph: bytes) -> Flow:
 
 
 def index_limits(model: Model) -> dict[str, Limit]:
-    """Input -> how many rows the smallest table has that is picked from with it: a number, or else the open dimension
-    that the rows of another input have."""
+    """Input -> rows of the smallest table that it indexes: a number, or the dynamic dimension that determines the
+    rows."""
     found: dict[str, list[Limit]] = {}
     specs = model.signature.inputs
     keys = {key_of(spec, axis) for spec in specs for axis, size in enumerate(spec.shape) if not isinstance(size, int)}
@@ -114,7 +114,7 @@ def index_limits(model: Model) -> dict[str, Limit]:
 
 
 def scale_inputs(model: Model) -> tuple[str, ...]:
-    """Inputs of floats that say how much larger something becomes."""
+    """Float inputs that scale sizes."""
     flow = flow_of(model, model.graph)
     scales = [
         node.input[2 if len(node.input) > 2 else 1]
@@ -127,7 +127,7 @@ def scale_inputs(model: Model) -> tuple[str, ...]:
 
 
 def _with_keys(model: Model) -> "ModelProto":
-    """The graph with shapes in terms of the open dimensions of its inputs."""
+    """The graph with shapes in terms of the dynamic dimensions of its inputs."""
     import onnx
 
     proto = onnx.ModelProto.FromString(model.graph)
@@ -145,12 +145,12 @@ def _with_keys(model: Model) -> "ModelProto":
 
 @dataclass(frozen=True, kw_only=True)
 class _Indexed:
-    """Follows integers from the inputs of a graph to what they index."""
+    """Follows integers from the inputs of a graph to the tables that they index."""
 
     proto: "ModelProto"
     inputs: tuple[str, ...]
     origins: dict[str, dict[str, int]] = field(default_factory=dict)
-    """value -> input that it comes from -> what was added to it on the way"""
+    """value -> input that it comes from -> offset added on the way"""
 
     def limits(self) -> Iterator[tuple[str, Limit]]:
         graph = self.proto.graph
@@ -193,7 +193,7 @@ class _Indexed:
 
 
 def _rows(node: "NodeProto", table: list[Limit], indices: list[Limit]) -> Limit:
-    """How many rows of a table with the shape `table` can be named; 0 when nobody knows."""
+    """Rows of a table of shape `table` that can be indexed; 0 if unknown."""
     if node.op_type in ("GatherND", "ScatterND"):
         depth = indices[-1] if indices and isinstance(indices[-1], int) else 0
         sizes = [size for size in table[:depth] if isinstance(size, int) and size]
@@ -205,7 +205,7 @@ def _rows(node: "NodeProto", table: list[Limit], indices: list[Limit]) -> Limit:
 
 
 def _shapes(graph: "GraphProto") -> dict[str, list[Limit]]:
-    """Value -> its sizes, names for open ones, 0 where nothing is known."""
+    """Value -> its sizes: names for dynamic ones, 0 for unknown ones."""
     shapes: dict[str, list[Limit]] = {tensor.name: list(tensor.dims) for tensor in graph.initializer}
     for value in (*graph.value_info, *graph.input):
         dimensions = value.type.tensor_type.shape.dim
@@ -214,7 +214,7 @@ def _shapes(graph: "GraphProto") -> dict[str, list[Limit]]:
 
 
 def _constants(graph: "GraphProto") -> dict[str, int]:
-    """Small integer constants of one number."""
+    """Small integer constants with one element."""
     import onnx
 
     tensors = {tensor.name: tensor for tensor in graph.initializer} | _in_nodes(graph)
@@ -227,6 +227,6 @@ def _constants(graph: "GraphProto") -> dict[str, int]:
 
 
 def _in_nodes(graph: "GraphProto") -> "dict[str, TensorProto]":
-    """Tensors of Constant nodes by the values that they give."""
+    """Tensors of Constant nodes by output name."""
     nodes = [node for node in graph.node if node.op_type == "Constant"]
     return {node.output[0]: each.t for node in nodes for each in node.attribute if each.name == "value"}

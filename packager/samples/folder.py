@@ -1,4 +1,4 @@
-"""The files of a folder that samples can be read from."""
+"""Finds the sample files in a folder."""
 
 import os
 from collections import Counter
@@ -22,7 +22,7 @@ KINDS: dict[str, Kind] = {
     ".bmp": "images",
     ".wav": "sounds",
 }
-"""Ending of a file name, in small letters -> what is in the file."""
+"""file suffix in lower case -> kind of samples"""
 
 HINT = "give .npz files (numpy.savez), images (.png .jpg .webp .bmp) or .wav files"
 
@@ -36,14 +36,15 @@ class Files:
     paths: tuple[Path, ...]
 
     def label(self, path: Path) -> str:
-        """What a file is called: its path within the folder."""
+        """Name of a file in messages: its path within the folder."""
         return path.name if path == self.root else path.relative_to(self.root).as_posix()
 
 
 def find(root: Path) -> Files:
-    """The samples in a folder and its subfolders, or the one file; ConfigError when there are none, or of two kinds.
+    """The samples in a folder and its subfolders, or the single file. Raises ConfigError if there are none, or several
+    kinds.
 
-    Hidden files are not looked at: other systems leave them behind beside images.
+    Hidden files are ignored: other systems leave them beside images.
     """
     found = _below(root) if root.is_dir() else [root]
     usable = [path for path in found if path.suffix.lower() in KINDS]
@@ -71,8 +72,8 @@ def _below(root: Path) -> list[Path]:
         folder, above = waiting.pop()
         identity = _identity(folder)
         if identity in above:
-            raise ConfigError(f"{folder} is a link to a folder that it lies in", hint="remove the link")
-        if identity in known:  # two links to one folder: its files are samples once
+            raise ConfigError(f"{folder} is a link to one of its parent folders", hint="remove the link")
+        if identity in known:  # two links to one folder: count its files once
             continue
         known.add(identity)
         for path, is_folder in _entries(folder):
@@ -100,12 +101,12 @@ def _entries(folder: Path) -> Iterator[tuple[Path, bool]]:
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself: a file that cannot be read, and told of as such
+    except OSError:  # a link to itself counts as a file, whose reading will fail
         return False
 
 
 def size_of(path: Path) -> int:
-    """In bytes; ConfigError for anything but a file that exists: a pipe would be waited for without end."""
+    """Size in bytes. Raises ConfigError unless the path is a regular file: reading a pipe could block forever."""
     try:
         return user_files.size_of(path)
     except OSError as error:

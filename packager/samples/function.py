@@ -1,4 +1,4 @@
-"""Samples that a function of the user's makes: `module:function`, which gives a dict of arrays for each."""
+"""Samples from a user's function, `module:function`, which yields one dict of arrays per sample."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -11,11 +11,12 @@ from packager.samples.sample import Arrays, Unread
 
 HINT = "write a function without arguments that yields one dict of input name to numpy array for each sample"
 ENDLESS = 10_000
-"""A function that gives more samples than this, and was not limited, is taken for one that never ends."""
+"""limit of samples from a function without a requested limit, which may never end"""
 
 
 def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
-    """What the function gives, in order; its module is looked for in `folder` first. ConfigError when it fails."""
+    """The function's samples, in order; its module is looked for in `folder` first. Raises ConfigError when it
+    fails."""
     given = _called(text, folder)
     number = 0
     while True:
@@ -25,7 +26,7 @@ def unread(text: str, folder: Path, *, is_limited: bool) -> Iterator[Unread]:
             except StopIteration:
                 return
         if number >= ENDLESS and not is_limited:
-            raise ConfigError(f"{text} gave {ENDLESS} samples and goes on", hint="limit how many are taken")
+            raise ConfigError(f"{text} yielded {ENDLESS} samples without an end", hint="set a limit of samples")
         yield Unread(label=f"{text}[{number}]", read=partial(_arrays, item, f"{text}: sample {number}", folder))
         number += 1
 
@@ -35,7 +36,7 @@ def _called(text: str, folder: Path) -> Iterator[Any]:
     with in_project(f"{text} fails", folder, HINT):
         given = function()
     if isinstance(given, Mapping | str | bytes) or not isinstance(given, Iterable):
-        raise ConfigError(f"{text} gives {_kind(given)}, not samples", hint=HINT)
+        raise ConfigError(f"{text} returns {_kind(given)}, not samples", hint=HINT)
     with in_project(f"{text} fails", folder, HINT):
         return iter(given)
 
@@ -50,7 +51,7 @@ def _arrays(item: Any, where: str, folder: Path) -> Arrays:
 
 
 def _copied(array: Any) -> Any:
-    """A copy, since functions fill one buffer again and again; texts as texts, not as objects."""
+    """A copy, because functions may reuse their buffers; texts as strings, not as objects."""
     if array.dtype.kind == "O":
         if not all(isinstance(each, str) for each in array.flat):
             raise TypeError("Python objects instead of numbers")

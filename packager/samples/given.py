@@ -1,5 +1,5 @@
-"""The samples that `[parity] samples` names: .npz files with one sample each, keyed by input name, or files as an app
-would pass them to a model with a contract."""
+"""Samples of `[parity] samples`: .npz files with one sample each, keyed by input name, or raw files for models with a
+contract."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,8 +17,8 @@ from packager.samples.source import Source, source_of
 
 
 def given(model: Model, source: Path, folder: Path) -> SampleSet:
-    """The samples of `source`, `[parity] samples`, that are for `model`; pictures and recordings become .npz files in
-    `folder`. Raises ConfigError when they do not fit the model."""
+    """The samples for `model` in `source`, `[parity] samples`; pictures and recordings are converted to .npz files in
+    `folder`. Raises ConfigError if they do not fit the model."""
     own = source / model.name
     chosen = own if own.is_dir() else source
     paths = files(chosen)
@@ -35,14 +35,13 @@ def given(model: Model, source: Path, folder: Path) -> SampleSet:
 
 
 def typical(source: Source, folder: Path) -> SampleSet:
-    """The samples of a quantizer's calibration, as .npz files in `folder`. Raises ConfigError for what cannot be
-    read."""
+    """Samples of a quantizer's calibration, as .npz files in `folder`. Raises ConfigError for unreadable ones."""
     paths = tuple(_written(source, folder))
     return SampleSet(paths=paths, description=f"{len(paths)} calibration samples")
 
 
 def _prepared(model: Model, source: Path, folder: Path) -> Iterator[Path]:
-    """What the model takes of each picture or recording of `source`, written below `folder`."""
+    """Inputs of the model for each picture or recording of `source`, written below `folder`."""
     return _written(source_of(str(source), model, Settings()), folder)
 
 
@@ -56,12 +55,12 @@ def _written(source: Source, folder: Path) -> Iterator[Path]:
 
 
 def files(source: Path | None) -> tuple[Path, ...]:
-    """The files that `[parity] samples` names, subfolders included, in order: .npz, or where there are none pictures
-    and recordings. Raises ConfigError when it is not there, or one is no regular file."""
+    """The files of `[parity] samples`, including subfolders, in order: .npz, or if there are none, pictures and
+    recordings. Raises ConfigError for missing or irregular files."""
     if source is None:
         return ()
     if not source.exists():
-        raise ConfigError(f"[parity] samples: not found: {source}", hint="give an .npz file or a folder of them")
+        raise ConfigError(f"[parity] samples: not found: {source}", hint="name an .npz file or a folder of them")
     found = sorted(source.glob("**/*.npz")) if source.is_dir() else [source]
     found = found or sorted(path for path in source.glob("**/*") if path.suffix.lower() in KINDS)
     for path in found:
@@ -74,7 +73,9 @@ def _check_sample(path: Path, model: Model) -> None:
 
     try:
         with opened(path) as file, opened_zip(file, ONE_SAMPLE), numpy.load(file) as arrays:
-            names = {name for name in arrays.files if arrays[name].ndim >= 0}  # reads each: objects are refused
+            names = {
+                name for name in arrays.files if arrays[name].ndim >= 0
+            }  # reading each array rejects those of objects
     except (*DAMAGE, MemoryError) as error:
         raise ConfigError(
             f"{path}: not an .npz file ({error})", hint="save it with numpy.savez(file, input_name=array)"
@@ -82,6 +83,6 @@ def _check_sample(path: Path, model: Model) -> None:
     wanted = {spec.name for spec in model.signature.inputs}
     if names != wanted:
         raise ConfigError(
-            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}; the model takes {', '.join(sorted(wanted))}",
+            f"{path}: holds {', '.join(sorted(names)) or 'nothing'}; the model needs {', '.join(sorted(wanted))}",
             hint="key the arrays by the model's input names",
         )

@@ -1,4 +1,4 @@
-"""What is open about random inputs, and a guess at it: sizes of dimensions, and the range of integers."""
+"""Open properties of random inputs, and guesses for them: sizes of dynamic dimensions, and ranges of integers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -8,22 +8,22 @@ from packager.samples.flow import Limit, index_limits, key_of, scale_inputs
 from packager.samples.states import states_of
 
 CANDIDATE_SIZES = (64, 1, 128, 16, 224, 32, 512, 8)
-"""Sizes tried for dynamic dimensions, in this order, until the original model accepts one."""
+"""sizes tried for dynamic dimensions, in this order, until the original model accepts one"""
 LARGE_SIZES = (1024, 4096, 16000)
-"""What sounds may need; tried where a node asks for more."""
+"""sizes for sounds, tried if a node asks for more"""
 SCALES = (1.0, 0.5)
 
 Shapes = tuple[tuple[int, ...], ...]
 Range = tuple[int, int]
-"""from the first number to the second, without it"""
+"""from the first number up to the second, exclusive"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Open:
-    """What a model leaves open about its inputs."""
+    """Open properties of a model's inputs."""
 
     patterns: tuple[tuple[int | str, ...], ...]
-    """for each input its shape, with a key for each open dimension: inputs that share one have the same size there"""
+    """for each input its shape, with a key for each dynamic dimension: equal keys have equal sizes"""
     states: frozenset[str]
     ones: frozenset[str]
     """keys of dimensions that are 1 in every first guess: batches, and all of states"""
@@ -31,17 +31,17 @@ class Open:
     """keys of the last dimensions of inputs"""
     limits: Mapping[str, Limit]
     chosen: Mapping[str, tuple[float, ...]]
-    """inputs that are not any number -> what they may be"""
+    """inputs with a fixed set of values -> those values"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Guess:
-    """Sizes for what is open."""
+    """Values for the open properties."""
 
     patterns: tuple[tuple[int | str, ...], ...]
     sizes: Mapping[str, int]
     ranges: Mapping[str, Range]
-    """integer inputs that need another range than their limit says"""
+    """integer inputs that need another range than their limit suggests"""
 
     @property
     def shapes(self) -> Shapes:
@@ -54,7 +54,7 @@ class Guess:
         return replace(self, sizes={**self.sizes, **sizes})
 
     def identity(self) -> tuple[object, ...]:
-        """The same for guesses that give the same inputs."""
+        """Equal for guesses that give the same inputs."""
         return self.shapes, tuple(sorted(self.ranges.items()))
 
 
@@ -77,7 +77,8 @@ def open_of(model: Model) -> Open:
 
 
 def first_guesses(known: Open) -> Iterator[Guess]:
-    """A batch and states are 1, other dynamic dimensions a candidate size; then only the last ones are."""
+    """Guesses with 1 for batches and states and a candidate size for other dynamic dimensions; then with the candidate
+    for the last dimensions only."""
     keys = dict.fromkeys(each for pattern in known.patterns for each in pattern if isinstance(each, str))
     for last_only in (False, True):
         for size in CANDIDATE_SIZES:
@@ -91,7 +92,8 @@ def _open_axes(spec: TensorSpec) -> list[int]:
 
 
 def _key(spec: TensorSpec, axis: int, states: frozenset[str]) -> str:
-    """States have sizes of their own, whatever the picture's are called, except for the batch."""
+    """Key of a dimension. States have their own sizes, even if names match those of other inputs, except for the
+    batch."""
     return f"{spec.name}[{axis}]" if spec.name in states and not spec.is_batch(axis) else key_of(spec, axis)
 
 

@@ -1,4 +1,4 @@
-"""Samples from image files, for models that take one picture."""
+"""Samples from image files, for models with one image input."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,10 +23,10 @@ Taken = TypeVar("Taken")
 
 CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
 MODES: dict[int, Literal["L", "RGB", "RGBA"]] = {1: "L", 3: "RGB", 4: "RGBA"}
-"""Channels -> what Pillow calls such a picture."""
+"""channels -> Pillow's mode"""
 
 DEEP_MODES = ("I", "F")
-"""How Pillow's names of pixels of more than 8 bits begin: it cuts them off when it converts."""
+"""prefixes of Pillow's modes with more than 8 bits, which conversion would clip"""
 
 CHANNELS_HINT = "set the layout (nchw or nhwc) and the colours of the images"
 REPLACE = "replace or remove it"
@@ -34,7 +34,7 @@ REPLACE = "replace or remove it"
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """What an input wants to see."""
+    """Picture format of an input."""
 
     spec: TensorSpec
     settings: ImageSettings
@@ -45,7 +45,8 @@ class Picture:
 
 
 def unread(files: Files, inputs: tuple[TensorSpec, ...], settings: ImageSettings) -> Iterator[Unread]:
-    """The pictures, in order. Raises ConfigError when the model or the settings fit no picture, or without Pillow."""
+    """The pictures, in order. Raises ConfigError if the model or the settings fit no picture, or if Pillow is
+    missing."""
     picture = wanted(only_input(inputs, "images"), settings)
     require_pillow()
     for path in files.paths:
@@ -56,22 +57,26 @@ def require_pillow() -> None:
     try:
         import PIL.Image  # noqa: F401
     except ImportError as error:
-        raise ConfigError("reading images needs Pillow", hint="pip install 'mobpack[images]'") from error
+        raise ConfigError(
+            "Pillow, which reads images, is not installed", hint="run: pip install 'mobpack[images]'"
+        ) from error
 
 
 def wanted(spec: TensorSpec, settings: ImageSettings) -> Picture:
-    """The picture that `spec` takes; ConfigError when it takes none, or not one of these settings."""
+    """The picture format of `spec`. Raises ConfigError if it takes no picture, or not with these settings."""
     if spec.element not in (*FLOATS, ElementType.UINT8) or len(spec.shape) != 4 or not _is_one(spec.shape[0]):
         raise ConfigError(
-            f"input '{spec.name}' ({spec.element} {in_words(spec.shape)}) takes no picture: one of 4 dimensions, "
+            f"input '{spec.name}' ({spec.element} {in_words(spec.shape)}) takes no picture, which has 4 dimensions, "
             "the first a batch of 1",
-            hint="save what the model takes with numpy.savez, or give module:function",
+            hint="save the model's inputs with numpy.savez, or use module:function",
         )
     is_channels_last = _is_channels_last(spec, settings)
     channels = _channels(spec, spec.shape[3 if is_channels_last else 1], settings)
     for name, numbers in (("mean", settings.mean), ("std", settings.std)):
         if len(numbers) not in (1, channels) or (name == "std" and 0 in numbers):
-            raise ConfigError(f"images: {name} {numbers} is not for {channels} channels", hint="one, or one for each")
+            raise ConfigError(
+                f"images: {name} {numbers} does not fit {channels} channels", hint="use one number, or one per channel"
+            )
     declared = spec.shape[1:3] if is_channels_last else spec.shape[2:4]
     return Picture(
         spec=spec,
@@ -116,8 +121,8 @@ def _size(spec: TensorSpec, declared: tuple[Dimension, ...], settings: ImageSett
     if not fits or not isinstance(height, int) or not isinstance(width, int):
         if settings.size or any(isinstance(size, int) for size in declared):
             raise ConfigError(
-                f"input '{spec.name}' ({in_words(spec.shape)}): images cannot be {in_words((height, width))}",
-                hint="set the size of the images to height and width that the model takes",
+                f"input '{spec.name}' ({in_words(spec.shape)}): images cannot have size {in_words((height, width))}",
+                hint="set the size of the images to the model's height and width",
             )
         return None
     return height, width
@@ -136,7 +141,8 @@ def _read(path: Path, picture: Picture) -> Arrays:
 
 
 def _decoded(path: Path, picture: Picture) -> "Image":
-    """The picture upright, in its channels and size; ConfigError when the file is broken, animated or a bomb."""
+    """The picture upright, in the input's channels and size. Raises ConfigError for a file that is broken, animated or
+    a decompression bomb."""
     import PIL.ImageOps
 
     mode = MODES[picture.channels]
@@ -144,7 +150,8 @@ def _decoded(path: Path, picture: Picture) -> "Image":
 
 
 def decoded(path: Path, taken: "Callable[[Image], Taken]") -> Taken:
-    """What `taken` makes of the picture in a file; ConfigError when the file is broken, animated or a bomb."""
+    """`taken` applied to the picture in a file. Raises ConfigError for a file that is broken, animated or a
+    decompression bomb."""
     import PIL.Image
 
     try:
@@ -160,17 +167,17 @@ def decoded(path: Path, taken: "Callable[[Image], Taken]") -> Taken:
         PIL.Image.DecompressionBombWarning,
         PIL.Image.DecompressionBombError,
     ) as error:
-        raise ConfigError(f"{path}: not an image that can be read ({error})", hint=REPLACE) from error
+        raise ConfigError(f"{path}: not a readable image ({error})", hint=REPLACE) from error
 
 
 def _refuse_odd(image: "Image", path: Path) -> None:
     frames = getattr(image, "n_frames", 1)
     if frames > 1:
-        raise ConfigError(f"{path}: is animated: {frames} pictures", hint="save the one to use")
+        raise ConfigError(f"{path}: the image is animated, with {frames} pictures", hint="save a single picture")
     if image.mode.startswith(DEEP_MODES):
         raise ConfigError(
-            f"{path}: its pixels have more than 8 bits ({image.mode})",
-            hint="save it with 8 bits, or save what the model takes with numpy.savez",
+            f"{path}: the pixels have more than 8 bits ({image.mode})",
+            hint="save it with 8 bits, or save the model's inputs with numpy.savez",
         )
 
 
@@ -188,7 +195,7 @@ def _resized(image: "Image", picture: Picture) -> "Image":
 
 
 def _numbers(pixels: "numpy.ndarray", picture: Picture) -> "numpy.ndarray":
-    """float[height, width, channels], or the pixels themselves for uint8."""
+    """float[height, width, channels]; unscaled pixels for uint8."""
     import numpy
 
     if picture.spec.element is ElementType.UINT8:

@@ -1,4 +1,4 @@
-"""Are these samples what a model should be calibrated on? One pass over all of them."""
+"""Checks in one pass whether samples are suitable for calibration."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     import numpy
 
 FEW = 8
-"""Fewer samples than this say little about the ranges of what a model computes."""
+"""below this number of samples, measured ranges are unreliable"""
 
 SHOWN = 5
-"""Of problems of one kind; the others are counted."""
+"""problems shown per kind; the others are counted"""
 
 MEASURED = (*FLOATS, ElementType.UINT8, ElementType.INT8)
-"""Element types of inputs that have a range: masks and indices may well be the same throughout."""
+"""element types whose ranges are measured; masks and indices may be constant"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What samples are worth."""
+    """Result of checking samples."""
 
     count: int
     fingerprint: str
-    """sha256 of names, types, shapes and bytes of all that have no error, in order"""
+    """sha256 of names, types, shapes and bytes of all samples without errors, in order"""
     problems: tuple[Problem, ...]
     """errors first"""
 
@@ -43,8 +43,8 @@ class Inspection:
 
 
 def inspect(source: str, model: Model, settings: Settings, *, folder: Path | None = None) -> Inspection:
-    """Reads every sample of `source` once, one at a time; `folder` is where relative paths start, the current one when
-    absent. Raises ConfigError when the source cannot be read at all, ModelError when the model takes no arrays."""
+    """Reads every sample of `source` once, one at a time; relative paths start at `folder`, by default the current one.
+    Raises ConfigError for an unreadable source, ModelError for a model that no array fits."""
     seen = _Seen(model.signature.inputs)
     for sample in read(source_of(source, model, settings, folder=folder)):
         seen.add(sample)
@@ -53,7 +53,7 @@ def inspect(source: str, model: Model, settings: Settings, *, folder: Path | Non
 
 
 class _Seen:
-    """What is known of the samples so far: nothing that grows with their size."""
+    """Facts collected from the samples so far, in constant memory."""
 
     def __init__(self, inputs: tuple[TensorSpec, ...]) -> None:
         self.inputs = inputs
@@ -63,7 +63,7 @@ class _Seen:
         """each once, in order"""
         self.copies: Counter[bytes] = Counter()
         self.level: dict[str, bool] = {}
-        """input name -> whether it is one value in every sample"""
+        """input name -> whether it has one value in every sample"""
 
     def add(self, sample: Sample) -> None:
         self.count += 1
@@ -83,13 +83,13 @@ class _Seen:
                 self.level[spec.name] = self.level.get(spec.name, True) and bool((array == array.flat[0]).all())
 
     def doubts(self, source: str) -> list[Problem]:
-        """What can be said only when all samples were seen."""
+        """Warnings that need all samples."""
         if not self.count:
             hint = "give 32 to 128 samples like those that the app will feed"
             return [Problem(severity="error", text=f"no samples in {source}", hint=hint)]
         found = []
         if self.count < FEW:
-            found.append(f"too few: ranges from {self.count} samples are guesses; 32 to 128 are usual")
+            found.append(f"too few samples: ranges from {self.count} are unreliable; use 32 to 128")
         copies = self.copies.total() - len(self.copies)
         if copies and len(self.copies) == 1:
             found.append(f"all {copies + 1} samples are the same")
@@ -113,7 +113,7 @@ def not_finite(sample: Sample) -> list[Problem]:
                 Problem(
                     severity="error",
                     text=f"{sample.where}: input '{name}' holds {what}",
-                    hint="remove the sample, or mend what makes it",
+                    hint="remove the sample, or fix its source",
                     kind="samples with NaN or infinity",
                 )
             )
@@ -121,14 +121,14 @@ def not_finite(sample: Sample) -> list[Problem]:
 
 
 def _bytes(array: "numpy.ndarray") -> memoryview:
-    """In row-major order."""
+    """Bytes in row-major order."""
     import numpy
 
     return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8).data
 
 
 def summed_up(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Errors first; of many of one kind the first five, and how many more there are."""
+    """Errors first; of each kind the first five, and the number of others."""
     kinds: defaultdict[tuple[str, str], list[Problem]] = defaultdict(list)
     for problem in problems:
         kinds[(problem.severity, problem.kind or problem.text)].append(problem)

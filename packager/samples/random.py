@@ -1,6 +1,6 @@
-"""Random inputs of a model: the only place where they are made, for parity, measurements and golden vectors alike.
+"""Random inputs of a model, for parity, measurements and golden vectors.
 
-Numbers are those that recipes make (`packager/vectors/generated.py`), so that apps can make them anew.
+Their values come from recipes (`packager/vectors/generated.py`), so that apps can reproduce them.
 """
 
 from collections.abc import Mapping
@@ -17,18 +17,18 @@ WORDS = ("", "a", "mobile", "Zürich", "two words", "0")
 
 
 def refuse_unfeedable(model: Model) -> None:
-    """Raises ModelError for an input of a type that no desktop can feed."""
+    """Raises ModelError for an input of a type that the desktop cannot pass."""
     for spec in model.signature.inputs:
         if spec.element in (ElementType.BFLOAT16, ElementType.OTHER):
             raise ModelError(
-                f"input '{spec.name}' is {spec.element}: the desktop cannot feed it, so parity cannot be checked",
+                f"input '{spec.name}' is {spec.element}, which no array can hold, so parity cannot be checked",
                 hint="cast it inside the graph from float or float16",
             )
 
 
 def write_samples(model: Model, known: Open, guess: Guess, folder: Path, *, count: int, seed: int) -> SampleSet:
-    """`count` samples in `folder`. Their numbers depend on `seed`, the input and the sample alone, so that they are the
-    same on every machine."""
+    """Writes `count` samples to `folder`. Their values depend only on `seed`, the input and the sample number, so that
+    they are reproducible on every machine."""
     paths, recipes = [], []
     for number in range(count):
         made = recipes_of(model, known, guess, number, seed=seed)
@@ -42,7 +42,7 @@ def write_samples(model: Model, known: Open, guess: Guess, folder: Path, *, coun
 
 
 def described(model: Model, guess: Guess, *, count: int, seed: int) -> str:
-    """`2 random, seed 0, input_ids 1x64`: with the shapes that the model leaves open, of every sample."""
+    """`2 random, seed 0, input_ids 1x64`: the number, the seed and the shapes of inputs with dynamic dimensions."""
     each = [shapes_of(model, guess.shapes, number) for number in range(count)]
     chosen = [
         f"{spec.name} {' and '.join(dict.fromkeys('x'.join(map(str, own[index])) for own in each))}"
@@ -53,7 +53,7 @@ def described(model: Model, guess: Guess, *, count: int, seed: int) -> str:
 
 
 def shapes_of(model: Model, shapes: Shapes, number: int) -> Shapes:
-    """`shapes` with those that the model's contract says for the sample `number`: pictures of several sizes."""
+    """`shapes` with those that the contract defines for sample `number`: pictures vary in size."""
     known = model.contract.shapes if model.contract else {}
     return tuple(
         known[spec.name][number % len(known[spec.name])] if spec.name in known else shape
@@ -62,8 +62,8 @@ def shapes_of(model: Model, shapes: Shapes, number: int) -> Shapes:
 
 
 def recipes_of(model: Model, known: Open, guess: Guess, number: int, *, seed: int) -> dict[str, Recipe]:
-    """What every input of the sample `number` is made of; strings too, as numbers of words. Inputs that are chosen have
-    none."""
+    """Recipes for every input of sample `number`, including strings, as numbers of words; none for inputs with a fixed
+    set of values."""
     shapes = shapes_of(model, guess.shapes, number)
     return {
         spec.name: generated.recipe_of(
@@ -86,7 +86,7 @@ def _limit(spec: TensorSpec, known: Open, guess: Guess) -> int | None:
 
 
 def _chosen_values(model: Model, known: Open, guess: Guess, number: int, *, seed: int) -> dict[str, Any]:
-    """Rates of recordings, for one."""
+    """Values from a fixed set, such as sample rates."""
     import numpy
 
     shapes = shapes_of(model, guess.shapes, number)
@@ -107,5 +107,5 @@ def _values(recipe: Recipe) -> Any:
 
 
 def _numbers(recipes: Mapping[str, Recipe]) -> dict[str, Recipe]:
-    """Those that an app can make: words are ours."""
+    """Recipes that apps can reproduce: those of numbers."""
     return {name: each for name, each in recipes.items() if each.element is not ElementType.STRING}

@@ -1,4 +1,4 @@
-"""Samples as an app would pass them: files for models that have pictures or sounds themselves, by their contract."""
+"""Samples as apps pass them: files for models whose contract takes pictures or sounds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 ORIENTATION = 0x0112
 """EXIF's tag (CIPA DC-008, "Orientation")."""
 ALPHA = ("A", "a")
-"""What names of Pillow's modes have in them when a picture may be transparent."""
+"""letters in Pillow's modes with transparency"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawInput:
-    """The one input that files are for."""
+    """The single input that raw files are for."""
 
     kind: Literal["images", "sounds"]
     tensors: tuple[str, ...]
-    """names: pixels, channels, orientation; or samples, rate"""
+    """tensor names: pixels, channels, orientation; or samples, rate"""
 
 
 def raw_input(model: Model) -> RawInput | None:
-    """What files are for, when the model's contract has one picture or one sound, and nothing else to pass."""
+    """The raw input of a model whose contract has one picture or one sound and no other input, else None."""
     parameters = model.contract.parameters if model.contract else ()
     if len(parameters) != 1:
         return None
@@ -48,9 +48,13 @@ def raw_input(model: Model) -> RawInput | None:
 
 
 def unread(files: Files, wanted: RawInput, inputs: tuple[TensorSpec, ...]) -> Iterator[Unread]:
-    """The files, in order; states begin with zeros. Raises ConfigError for files of another kind, or without Pillow."""
+    """The files, in order; states start with zeros. Raises ConfigError for files of another kind, or if Pillow is
+    missing."""
     if files.kind != wanted.kind:
-        raise ConfigError(f"{files.root} holds {files.kind}, the model takes {wanted.kind}", hint="name other samples")
+        raise ConfigError(
+            f"{files.root} holds {files.kind}, but the model takes {wanted.kind}",
+            hint=f"use samples that are {wanted.kind}",
+        )
     states = [spec for spec in inputs if spec.name not in wanted.tensors]
     if wanted.kind == "images":
         require_pillow()
@@ -78,10 +82,10 @@ def _element(inputs: tuple[TensorSpec, ...], name: str) -> ElementType:
 
 
 def picture(path: Path) -> "tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]":
-    """The pixels of a file, uint8 [height, width, channels], as an app has them: not turned yet, colours multiplied
-    with alpha where there is one; then the places of red, green and blue; then EXIF's number of the orientation.
+    """Contents of a picture file in the form that apps have: unrotated pixels, uint8 [height, width, channels],
+    premultiplied with alpha; the positions of red, green and blue; and the EXIF orientation.
 
-    Raises ConfigError for a file that is no picture.
+    Raises ConfigError for a file that is not a picture.
     """
     import numpy
 
@@ -94,7 +98,7 @@ def picture(path: Path) -> "tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]":
 
 
 def _loaded(image: "Image") -> "Image":
-    """A copy with 8 bits a channel: grey, RGB or RGBA."""
+    """A copy with 8 bits per channel: grey, RGB or RGBA."""
     if image.mode in ("1", "L"):
         return image.convert("L")
     has_alpha = any(letter in image.mode for letter in ALPHA) or "transparency" in image.info
@@ -102,8 +106,8 @@ def _loaded(image: "Image") -> "Image":
 
 
 def premultiplied(pixels: "numpy.ndarray") -> "numpy.ndarray":
-    """Colours of RGBA multiplied with alpha and rounded as Skia does on Android (SkMulDiv255Round): a picture over
-    black. Pixels without alpha as they are."""
+    """RGBA colours multiplied with alpha and rounded as Skia does on Android (SkMulDiv255Round), which is the picture
+    over black. Pixels without alpha are unchanged."""
     import numpy
 
     if pixels.shape[2] != 4:
@@ -117,7 +121,9 @@ def premultiplied(pixels: "numpy.ndarray") -> "numpy.ndarray":
 def _refuse_long(path: Path) -> None:
     recording = wav.opened(path)
     if recording.frame_count * recording.channel_count * 4 > MAX_BYTES:
-        raise ConfigError(f"{path}: needs more than {MAX_BYTES >> 20} MiB at once", hint="cut it into pieces")
+        raise ConfigError(
+            f"{path}: the file needs more than {MAX_BYTES >> 20} MiB of memory", hint="cut it into pieces"
+        )
 
 
 def sound(path: Path, element: ElementType) -> "tuple[numpy.ndarray, numpy.ndarray]":

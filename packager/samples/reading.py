@@ -1,4 +1,4 @@
-"""Samples of any source, read one at a time."""
+"""Reads samples of any source one at a time."""
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
@@ -15,24 +15,24 @@ from packager.samples.sample import Sample, Unread, unreadable
 from packager.samples.source import Source, from_json, source_of, to_json
 
 READER = f"{__name__}:open_described"
-"""What other processes read samples with."""
+"""reader of samples in other processes"""
 
 
 def describe(
     source: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0
 ) -> dict[str, Any]:
-    """What `open_described` needs to read the samples of `source` for `model`, in plain values: JSON can hold it.
+    """JSON-compatible description of the samples of `source` for `model`, for `open_described`.
 
-    Relative paths and modules are those of `folder`, the current one when absent. The first `skip` samples are left
-    out; they count in the limit of the settings.
+    Relative paths and modules start at `folder`, by default the current one. The first `skip` samples are skipped; they
+    count towards the limit of the settings.
     """
     return to_json(source_of(source, model, settings, folder=folder, skip=skip))
 
 
 def open_described(description: Mapping[str, Any]) -> "Iterator[dict[str, Any]]":
-    """The samples, each a dict of input name to array of exactly the shape and type that the model declares.
+    """The samples, each a dict of input name to array with exactly the model's declared shape and type.
 
-    Raises ConfigError for the first that does not fit.
+    Raises ConfigError for the first sample that does not fit.
     """
     for sample in read(from_json(description)):
         if sample.errors:
@@ -42,7 +42,7 @@ def open_described(description: Mapping[str, Any]) -> "Iterator[dict[str, Any]]"
 
 
 def read(source: Source) -> Iterator[Sample]:
-    """The samples with what is wrong with them; ConfigError where the source itself is."""
+    """The samples with their problems. Raises ConfigError if the source itself is invalid."""
     refuse_unfeedable(source.inputs)
     with closing(_unread(source)) as found:
         for number, each in enumerate(islice(found, source.skip, source.settings.limit), source.skip):

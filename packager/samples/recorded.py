@@ -1,4 +1,4 @@
-"""What a model takes and gives for every sample, as files of a folder: `<sample>-<what>-<index>.npy`."""
+"""Inputs and outputs of a model for every sample, as files of a folder: `<sample>-<what>-<index>.npy`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 INPUTS, OUTPUTS = "in", "out"
 SMALL_BYTES = 1 << 16
-"""Smaller arrays are read instead of mapped, which costs less; nothing at all cannot be mapped."""
+"""arrays below this size are read instead of mapped, which is cheaper; empty ones cannot be mapped"""
 
 
 def record(folder: Path, sample: int, what: str, arrays: "Sequence[NDArray[Any]]") -> None:
@@ -22,12 +22,12 @@ def record(folder: Path, sample: int, what: str, arrays: "Sequence[NDArray[Any]]
 
 
 def is_recorded(folder: Path, sample: int, what: str, count: int) -> bool:
-    """Whether all `count` arrays are there."""
+    """Whether all `count` arrays exist."""
     return all(_path(folder, sample, what, index).is_file() for index in range(count))
 
 
 def recorded(folder: Path, sample: int, what: str, count: int) -> "list[NDArray[Any]]":
-    """The `count` arrays that `record` wrote; large ones are mapped, not read."""
+    """The `count` arrays written by `record`; large ones are memory-mapped."""
     return [_load(_path(folder, sample, what, index)) for index in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""What a sample is: one value for every input of a model, on its way from a source to a run."""
+"""Samples: one value for every input of a model, from the source to a run."""
 
 import zipfile
 from collections.abc import Callable, Mapping
@@ -13,53 +13,53 @@ if TYPE_CHECKING:
     import numpy
 
 Arrays = Mapping[str, "numpy.ndarray"]
-"""Input name -> value."""
+"""input name -> value"""
 
 MAX_BYTES = 1 << 30
-"""One value may take no more: only what is broken, or meant to break something, does."""
+"""size limit of one value: larger ones are broken or malicious"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampleSet:
-    """Samples on disk, .npz keyed by input name, and where they came from."""
+    """Samples on disk, .npz keyed by input name, and their origin."""
 
     paths: tuple[Path, ...]
     description: str
     recipes: tuple[Mapping[str, Recipe], ...] = field(default=(), hash=False)
-    """of random ones: for each what inputs of it are made of"""
+    """recipes by input, for each random sample"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What is wrong with samples, or doubtful."""
+    """An error or a warning about samples."""
 
     severity: Literal["error", "warning"]
     text: str
-    """what and where"""
+    """the problem and its place"""
     hint: str = ""
-    """what to do about it"""
+    """remedy"""
     kind: str = ""
-    """what many problems of one kind are called when they are summed up"""
+    """name of the kind, for summaries"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """A sample that a source has found and not read; read it before the source is asked for the next one."""
+    """A sample that was found but not read; read it before asking the source for the next one."""
 
     label: str
-    """its file and its place in there"""
+    """file, and position in it"""
     read: Callable[[], Arrays]
     """raises ConfigError"""
     problems: tuple[Problem, ...] = ()
-    """known without reading; with any, `read` is not called"""
+    """problems known without reading; if there are any, `read` is not called"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """A sample that was read: one that fits the model exactly, unless a problem is an error."""
+    """A sample that was read; it fits the model exactly, unless it has an error."""
 
     where: str
-    """its number and label, in words"""
+    """number and label"""
     arrays: Arrays
     problems: tuple[Problem, ...]
 
@@ -69,7 +69,7 @@ class Sample:
 
 
 def broken(label: str, error: ConfigError) -> Unread:
-    """A file that cannot be read at all."""
+    """An unreadable file."""
     return unfit(label, unreadable(error))
 
 
@@ -78,30 +78,30 @@ def unreadable(error: ConfigError) -> Problem:
 
 
 def unfit(label: str, *problems: Problem) -> Unread:
-    """A sample of which it is known without reading that it is none."""
+    """A sample that is known to be invalid without reading it."""
     return Unread(label=label, read=dict, problems=problems)
 
 
 def in_words(shape: tuple[int | str | None, ...]) -> str:
-    """`1x3x224x224`, with names for what may have any size."""
+    """`1x3x224x224`, with names for dynamic sizes."""
     return "x".join("?" if size is None else str(size) for size in shape) or "a scalar"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """How a process of its own reads samples."""
+    """Description of samples for another process."""
 
     reader: str
     """`module:function`, which turns `description` into an iterator of dicts, input name to numpy array"""
     description: Mapping[str, object]
-    """anything JSON can say"""
+    """JSON-compatible value"""
     count: int
     fingerprint: str = ""
-    """hex sha256 of what will be read; empty where nobody keeps what comes of it"""
+    """hex sha256 of the samples; empty if results are not cached"""
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
-    """What numpy.savez does, the same bytes every time, and for names too that are its own arguments (`file`)."""
+    """Like numpy.savez, but reproducible, and also for names that clash with its parameters (`file`)."""
     import numpy
 
     with zipfile.ZipFile(path, "w") as archive:

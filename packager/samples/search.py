@@ -1,5 +1,5 @@
-"""Finds random inputs that a model takes, as a person would: tries sizes, reads what ONNX Runtime says against them,
-and changes what the node that refused depends on."""
+"""Searches for random inputs that a model accepts: tries sizes, parses ONNX Runtime's errors, and changes the inputs
+that the failing node depends on."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,32 +17,32 @@ from packager.samples.random import refuse_unfeedable, write_samples
 from packager.samples.sample import SampleSet
 
 LIMIT_S = 20.0
-"""No try begins later than this."""
+"""no attempt starts later than this"""
 MAX_TRIES = 400
 MAX_NUMBERS = 1 << 20
-"""Larger inputs are not tried: the search would take memory and time, and no size is needed that is so large."""
+"""limit of values per input, to bound time and memory; no model needs larger sizes"""
 MOVES_PER_COMPLAINT = 100
 BEFORE_REPAIRS = 6
-"""How many first guesses are tried as they are before the best of them is changed."""
+"""number of first guesses tried unchanged before the best of them is repaired"""
 INTEGERS = (ElementType.INT64, ElementType.INT32, ElementType.INT16, ElementType.UINT64, ElementType.UINT32)
 RANGES = ((1, 2), (0, 1), (1, 9), (16, 17), (64, 65))
-"""Ranges tried for integers that are no index: how many, how long, how large."""
+"""ranges tried for integers that are not indices: counts, lengths, sizes"""
 
 Attempt = Callable[[Path, int], str]
-"""Runs a sample, whose number in its set it is told; what the runtime says against it, or nothing."""
+"""runs a sample by its number in its set; returns the runtime's error, or an empty text"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
     samples: SampleSet
     shapes: tuple[tuple[int, ...], ...]
-    """of the inputs, in the model's order"""
+    """shapes of the inputs, in the model's order"""
     tries: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tried:
-    """A guess that was refused."""
+    """A guess that failed."""
 
     guess: Guess
     complaint: Complaint
@@ -58,11 +58,11 @@ def find(
     seed: int,
     clock: Callable[[], float] = time.monotonic,
 ) -> Found:
-    """`count` random samples that `attempt` accepts, in `folder`; the same ones for the same model.
+    """Finds `count` random samples that `attempt` accepts, in `folder`; the same ones for the same model.
 
-    `attempt` runs `graph`, of which the nodes are `marked`.
+    `attempt` runs `graph`, whose nodes are `marked`.
 
-    Raises ModelError that names the node which refused, and the inputs and dimensions that it depends on.
+    Raises ModelError that names the failing node, and the inputs and dimensions that it depends on.
     """
     refuse_unfeedable(model)
     search = Search(
@@ -88,12 +88,12 @@ class _AcceptedError(Exception):
 
 
 class _OverError(Exception):
-    """Ends a search that was long enough."""
+    """Ends a search that took too long."""
 
 
 @dataclass(kw_only=True)
 class Search:
-    """One search: what was tried, and what came of it."""
+    """State of one search: the guesses that were tried, with their errors."""
 
     model: Model
     known: Open
@@ -122,7 +122,7 @@ class Search:
         raise self.refusal()
 
     def try_once(self, guess: Guess) -> Tried | None:
-        """What is said against `guess`; None for one that was tried before. Raises _AcceptedError when nothing is."""
+        """The error for `guess`; None for one that was tried before. Raises _AcceptedError if there is no error."""
         identity = guess.identity()
         if identity in self.tried or (self.tried and sum(map(prod, guess.shapes)) > MAX_NUMBERS):
             return None
@@ -136,7 +136,7 @@ class Search:
         return self.tried[identity]
 
     def repair(self, start: Tried) -> None:
-        """Changes a guess for as long as the node that refuses comes later each time."""
+        """Changes a guess for as long as the failing node moves towards the end of the graph."""
         while start.complaint.node is not None or start.complaint.declared:
             sideways: Tried | None = None
             for guess in islice(self.moves(start), MOVES_PER_COMPLAINT):
@@ -159,69 +159,73 @@ class Search:
         return after.node > before.node or self.flow.comes_before(before.node, after.node)
 
     def moves(self, tried: Tried) -> Iterator[Guess]:
-        """Changes that may please the node which refused, the likeliest first."""
-        said, guess = tried.complaint, tried.guess
+        """Changes that may fix the failing node, the likeliest first."""
+        refusal, guess = tried.complaint, tried.guess
         names = [spec.name for spec in self.model.signature.inputs]
-        if said.declared:
+        if refusal.declared:
             wanted = {
                 key: size
-                for name, axis, size in said.declared
+                for name, axis, size in refusal.declared
                 if name in names and isinstance(key := guess.patterns[names.index(name)][axis], str)
             }
             yield guess.resized(wanted)
-        if said.node is None:
+        if refusal.node is None:
             return
-        if said.is_index:
-            yield from self.narrower(guess, said, said.node)
-        behind = self.flow.behind(self.flow.nodes[said.node].input)
-        yield from self.resized(guess, said, behind)
-        yield from self.resized(split(guess, [names.index(name) for name in behind]), said, behind)
+        if refusal.is_index:
+            yield from self.narrower(guess, refusal, refusal.node)
+        behind = self.flow.behind(self.flow.nodes[refusal.node].input)
+        yield from self.resized(guess, refusal, behind)
+        yield from self.resized(split(guess, [names.index(name) for name in behind]), refusal, behind)
         yield from self.ranged(guess, behind)
 
-    def narrower(self, guess: Guess, said: Complaint, node: int) -> Iterator[Guess]:
-        """Lower limits for integers that index something at the node."""
+    def narrower(self, guess: Guess, refusal: Complaint, node: int) -> Iterator[Guess]:
+        """Lower limits for integers that are used as indices at the node."""
         proto = self.flow.nodes[node]
         ports = [index for index, _ in TABLES.get(proto.op_type, ((1, 0),))]
         indices = [proto.input[port] for port in ports if port < len(proto.input)]
         found = [name for name in self.flow.behind(indices, through_shapes=False) if name in self.integers()]
-        highest = 2 if said.bound is None else max(1, said.bound + 1)
+        highest = 2 if refusal.bound is None else max(1, refusal.bound + 1)
         for high in (highest >> halvings for halvings in range(highest.bit_length())):
             yield replace(guess, ranges={**guess.ranges, **dict.fromkeys(found, (0, high))})
 
-    def resized(self, guess: Guess, said: Complaint, behind: Sequence[str]) -> Iterator[Guess]:
-        """Other sizes for the open dimensions behind the node: those that it speaks of, those that would make what it
-        speaks of fit, then others; first for one dimension, then for several of an input."""
+    def resized(self, guess: Guess, refusal: Complaint, behind: Sequence[str]) -> Iterator[Guess]:
+        """Other sizes for the dynamic dimensions behind the node: those in the error, those that would make them match,
+        then others; first for one dimension, then for several of an input."""
         keys = self.keys(guess, behind)
         single = list(dict.fromkeys((key,) for each in keys.values() for key in each))
         several = [tuple(key for key in each if guess.sizes[key] != 1) for each in keys.values()]
         several += [tuple(each[-2:]) for each in keys.values() if len(each) > 2]
-        sizes = (*said.numbers, *self.flow.constant_sizes(said.node), *CANDIDATE_SIZES)
+        sizes = (*refusal.numbers, *self.flow.constant_sizes(refusal.node), *CANDIDATE_SIZES)
         yield from _with_sizes(guess, single, sizes)
-        yield from self.extrapolated(guess, said)
+        yield from self.extrapolated(guess, refusal)
         yield from _with_sizes(guess, single, LARGE_SIZES)
         yield from _with_sizes(guess, [each for each in dict.fromkeys(several) if len(each) > 1], sizes)
-        for one, other in permutations(said.numbers, 2):
+        for one, other in permutations(refusal.numbers, 2):
             for key in {key: None for each in keys.values() for key in each}:
                 yield guess.resized({key: guess.sizes[key] * other // one or 1})
 
-    def extrapolated(self, guess: Guess, said: Complaint) -> Iterator[Guess]:
-        """Sizes of one dimension that make a number of the refusal another one of it, or a quotient of two: how the
-        number follows the size is known from a guess that differs in that dimension alone."""
-        pairs = permutations(said.numbers, 2)
-        targets = dict.fromkeys((*said.numbers, *(one // other for one, other in pairs if one % other == 0)))
+    def extrapolated(self, guess: Guess, refusal: Complaint) -> Iterator[Guess]:
+        """Sizes of one dimension that turn a number in the error into another of its numbers, or into a quotient of
+        two. The relation is known from a guess that differs in that dimension only."""
+        pairs = permutations(refusal.numbers, 2)
+        targets = dict.fromkeys((*refusal.numbers, *(one // other for one, other in pairs if one % other == 0)))
         for tried in list(self.tried.values()):
             key = _only_difference(guess, tried.guess)
-            if not key or tried.complaint.node != said.node or len(tried.complaint.sequence) != len(said.sequence):
+            if (
+                not key
+                or tried.complaint.node != refusal.node
+                or len(tried.complaint.sequence) != len(refusal.sequence)
+            ):
                 continue
             step = tried.guess.sizes[key] - guess.sizes[key]
-            for before, after in zip(said.sequence, tried.complaint.sequence, strict=True):
+            for before, after in zip(refusal.sequence, tried.complaint.sequence, strict=True):
                 for target in targets if after != before else ():
                     grown, rest = divmod((target - before) * step, after - before)
                     if rest == 0 and 0 < guess.sizes[key] + grown <= MAX_SIZE:
                         yield guess.resized({key: guess.sizes[key] + grown})
 
     def keys(self, guess: Guess, behind: Sequence[str]) -> dict[str, list[str]]:
-        """Input -> its open dimensions."""
+        """Input -> its dynamic dimensions."""
         return {
             spec.name: [key for key in pattern if isinstance(key, str)]
             for spec, pattern in zip(self.model.signature.inputs, guess.patterns, strict=True)
@@ -239,19 +243,19 @@ class Search:
         return [spec.name for spec in self.model.signature.inputs if spec.element in INTEGERS]
 
     def refusal(self) -> ModelError:
-        """Of the guess that came furthest."""
+        """The error of the guess that got furthest."""
         best = next(iter(self.tried.values()))
         for each in self.tried.values():
             best = each if self.is_later(best.complaint, each.complaint) else best
-        said = in_words(best.complaint, self.flow, self.model, best.guess.shapes)
+        refusal = in_words(best.complaint, self.flow, self.model, best.guess.shapes)
         return ModelError(
-            f"the original model '{self.model.name}' runs on none of the random inputs tried: {said}",
-            hint=f"give real inputs with [parity] samples, or fix the sizes in [model.{self.model.name}.shapes]",
+            f"the original model '{self.model.name}' runs on none of the random inputs that were tried: {refusal}",
+            hint=f"provide real inputs with [parity] samples, or fix the sizes in [model.{self.model.name}.shapes]",
         )
 
 
 def split(guess: Guess, inputs: Sequence[int]) -> Guess:
-    """`guess` with sizes of their own for `inputs`, where they share the name of a dimension with another input."""
+    """`guess` with separate sizes for `inputs` that share the name of a dimension with another input."""
     patterns, sizes = list(guess.patterns), dict(guess.sizes)
     for index in inputs:
         others = {key for at, pattern in enumerate(patterns) if at != index for key in pattern}
@@ -268,7 +272,7 @@ def _with_sizes(guess: Guess, groups: Sequence[tuple[str, ...]], sizes: Sequence
 
 
 def _only_difference(one: Guess, other: Guess) -> str:
-    """The dimension in which two guesses differ; empty where it is none or several."""
+    """The dimension in which two guesses differ; empty for none or several."""
     if one.patterns != other.patterns or one.ranges != other.ranges:
         return ""
     found = [key for key in one.sizes if one.sizes[key] != other.sizes[key]]

@@ -1,4 +1,4 @@
-"""Where samples come from and what for: a value that another process can be told."""
+"""Location and purpose of samples, as a value that can be passed to another process."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,18 +17,18 @@ class Source:
     text: str
     """a file, a folder or `module:function`"""
     folder: Path
-    """where relative paths and modules are looked for"""
+    """base of relative paths and modules"""
     model: str
-    """its name: a folder of this name in a folder of samples is for it alone"""
+    """name of the model: a folder of this name in a folder of samples is for this model only"""
     inputs: tuple[TensorSpec, ...]
     settings: Settings
     skip: int = 0
-    """how many of the samples were read before"""
+    """number of samples that were already read"""
     raw: RawInput | None = None
-    """what pictures or recordings become as they are"""
+    """input for pictures or recordings that are passed raw"""
 
     def path(self) -> Path | None:
-        """The file or folder it names, None for a function; ConfigError when there is neither."""
+        """The file or folder, or None for a function. Raises ConfigError if it does not exist."""
         path = self.folder / self.text
         try:
             if self.text and path.exists():
@@ -40,12 +40,12 @@ class Source:
             return None
         raise ConfigError(
             f"samples not found: {self.text or 'an empty text'}",
-            hint="give a .npz file, a folder of .npz, image or .wav files, or module:function",
+            hint="use an .npz file, a folder of .npz, image or .wav files, or module:function",
         )
 
 
 def source_of(text: str, model: Model, settings: Settings, *, folder: Path | None = None, skip: int = 0) -> Source:
-    """`folder` is the current one when absent."""
+    """Makes a Source; `folder` defaults to the current one."""
     return Source(
         text=str(text),
         folder=(folder or Path.cwd()).absolute(),
@@ -58,7 +58,7 @@ def source_of(text: str, model: Model, settings: Settings, *, folder: Path | Non
 
 
 def to_json(source: Source) -> dict[str, Any]:
-    """Plain values, of which `from_json` makes an equal source."""
+    """JSON-compatible value, from which `from_json` makes an equal source."""
     return {
         "text": source.text,
         "folder": str(source.folder),

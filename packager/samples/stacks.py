@@ -1,7 +1,7 @@
-"""Whether the arrays of a file are one sample, or stacks of samples along a first axis.
+"""Decides whether the arrays of a file are one sample, or stacks of samples along a first axis.
 
-An array of one axis more than its input is a stack. One of as many axes is a stack where the first axis of the input is
-a batch of 1, or one of any size: then each row is a sample with a batch of 1. All arrays of a file must agree.
+An array with one axis more than its input is a stack. One with the same number of axes is a stack if the first axis of
+the input is a batch of 1, or dynamic: then each row is a sample with a batch of 1. All arrays of a file must agree.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from packager.samples.fit import has_shape, lacks_batch, wrong_shape
 from packager.samples.sample import Problem, in_words
 
 Shapes = Mapping[str, tuple[int, ...]]
-"""Input name -> shape of the array for it."""
+"""input name -> shape of its array"""
 
 
 def stack_length(shapes: Shapes, inputs: tuple[TensorSpec, ...]) -> int | None:
-    """How many samples the stacks hold; None for one sample, or for arrays that `misfit` finds fault with."""
+    """Number of samples in the stacks; None for one sample, or for arrays that `misfit` reports."""
     lengths = {shapes[spec.name][0] for spec in inputs if _is_stack(shapes[spec.name], spec)}
     are_stacks = all(_is_stack(shapes[spec.name], spec) for spec in inputs)
     return lengths.pop() if are_stacks and len(lengths) == 1 else None
 
 
 def misfit(shapes: Shapes, inputs: tuple[TensorSpec, ...], where: str) -> Problem | None:
-    """Why arrays of these shapes are neither one sample nor stacks of as many samples each."""
+    """Why arrays of these shapes are neither one sample nor stacks of equal length."""
     if stack_length(shapes, inputs) is not None or all(_is_single(shapes[spec.name], spec) for spec in inputs):
         return None
     for spec in inputs:

@@ -1,4 +1,4 @@
-"""Inputs that a model carries from one run to the next: what it gave as an output comes back."""
+"""Finds states: inputs that a model carries from one run to the next."""
 
 import re
 from collections import Counter
@@ -9,15 +9,15 @@ WORDS = frozenset(
     "cache cached cur current i in init initial input last n new next o old out output past prev previous present"
     " updated".split()
 )
-"""Parts of names that tell an input from the output that it comes from."""
+"""parts of names that distinguish an input from the output that it comes from"""
 
 LSTM = re.compile(r"(?<![A-Za-z])([hc])_?[0nx](?![A-Za-z0-9])")
-"""`h0` and `hn`, as PyTorch calls them."""
+"""`h0` and `hn`, PyTorch's names"""
 
 
 def states_of(model: Model) -> frozenset[str]:
-    """Inputs with an output that is called like them (`r1i` and `r1o`, `state` and `stateN`, `past.0.key` and
-    `present.0.key`) and can have their element and shape. None where that would be all inputs."""
+    """Inputs with an output of a matching name (`r1i` and `r1o`, `state` and `stateN`, `past.0.key` and
+    `present.0.key`), element type and shape. None if that would be all inputs."""
     outputs: dict[tuple[str, ...], list[TensorSpec]] = {}
     for spec in model.signature.outputs:
         outputs.setdefault(stem_of(spec.name), []).append(spec)
@@ -34,7 +34,7 @@ def states_of(model: Model) -> frozenset[str]:
 
 
 def stem_of(name: str) -> tuple[str, ...]:
-    """The parts of a name that an input and an output share."""
+    """The parts of a name that an input and its output share."""
     plain = LSTM.sub(r"\1", name.replace("past_key_values", "past"))
     parts = re.findall(r"\d+|[A-Z]?[a-z]+|[A-Z]+", plain)
     return tuple(part.lower() for part in parts if part.lower() not in WORDS)

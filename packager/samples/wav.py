@@ -1,4 +1,4 @@
-"""Recordings in .wav files: numbers of 8 to 32 bits and floats, read piece by piece.
+"""Recordings in .wav files: integers of 8 to 32 bits and floats, read piece by piece.
 
 The layout of the chunks is that of Microsoft's "New Multimedia Data Types and Data Techniques", 1994.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy
 
 INTEGERS, FLOATS, EXTENSIBLE = 1, 3, 0xFFFE
-"""Format tags; the last stands for one that comes later."""
+"""format tags; the last one refers to a tag later in the header"""
 
 CODES = {
     (INTEGERS, 8): "u1",
@@ -26,10 +26,10 @@ CODES = {
     (FLOATS, 32): "<f4",
     (FLOATS, 64): "<f8",
 }
-"""(format tag, bits) -> type of a number; numpy has all but `<i3`."""
+"""(format tag, bits) -> type of a sample; numpy has all but `<i3`"""
 
 UNKNOWN_LENGTH = 0xFFFFFFFF
-"""What programs write that cannot go back to the header: the numbers go on to the end of the file."""
+"""length written by programs that cannot go back to the header: the samples continue to the end of the file"""
 
 HINT = "convert it, for example with: ffmpeg -i IN -c:a pcm_s16le OUT.wav"
 
@@ -41,16 +41,16 @@ class Wav:
     rate_hz: int
     code: str
     start: int
-    """of the numbers, in bytes"""
+    """offset of the samples, in bytes"""
     frame_count: int
-    """numbers of one channel"""
+    """samples per channel"""
 
     @property
     def frame_bytes(self) -> int:
         return self.channel_count * int(self.code[-1])
 
     def mono(self, first: int, count: int) -> "numpy.ndarray":
-        """float32[count] from -1 to 1: the mean of the channels, from frame `first` on."""
+        """float32[count] from -1 to 1: the mean of the channels, starting at frame `first`."""
         import numpy
 
         channels = self.frames(first, count)
@@ -58,20 +58,21 @@ class Wav:
         return mixed.astype(numpy.float32)
 
     def frames(self, first: int, count: int) -> "numpy.ndarray":
-        """Floats [count, channels] from -1 to 1, from frame `first` on; ConfigError when the file is shorter."""
+        """Floats [count, channels] from -1 to 1, starting at frame `first`. Raises ConfigError if the file is
+        shorter."""
         with user_files.opened(self.path) as file:
             file.seek(self.start + first * self.frame_bytes)
             content = file.read(count * self.frame_bytes)
         if len(content) != count * self.frame_bytes:
-            raise ConfigError(f"{self.path}: ends too early", hint=HINT)
+            raise ConfigError(f"{self.path}: the file ends too early", hint=HINT)
         return _numbers(content, self.code).reshape(count, self.channel_count)
 
 
 def _numbers(content: bytes, code: str) -> "numpy.ndarray":
-    """From -1 to 1; floats as they are."""
+    """Samples from -1 to 1; floats unchanged."""
     import numpy
 
-    if code == "<i3":  # the upper three of four bytes: the scale is that of 32 bits
+    if code == "<i3":  # the upper three of four bytes, so that the scale is that of 32 bits
         wide = numpy.zeros((len(content) // 3, 4), numpy.uint8)
         wide[:, 1:] = numpy.frombuffer(content, numpy.uint8).reshape(-1, 3)
         content, code = wide.tobytes(), "<i4"
@@ -84,7 +85,7 @@ def _numbers(content: bytes, code: str) -> "numpy.ndarray":
 
 
 def opened(path: Path) -> Wav:
-    """The header of a file; ConfigError for what is no recording that can be read."""
+    """Reads the header of a file. Raises ConfigError for an unsupported recording."""
     size_bytes = size_of(path)
     try:
         with user_files.opened(path) as file:
@@ -106,10 +107,12 @@ def _parsed(file: IO[bytes], path: Path, size_bytes: int) -> Wav:
         elif name == b"data":
             rest = size_bytes - start
             if length > rest and length != UNKNOWN_LENGTH:
-                raise ConfigError(f"{path}: is torn: {length} bytes were recorded, {rest} are there", hint=HINT)
+                raise ConfigError(
+                    f"{path}: the file is truncated: the header declares {length} bytes, but it has {rest}", hint=HINT
+                )
             return _wav(path, layout, start, min(length, rest))
         file.seek(start + length + length % 2)
-    raise ConfigError(f"{path}: holds no sound", hint=HINT)
+    raise ConfigError(f"{path}: the file has no samples", hint=HINT)
 
 
 def _wav(path: Path, layout: bytes, start: int, length: int) -> Wav:
@@ -118,9 +121,9 @@ def _wav(path: Path, layout: bytes, start: int, length: int) -> Wav:
         (tag,) = struct.unpack("<H", layout[24:26])
     code = CODES.get((tag, bits))
     if code is None:
-        raise ConfigError(f"{path}: its numbers (format {tag}, {bits} bits) are not supported", hint=HINT)
+        raise ConfigError(f"{path}: the sample format {tag} with {bits} bits is not supported", hint=HINT)
     if not channel_count or not rate_hz or frame_bytes != channel_count * bits // 8:
-        raise ConfigError(f"{path}: its header contradicts itself", hint=HINT)
+        raise ConfigError(f"{path}: the header is inconsistent", hint=HINT)
     return Wav(
         path=path,
         channel_count=channel_count,

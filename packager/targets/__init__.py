@@ -1,4 +1,4 @@
-"""What mobpack can build for. Adding one: a file and a line here."""
+"""The targets. To add one: a file and a line here."""
 
 from packager.targets.android import Android
 from packager.targets.ios import Ios
@@ -8,7 +8,7 @@ from packager.targets.target import Built, OwnRuntime, PackagedRuntime, Planned,
 TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME: Ios}
 
 WRAPPERS: dict[str, type[ReactNative]] = {ReactNative.NAME: ReactNative}
-"""Those that take in what others made."""
+"""Targets whose packages include the packages of other targets."""
 
 __all__ = [
     "TARGETS",

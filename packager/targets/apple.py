@@ -1,7 +1,7 @@
-"""Names that Apple has: no module of an app for its systems may be called so."""
+"""Module names that Apple uses, which modules of an app must avoid."""
 
-# Apple's for iOS and macOS, and Swift's own: an app can import no second module of such a name, nor say
-# `Vision.VNImageRequestHandler` where a class is called Vision. developer.apple.com/documentation/technologies
+# Apple's for iOS and macOS, and Swift's own: an app cannot import a second module of such a name, nor write
+# `Vision.VNImageRequestHandler` if a class is called Vision. developer.apple.com/documentation/technologies
 SYSTEM_MODULES = frozenset(
     """
     Accelerate Accessibility Accounts ActivityKit AdAttributionKit AdServices AdSupport AlarmKit AppClip AppIntents

@@ -1,4 +1,4 @@
-"""The sizes that an app chooses: a parameter for each dynamic dimension of the inputs, alike in all languages."""
+"""Sizes that the app chooses: one parameter per dynamic dimension of the inputs, the same in all languages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,38 +7,38 @@ from packager.core import names
 from packager.core.values import Dimension, TensorSpec
 
 Key = Dimension | tuple[str, int]
-"""The name of a dimension, or input and axis of one without a name."""
+"""name of a dimension, or input and axis of an unnamed one"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DimensionView:
-    """A size that the app chooses: a parameter of type Int."""
+    """A size that the app chooses, as a parameter of type Int."""
 
     identifier: str
     name: str
-    """as the model says it; empty when it has no name"""
+    """name in the model; empty if it has none"""
     tensor: str
-    """the first input that has it"""
+    """the first input that has the dimension"""
     axis: int
-    """of that input"""
+    """axis in that input"""
     default: str
-    """what the parameter is followed by: ` = 1` or nothing"""
+    """suffix of the parameter's type: ` = 1` or nothing"""
     example: str
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The dimensions of a model's inputs as parameters."""
+    """The dynamic dimensions of a model's inputs as parameters."""
 
     views: tuple[DimensionView, ...]
     by_key: dict[Key, str]
 
     def labels(self, spec: TensorSpec) -> tuple[str, ...]:
-        """For each axis the size itself, the parameter that stands for it, or the model's own name for it."""
+        """For each axis the size itself, its parameter, or its name in the model."""
         return tuple(self._label(spec, axis) for axis in range(len(spec.shape)))
 
     def shape(self, spec: TensorSpec) -> str:
-        """For people: `[batch, 3, 224, 224]`."""
+        """Text for documentation: `[batch, 3, 224, 224]`."""
         return f"[{', '.join(self.labels(spec))}]"
 
     def _label(self, spec: TensorSpec, axis: int) -> str:
@@ -49,7 +49,7 @@ class Sizes:
 
 
 def sizes(inputs: Sequence[TensorSpec]) -> Sizes:
-    """One parameter for each symbolic name, one for each dimension that has none."""
+    """One parameter per symbolic name, and one per unnamed dimension."""
     first: dict[Key, tuple[TensorSpec, int]] = {}
     for spec in inputs:
         for axis, size in enumerate(spec.shape):

@@ -1,4 +1,4 @@
-"""Where golden vectors lie in their file, and how far outputs may be off: what generated code is told of them."""
+"""Views of golden vectors: their position in the file, and the tolerances of the outputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from packager.vectors.safetensors import TensorEntry
 class ToleranceView:
     output: str
     rtol: str
-    """as Kotlin and Swift write a number; the largest error may be atol + rtol * scale, 0 for values that must be
+    """number in Kotlin and Swift syntax; the largest error may be atol + rtol * scale, 0 for values that must be
     equal"""
     atol: str
     scale: str
@@ -20,10 +20,10 @@ class ToleranceView:
 
 @dataclass(frozen=True, kw_only=True)
 class TestedFileView:
-    """A file that golden vectors are for."""
+    """A model file that golden vectors apply to."""
 
     path: str
-    """in the package"""
+    """path in the package"""
     tolerances: tuple[ToleranceView, ...]
 
 
@@ -31,10 +31,10 @@ class TestedFileView:
 class GoldenTensorView:
     name: str
     element: str
-    """name of the member of ElementType"""
+    """member of ElementType"""
     offset: int
     size_bytes: int
-    """code sees by it whether values lie there or a recipe for them"""
+    """size of the values, by which code distinguishes them from a recipe"""
     shape: tuple[int, ...]
 
 
@@ -45,7 +45,7 @@ class GoldenSampleView:
 
 
 def tested_file(path: str, vectors: Vectors) -> TestedFileView:
-    """What the file at `path` of a package may be off."""
+    """Tolerances of the file at `path` of a package."""
     elements = {name: place.element for sample in vectors.golden.samples for name, place in sample.outputs.items()}
     return TestedFileView(
         path=path,
@@ -72,7 +72,7 @@ def sample_views(golden: GoldenFile) -> tuple[GoldenSampleView, ...]:
 
 
 def samples_in_words(files: list[tuple[GoldenSampleView, ...]]) -> str:
-    """How many samples there are: files that compute with other numbers may have fewer."""
+    """Number of samples as text: files with other numerics may have fewer."""
     most = max((len(samples) for samples in files), default=0)
     return "one sample" if most == 1 else f"{most} samples"
 

@@ -1,4 +1,4 @@
-"""What a target is: something that turns compiled models into a package for one kind of app."""
+"""Interfaces of targets: a target turns compiled models into a package for one kind of app."""
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass
@@ -15,49 +15,49 @@ from packager.xcframework.packaged import PackagedFramework
 
 @dataclass(frozen=True, kw_only=True)
 class PackagedRuntime:
-    """An ONNX Runtime of the user's own, as a package brings it along or depends on it."""
+    """The user's own ONNX Runtime, which a package contains or depends on."""
 
     version: str
-    """ONNX Runtime's; of a dependency, the one in its coordinates"""
+    """version of ONNX Runtime; for a dependency, that of its coordinates"""
     ship: Literal["inside", "maven", "dependency"]
-    """in the package, as an artifact beside it, or from a repository that is not ours"""
+    """inside the package, as an artifact beside it, or as a dependency from another repository"""
     coordinates: str
-    """`group:artifact:version` that the package depends on; empty when the runtime is inside"""
+    """`group:artifact:version` that the package depends on; empty if the runtime is inside"""
     sha256: str = ""
-    """of the user's file"""
+    """sha256 of the user's file"""
     name: str = ""
-    """that it was renamed with; empty when it has its own"""
+    """name that replaced its own; empty if it was not renamed"""
     java_package: str = "ai.onnxruntime"
     abis: tuple[str, ...] = ()
     operators_sha256: str = ""
-    """of the operator configuration; empty when nobody named one"""
+    """sha256 of the operator configuration; empty without one"""
     is_reduced: bool = False
     libraries: Mapping[PurePosixPath, Path]
     """by path in an .aar: `jni/arm64-v8a/libonnxruntime.so`"""
     classes: Path | None = None
-    """a jar"""
+    """jar of its classes"""
     rules: str = ""
-    """the runtime's own, for R8"""
+    """the runtime's own R8 rules"""
 
 
 OwnRuntime = PackagedRuntime | PackagedFramework
-"""For Android, and for iOS."""
+"""The user's own runtime for Android or for iOS."""
 
 
 class Planned(Protocol):
-    """What a plan is made for. The fields of a target are the keys of its table in mobpack.toml."""
+    """The part of a target that plans depend on. The fields of a target are the keys of its table in mobpack.toml."""
 
     NAME: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def variant(self) -> str:
-        """The variant it ships."""
+        """Variant to ship."""
         ...
 
     @property
     def providers(self) -> tuple[str, ...]:
-        """What runs its models, in the order in which they are tried, without the CPU."""
+        """Providers of the models, in the order in which they are tried, without the CPU."""
         ...
 
     @property
@@ -82,11 +82,11 @@ class Planned(Protocol):
 
     @property
     def soc_models(self) -> tuple[str, ...]:
-        """Chips that QNN files are compiled for, as Android names them."""
+        """Chips to compile QNN files for, by their Android names."""
         ...
 
     def runtime(self) -> str:
-        """The runtime that its packages depend on, as its users name it."""
+        """The runtime that its packages depend on, in the platform's notation."""
         ...
 
     def outside(self) -> str:
@@ -96,28 +96,28 @@ class Planned(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What one target has made of the models, for another that takes it in."""
+    """Result of one target, for wrappers that include it."""
 
     target: str
     plans: tuple[Plan, ...]
     providers: tuple[str, ...]
-    """as in its table"""
+    """providers of its table"""
     variant: str
-    """the variant it ships"""
+    """variant that it ships"""
     namespace: str
-    """of its code: the Kotlin package, or the Swift module"""
+    """namespace of its code: the Kotlin package, or the Swift module"""
     oldest_system: str
-    """that its packages run on: `24`, an API level, or `15.1`"""
+    """oldest system that its packages support: `24`, an API level, or `15.1`"""
     runtime_version: str
-    """ONNX Runtime's; empty when nobody knows"""
+    """version of ONNX Runtime; empty if unknown"""
     dependency: str
-    """the published ONNX Runtime as the target's users name it: Maven coordinates, or a pod and its version"""
+    """the published ONNX Runtime in the platform's notation: Maven coordinates, or a pod and its version"""
     own: OwnRuntime | None
-    """the runtime that takes its place"""
+    """the runtime that replaces it"""
 
 
 class Printed(Protocol):
-    """What has a view, and is made of the texts that its templates print."""
+    """Steps that targets and wrappers share: render a view, assemble the package."""
 
     NAME: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -127,16 +127,16 @@ class Printed(Protocol):
         ...
 
     def project(self, view: Any, sources: Sources) -> Sources:
-        """The sources with the build files of the target's own build system around them."""
+        """The sources with the build files of the target's own build system."""
         ...
 
     def assemble(self, view: Any, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The finished package. Raises ToolError when a tool it needs is missing or fails."""
+        """The finished package. Raises ToolError if a required tool is missing or fails."""
         ...
 
 
 class Target(Planned, Printed, Protocol):
-    """What packages are built for. A view is whatever its templates need."""
+    """A target that packages are built for. Its view holds the values of its templates."""
 
     def view(
         self,
@@ -146,33 +146,33 @@ class Target(Planned, Printed, Protocol):
         runtime: Any = None,
         golden: Golden = NO_VECTORS,
     ) -> Any:
-        """Everything its templates print, with `runtime`, its OwnRuntime, in the place of the published one and
-        `golden` for models to test themselves on.
+        """The values of its templates, with `runtime`, the user's own, instead of the published one, and `golden`
+        vectors for self-tests.
 
-        Raises ModelError for a model that the target's API cannot carry.
+        Raises ModelError for a model that the target's API does not support.
         """
         ...
 
     def built(self, view: Any, plans: tuple[Plan, ...]) -> Built:
-        """What a target is told that takes this one in."""
+        """The result for wrappers that include this target."""
         ...
 
 
 class Wrapper(Printed, Protocol):
-    """A target without plans of its own: its packages hold what other targets made of the models."""
+    """A target without plans of its own: its packages include those of other targets."""
 
     NEEDS: ClassVar[tuple[str, ...]]
-    """targets that it takes in"""
+    """targets that it includes"""
 
     def refuse(self, package: Package, runtimes: Mapping[str, OwnRuntime]) -> None:
-        """Raises ConfigError for a package, or a runtime of the user's own for a target, that it cannot take in."""
+        """Raises ConfigError for a package, or the user's own runtime for a target, that it cannot include."""
         ...
 
     def view(self, package: Package, built: Mapping[str, Built], report: Report, golden: Golden = NO_VECTORS) -> Any:
-        """Everything its templates print. Raises ModelError for a model that its API cannot carry."""
+        """The values of its templates. Raises ModelError for a model that its API does not support."""
         ...
 
 
 def artifact(path: Path, *, target: str, kind: str) -> Artifact:
-    """The finished file `path` as a value."""
+    """Describes the finished file `path`."""
     return Artifact(target=target, kind=kind, path=path, sha256=sha256_of(path), size_bytes=path.stat().st_size)

@@ -1,4 +1,4 @@
-"""Ends a build at once when nothing that it reads and nothing that it wrote has changed since the last one.
+"""Ends a build at once if nothing that it reads and nothing that it wrote has changed since the last one.
 
 Every build that ends well leaves a record: the files that it read and wrote, each with size, modification time, inode
 and sha256, and a digest of the machine's state (`machine`). The next build with the same command compares the record
@@ -68,8 +68,8 @@ class Stamp:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """What a build told its user, to be told again."""
+class Summary:
+    """The result of a build in words, which the next one repeats."""
 
     rows: tuple[tuple[str, ...], ...]
     """of the table of artifacts"""
@@ -90,7 +90,7 @@ class Record:
     """absolute path of a folder that was read -> the files below it"""
     release: Mapping[str, Stamp]
     """path in the release -> file"""
-    told: Told
+    summary: Summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +110,8 @@ def start(command: Mapping[str, object]) -> Start:
     return Start(command=command, time_ns=time.time_ns(), variables=variables)
 
 
-def known_result(begun: Start, out: Path, evidence: Path) -> Told | None:
-    """What the last build by the same command told, if this one would read and write the same files; else None.
+def known_result(begun: Start, out: Path, evidence: Path) -> Summary | None:
+    """The result of the last build by the same command, if this one would read and write the same files; else None.
 
     `out` is the folder of the release, `evidence` that of failed comparisons.
     """
@@ -124,7 +124,7 @@ def known_result(begun: Start, out: Path, evidence: Path) -> Told | None:
             _write(place, _stamped_again(record, out))  # so that nothing has to be hashed the next time
     except (OSError, ValueError, TypeError, KeyError):  # no record, one of another version, or a file that is gone
         return None
-    return record.told
+    return record.summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +136,7 @@ class Ended:
     """the file that the configuration was read from, where there is one"""
     targets: tuple[str, ...]
     out: Path
-    told: Told
+    summary: Summary
 
 
 def keep(begun: Start, build: Ended) -> None:
@@ -158,7 +158,7 @@ def keep(begun: Start, build: Ended) -> None:
             inputs={str(path.absolute()): _stamp(path) for path in read.files},
             folders={str(path.absolute()): _files_below(path) for path in read.folders},
             release={name: _stamp(build.out / name) for name in _files_below(build.out)},
-            told=build.told,
+            summary=build.summary,
         )
     except FileNotFoundError:  # another build replaces the release, or somebody removes an input
         return
@@ -202,7 +202,7 @@ def _stamped_again(record: Record, out: Path) -> Record:
         inputs={path: _stamp(Path(path), stamp.sha256) for path, stamp in record.inputs.items()},
         folders=record.folders,
         release={name: _stamp(out / name, stamp.sha256) for name, stamp in record.release.items()},
-        told=record.told,
+        summary=record.summary,
     )
 
 
@@ -269,17 +269,17 @@ def _write(place: Path, record: Record) -> None:
 
 
 def _from_json(document: dict[str, Any]) -> Record:
-    told = document["told"]
+    summary = document["summary"]
     return Record(
         recorded_ns=document["recorded_ns"],
         machine=document["machine"],
         inputs={path: Stamp(**stamp) for path, stamp in document["inputs"].items()},
         folders={path: tuple(names) for path, names in document["folders"].items()},
         release={name: Stamp(**stamp) for name, stamp in document["release"].items()},
-        told=Told(
-            rows=tuple(tuple(row) for row in told["rows"]),
-            lines=tuple(told["lines"]),
-            warnings=tuple(told["warnings"]),
+        summary=Summary(
+            rows=tuple(tuple(row) for row in summary["rows"]),
+            lines=tuple(summary["lines"]),
+            warnings=tuple(summary["warnings"]),
         ),
     )
 

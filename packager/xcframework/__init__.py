@@ -1,1 +1,1 @@
-"""Apple's .xcframework: what is in one, what is wrong with it, and what its code calls for."""
+"""Apple's .xcframework: reads, checks and repackages them."""

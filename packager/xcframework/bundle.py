@@ -1,4 +1,4 @@
-"""Checks of a framework around its code: Info.plist, the layout of its folder, headers and modules."""
+"""Checks of a framework's bundle: Info.plist, folder layout, headers and modules."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ REFUSALS = "ITMS-90530, ITMS-90360, ITMS-90208"
 
 
 def read_info(each: Slice) -> tuple[Mapping[str, Any], list[Finding]]:
-    """The framework's Info.plist and what is wrong with its place; empty for a library without a framework."""
+    """The framework's Info.plist and findings about its place; empty for a library without a framework."""
     if not each.is_framework:
         return {}, []
     path = info_path(each)
@@ -25,7 +25,7 @@ def read_info(each: Slice) -> tuple[Mapping[str, Any], list[Finding]]:
     except ToolError as failure:
         where = path.relative_to(each.folder)
         reason = "is missing" if not path.is_file() else f"cannot be read: {failure.message}"
-        return {}, [error("info-missing", each.identifier, f"{where} {reason}", "have Xcode make the framework")]
+        return {}, [error("info-missing", each.identifier, f"{where} {reason}", "build the framework with Xcode")]
 
 
 def info_path(each: Slice) -> Path:
@@ -33,7 +33,7 @@ def info_path(each: Slice) -> Path:
 
 
 def minimum_os(document: Mapping[str, Any]) -> str:
-    """The oldest system that Info.plist names; empty when it names none that is a version."""
+    """The oldest system in Info.plist; empty without a valid version."""
     values = [str(document.get(key, "")) for key in MINIMUM_KEYS]
     return next((value for value in values if VERSION.fullmatch(value)), "")
 
@@ -50,14 +50,14 @@ def check(each: Slice, document: Mapping[str, Any], *, is_static: bool) -> Itera
         yield note(
             "static-framework",
             each.identifier,
-            "a static library in a framework: what is linked is copied into the app's own code, and a Swift package "
-            "that names it has Xcode copy the framework, too, with a stub in it",
-            "make a plain library of it, lib*.a with HeadersPath; in an Xcode project choose Do Not Embed",
+            "a static library in a framework: Xcode links its code into the app, and for a Swift package it "
+            "also embeds the framework, with a stub in it",
+            "convert it to a plain library, lib*.a with HeadersPath; in an Xcode project choose Do Not Embed",
         )
 
 
 def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
-    """What the App Store reads in every framework of an app, of static ones that Xcode embeds, too."""
+    """Keys that the App Store checks in every framework of an app, including embedded static ones."""
     name = each.identifier
     identifier, executable = str(document.get("CFBundleIdentifier", "")), document.get("CFBundleExecutable")
     if not IDENTIFIER.fullmatch(identifier):
@@ -65,14 +65,14 @@ def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
             "bundle-id",
             name,
             f"CFBundleIdentifier is {identifier!r}; letters, digits, hyphens and dots are allowed",
-            "use a hyphen for an underscore",
+            "use hyphens instead of underscores",
         )
     if executable != each.binary.name:
         yield error(
             "executable",
             name,
-            f"CFBundleExecutable is {executable!r}, the library {each.binary.name!r}",
-            "name the file",
+            f"CFBundleExecutable is {executable!r}, but the library is {each.binary.name!r}",
+            "set it to the name of the library's file",
         )
     if document.get("CFBundlePackageType") != "FMWK":
         yield error(
@@ -83,13 +83,13 @@ def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
             yield error(
                 "version",
                 name,
-                f"{key} is {document.get(key)!r}; the App Store takes up to three numbers, 2.0.1",
+                f"{key} is {document.get(key)!r}; the App Store needs up to three numbers, such as 2.0.1",
                 f"set {key}",
             )
     if not minimum_os(document):
         value = next((document[key] for key in MINIMUM_KEYS if key in document), None)
         found = "is missing" if value is None else f"is {value!r}, which is no version"
-        # Catalyst and macOS apps are not what the App Store checks by this key.
+        # The App Store does not check this key for Catalyst and macOS apps.
         severity = warning if each.is_desktop else error
         yield severity(
             "minimum-os-missing",
@@ -105,20 +105,20 @@ def _flat_layout(each: Slice) -> Iterator[Finding]:
         yield error(
             "layout-versions",
             each.identifier,
-            f"{each.library} has a Versions folder, which only macOS knows",
+            f"{each.library} has a Versions folder, which only macOS supports",
             "put library, headers and Info.plist directly into the framework",
         )
 
 
 def _desktop_layout(each: Slice) -> Iterator[Finding]:
-    """Versions/A holds everything, Versions/Current and the names at the top are links."""
+    """Versions/A holds all files; Versions/Current and the top-level names are links."""
     versions = each.bundle / "Versions"
     if not (versions / "A").is_dir():
         yield error(
             "layout-flat",
             each.identifier,
-            f"{each.library} has no Versions/A, as frameworks on a Mac have",
-            "have Xcode make the framework for macOS",
+            f"{each.library} has no Versions/A, which frameworks for macOS need",
+            "build the framework for macOS with Xcode",
         )
         return
     names = [path.name for path in sorted((versions / "A").iterdir()) if path.name != "_CodeSignature"]
@@ -137,8 +137,8 @@ def _library_headers(each: Slice) -> Iterator[Finding]:
         yield warning(
             "headers-missing",
             each.identifier,
-            "no HeadersPath: apps find no header for it",
-            "give xcodebuild -create-xcframework -headers FOLDER for each -library",
+            "it has no HeadersPath, so apps cannot find its headers",
+            "pass -headers FOLDER for each -library of xcodebuild -create-xcframework",
         )
     elif not list((each.folder / each.headers).rglob("module.modulemap")):
         yield _without_module(each)
@@ -151,7 +151,9 @@ def _modules(each: Slice) -> Iterator[Finding]:
     maps = inside / "Modules/module.modulemap"
     swift = sorted((inside / "Modules").glob("*.swiftmodule"))
     if not any((inside / "Headers").glob("*")) and not swift:
-        yield warning("headers-missing", each.identifier, "no Headers in it", "add the headers of what it exports")
+        yield warning(
+            "headers-missing", each.identifier, "it has no Headers folder", "add the headers of its functions"
+        )
     if maps.is_file():
         yield from _module_map(each, maps, inside / "Headers")
     elif not swift:
@@ -170,7 +172,7 @@ def _without_module(each: Slice) -> Finding:
     return warning(
         "module-map-missing",
         each.identifier,
-        "no module map: Swift cannot import it",
+        "it has no module map, so Swift cannot import it",
         "add one, or import it through a C target of the package that has the headers",
     )
 
@@ -182,6 +184,6 @@ def _module_map(each: Slice, path: Path, headers: Path) -> Iterator[Finding]:
             yield error(
                 "header-missing",
                 each.identifier,
-                f"its module map names {name}, which is not there",
-                "add the header, or take the line out of module.modulemap",
+                f"its module map names {name}, which does not exist",
+                "add the header, or remove the line from module.modulemap",
             )

@@ -1,4 +1,4 @@
-"""Checks of the machine code in a slice against what is said about it."""
+"""Checks of a slice's machine code against its metadata."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,11 +7,11 @@ from packager.xcframework.layout import Slice, version_key
 from packager.xcframework.macho import Code
 
 FIRST_ARM64_SIMULATOR = (14, 0, 0)
-"""Compilers write this for anything older: no simulator ran on Apple's processors before."""
+"""compilers raise older targets to this version: no earlier simulator ran on Apple's processors"""
 
 
 def check(each: Slice, pieces: Sequence[Code], minimum_os: str) -> Iterator[Finding]:
-    """`minimum_os` is what the framework's Info.plist says, or empty."""
+    """Findings about the code; `minimum_os` is that of the framework's Info.plist, or empty."""
     yield from _architectures(each, pieces)
     yield from _platforms(each, pieces)
     for piece in pieces:
@@ -34,7 +34,7 @@ def _architectures(each: Slice, pieces: Sequence[Code]) -> Iterator[Finding]:
             "architectures",
             each.identifier,
             f"Info.plist lists {', '.join(each.architectures)}; the library has {', '.join(there)}",
-            "make the .xcframework again with xcodebuild -create-xcframework",
+            "create the .xcframework again with xcodebuild -create-xcframework",
         )
 
 
@@ -54,8 +54,8 @@ def _platforms(each: Slice, pieces: Sequence[Code]) -> Iterator[Finding]:
             yield warning(
                 "platform-unknown",
                 each.identifier,
-                f"its code for {piece.architecture} does not say what platform it was built for",
-                "build it with a compiler of this decade and -target",
+                f"its code for {piece.architecture} does not state its platform",
+                "build it with a current compiler and -target",
             )
 
 
@@ -79,7 +79,7 @@ def _minimum(each: Slice, piece: Code, declared: str) -> Iterator[Finding]:
             "minimum-os-high",
             each.identifier,
             f"Info.plist asks for {declared}; its code for {piece.architecture} runs on {versions[-1]}",
-            "nothing, unless older systems are wanted",
+            "lower it only to support older systems",
         )
     if len(versions) > 1:
         yield warning(
@@ -102,13 +102,13 @@ def _linkage(each: Slice, pieces: Sequence[Code]) -> Iterator[Finding]:
             "linkage",
             each.identifier,
             f"its library is {' and '.join(kinds)}: neither a static library nor a dynamic one",
-            "build a library",
+            "build a static or dynamic library",
         )
     if kinds == ["dynamic"] and not each.is_framework:
         yield error(
             "loose-dylib",
             each.identifier,
-            f"{each.library} is a dynamic library without a framework, which no iPhone app can carry",
+            f"{each.library} is a dynamic library without a framework, which iPhone apps cannot embed",
             "put it into a .framework, or build a static library",
         )
     elif kinds == ["dynamic"]:
@@ -117,6 +117,6 @@ def _linkage(each: Slice, pieces: Sequence[Code]) -> Iterator[Finding]:
             yield error(
                 "install-name",
                 each.identifier,
-                f"apps would look for it as {name or 'nothing'}, and it lies at {wanted}",
-                f"install_name_tool -id {wanted}",
+                f"its install name is {name or 'empty'}, but apps have it at {wanted}",
+                f"run: install_name_tool -id {wanted}",
             )

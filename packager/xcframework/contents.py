@@ -1,4 +1,4 @@
-"""Checks of an .xcframework as a whole: what is listed, what is there, and for whom."""
+"""Checks of an .xcframework as a whole: listed files, existing files, and platforms."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ def check(root: Path, slices: Sequence[Slice]) -> Iterator[Finding]:
         yield note(
             "unsigned",
             "",
-            f"it has no {SIGNATURE}: Xcode cannot tell whose it is",
+            f"it has no {SIGNATURE}, so Xcode cannot tell who made it",
             "sign it with codesign --timestamp -s IDENTITY; SDKs on Apple's list of common ones must be signed",
         )
 
@@ -32,7 +32,7 @@ def _kind(root: Path) -> Iterator[Finding]:
             "format-missing",
             "",
             "its Info.plist lacks CFBundlePackageType XFWK or XCFrameworkFormatVersion",
-            "make it with xcodebuild -create-xcframework",
+            "create it with xcodebuild -create-xcframework",
         )
 
 
@@ -41,21 +41,21 @@ def _presence(each: Slice) -> Iterator[Finding]:
         yield error(
             "library-missing",
             each.identifier,
-            f"{each.library} is listed and not there",
-            "list what is there: xcodebuild -create-xcframework does",
+            f"{each.library} is listed but missing",
+            "create it with xcodebuild -create-xcframework, which lists the existing files",
         )
     for key, path in (("HeadersPath", each.headers), ("DebugSymbolsPath", each.symbols)):
         if path and not (each.folder / path).is_dir():
             yield error(
                 "folder-missing",
                 each.identifier,
-                f"{key} names {path}, which is not there",
-                f"add it, or take {key} out",
+                f"{key} names {path}, which does not exist",
+                f"add it, or remove {key}",
             )
 
 
 def _doubles(slices: Sequence[Slice]) -> Iterator[Finding]:
-    """Xcode takes the slice for a platform: two for one platform leave it no choice that it would make."""
+    """Two slices for one platform, between which Xcode cannot choose."""
     seen: dict[tuple[str, str], str] = {}
     for each in slices:
         other = seen.setdefault((each.platform, each.variant), each.identifier)
@@ -63,8 +63,8 @@ def _doubles(slices: Sequence[Slice]) -> Iterator[Finding]:
             yield error(
                 "slice-twice",
                 each.identifier,
-                f"{other} and it are for the same platform",
-                "put the processors of one platform into one fat library, with lipo -create",
+                f"it is for the same platform as {other}",
+                "merge the architectures of a platform into one fat library with lipo -create",
             )
 
 
@@ -75,8 +75,8 @@ def _strangers(root: Path, slices: Sequence[Slice]) -> Iterator[Finding]:
             yield warning(
                 "folder-unlisted",
                 "",
-                f"its Info.plist does not list the folder {path.name}, so no build sees it",
-                "take it out, or put it into the slices and list it there (HeadersPath for headers)",
+                f"its Info.plist does not list the folder {path.name}, so builds ignore it",
+                "remove it, or move it into the slices and list it there (HeadersPath for headers)",
             )
 
 
@@ -84,16 +84,18 @@ def _phones(slices: Sequence[Slice]) -> Iterator[Finding]:
     phones = [each for each in slices if each.is_phone]
     simulators = [each for each in slices if (each.platform, each.variant) == ("ios", "simulator")]
     if not any("arm64" in each.architectures for each in phones):
-        yield error("phones-missing", "", "it has nothing for iPhones (ios, arm64)", "build it for iphoneos, too")
+        yield error("phones-missing", "", "it has no slice for iPhones (ios, arm64)", "build it for iphoneos as well")
     if not simulators:
-        yield warning("simulator-missing", "", "it has nothing for the simulator", "build it for iphonesimulator, too")
+        yield warning(
+            "simulator-missing", "", "it has no slice for the simulator", "build it for iphonesimulator as well"
+        )
     for each in simulators:
         if "arm64" not in each.architectures:
             yield warning(
                 "simulator-without-arm64",
                 each.identifier,
                 "Macs with Apple's processors cannot run it in their simulator",
-                "build iphonesimulator for arm64, too",
+                "build it for arm64 simulators as well",
             )
     for each in slices:
         if old := sorted({"armv7", "armv7s", "i386"} & set(each.architectures)):
@@ -101,5 +103,5 @@ def _phones(slices: Sequence[Slice]) -> Iterator[Finding]:
                 "architecture-old",
                 each.identifier,
                 f"Xcode 14 and later build nothing for {', '.join(old)}",
-                "leave it out: no iPhone on iOS 11 or later needs it",
+                "remove it: no iPhone on iOS 11 or later needs it",
             )

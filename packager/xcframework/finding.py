@@ -1,4 +1,4 @@
-"""What is wrong with an .xcframework, as values."""
+"""Findings about an .xcframework."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ ORDER: tuple[Severity, ...] = ("error", "warning", "note")
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     severity: Severity
-    """`error`: Xcode or the App Store refuse it, or apps break; `warning`: some apps are in trouble; `note`: good to
-    know"""
+    """`error`: Xcode or the App Store rejects it, or apps break; `warning`: some apps have problems; `note`:
+    information"""
     code: str
-    """its name, the same in every version: `minimum-os-missing`"""
+    """name that is the same in every version: `minimum-os-missing`"""
     slice: str
-    """`ios-arm64`; empty for what concerns the whole"""
+    """`ios-arm64`; empty for a finding about the whole"""
     what: str
     remedy: str
-    """what to do about it"""
+    """remedy, as an instruction"""
 
 
 def error(code: str, slice_name: str, what: str, remedy: str) -> Finding:
@@ -35,5 +35,5 @@ def note(code: str, slice_name: str, what: str, remedy: str) -> Finding:
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Errors first; within a severity as they were found."""
+    """Errors first; otherwise in the order in which they were found."""
     return tuple(sorted(findings, key=lambda each: ORDER.index(each.severity)))

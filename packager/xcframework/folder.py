@@ -1,4 +1,4 @@
-"""An .xcframework as a folder, out of the .zip it may come in: nothing lands outside, nothing grows without bound."""
+"""Opens an .xcframework folder or .zip; extraction is confined to its folder and limited in size."""
 
 import hashlib
 import shutil
@@ -16,16 +16,16 @@ from packager.files.zips import DAMAGE, RUNTIME, opened_zip
 SUFFIX = ".xcframework"
 MAX_FILES = 20_000
 MAX_BYTES = 4 << 30
-"""of what a .zip unpacks to; ONNX Runtime's three slices are 250 MB"""
+"""limit of extracted bytes; ONNX Runtime's three slices have 250 MB"""
 MAX_LINK_BYTES = 1024
 PIECE_BYTES = 1 << 20
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
-    """The .xcframework folder that `path` is or holds, as a folder or a .zip; what is unpacked is gone afterwards.
+    """The .xcframework folder in `path`, a folder or a .zip; extracted files are removed afterwards.
 
-    Raises ConfigError where there is none, or more than one, and ToolError for a .zip that cannot be trusted.
+    Raises ConfigError if there is none, or more than one, and ToolError for a .zip that is unsafe.
     """
     if not path.is_file():
         yield only(path)
@@ -36,22 +36,22 @@ def opened(path: Path) -> Iterator[Path]:
 
 
 def only(path: Path) -> Path:
-    """`path` itself, or the one .xcframework in that folder. Raises ConfigError unless there is one."""
+    """`path` itself, or the only .xcframework in that folder. Raises ConfigError unless there is exactly one."""
     if not path.is_dir():
-        raise ConfigError(f"{path}: no such file or folder", hint="give an .xcframework, or a .zip with one")
+        raise ConfigError(f"{path}: no such file or folder", hint="name an .xcframework, or a .zip with one")
     if path.suffix == SUFFIX or (path / "Info.plist").is_file():
         return path
     found = sorted(child for child in path.iterdir() if child.suffix == SUFFIX and child.is_dir())
     if len(found) != 1:
         names = ", ".join(child.name for child in found) or "none"
-        raise ConfigError(f"{path}: it should hold one {SUFFIX}, found {names}", hint="name the one that you mean")
+        raise ConfigError(f"{path}: expected one {SUFFIX}, found {names}", hint="name one of them")
     return found[0]
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """Writes the .xcframework in the .zip `path` to `folder`, with its links.
+    """Extracts the .xcframework in the .zip `path` to `folder`, including links.
 
-    Raises ToolError for a .zip that is damaged, too large, or names a place outside itself.
+    Raises ToolError for a .zip that is damaged, too large, or has paths outside itself.
     """
     try:
         with opened_file(path) as file, opened_zip(file, RUNTIME) as archive:
@@ -60,48 +60,48 @@ def unpack(path: Path, folder: Path) -> None:
             for name in entries:
                 if name not in links:
                     _write(archive, entries[name], folder / name)
-            # After the files: nothing is ever written through a link.
+            # links are created after the files, so that nothing is written through them
             for name in links:
                 _link(path, archive, entries[name], name, folder)
     except ToolError:
         raise
     except DAMAGE as error:
         raise ToolError(
-            f"{path}: not a .zip, or cut short ({error})", hint="make it with ditto or zip -y, or download it again"
+            f"{path}: not a .zip, or truncated ({error})", hint="create it with ditto or zip -y, or download it again"
         ) from error
 
 
 def _entries(path: Path, archive: zipfile.ZipFile) -> dict[PurePosixPath, zipfile.ZipInfo]:
-    """The files below the one .xcframework, by their path from the folder that holds it."""
+    """The files below the only .xcframework, by their path from its parent folder."""
     files = [info for info in archive.infolist() if not info.is_dir() and not _is_finders(info.filename)]
     if len(files) > MAX_FILES or sum(info.file_size for info in files) > MAX_BYTES:
         raise ToolError(
-            f"{path}: it unpacks to {len(files)} files, {sum(info.file_size for info in files)} bytes",
-            hint=f"an {SUFFIX} with at most {MAX_FILES} files and {MAX_BYTES} bytes is read",
+            f"{path}: it contains {len(files)} files, {sum(info.file_size for info in files)} bytes",
+            hint=f"the limits of an {SUFFIX} are {MAX_FILES} files and {MAX_BYTES} bytes",
         )
     roots, entries = set[PurePosixPath](), dict[PurePosixPath, zipfile.ZipInfo]()
     for info in files:
         name = PurePosixPath(info.filename)
         if name.is_absolute() or ".." in name.parts or "\\" in info.filename or "\0" in info.orig_filename:
-            raise ToolError(f"{path}: it holds the path {info.filename!r}", hint="do not use it: that leads outside")
+            raise ToolError(
+                f"{path}: it contains the path {info.filename!r}, which leads outside", hint="do not use this .zip"
+            )
         depth = next((index for index, part in enumerate(name.parts) if part.endswith(SUFFIX)), None)
         if depth is None:
             continue
         roots.add(PurePosixPath(*name.parts[: depth + 1]))
         below = PurePosixPath(*name.parts[depth:])
         if below in entries:
-            raise ToolError(f"{path}: it holds {below} twice", hint="make the .zip again")
+            raise ToolError(f"{path}: it contains {below} twice", hint="create the .zip again")
         entries[below] = info
     if len(roots) != 1:
         found = ", ".join(sorted(map(str, roots))) or "none"
-        raise ToolError(
-            f"{path}: it should hold one {SUFFIX}, found {found}", hint="unpack it and name the one you mean"
-        )
+        raise ToolError(f"{path}: expected one {SUFFIX}, found {found}", hint="extract it and name one of them")
     return entries
 
 
 def _is_finders(name: str) -> bool:
-    """What macOS adds to every .zip that its Finder makes."""
+    """Whether macOS's Finder added the file, as it does to every .zip."""
     return name.startswith("__MACOSX/") or PurePosixPath(name).name in (".DS_Store",)
 
 
@@ -117,37 +117,39 @@ def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
 
 def _link(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: PurePosixPath, folder: Path) -> None:
     if info.file_size > MAX_LINK_BYTES:
-        raise ToolError(f"{path}: the link {name} is {info.file_size} bytes long", hint="make the .zip again")
+        raise ToolError(f"{path}: the link {name} is {info.file_size} bytes long", hint="create the .zip again")
     target = archive.read(info).decode("utf-8")
     place = folder / name
     root = (folder / name.parts[0]).resolve()
     if target.startswith("/") or not _end_of(place.parent.resolve() / target).is_relative_to(root):
-        raise ToolError(f"{path}: the link {name} leads to {target!r}", hint="do not use it: that is outside")
+        raise ToolError(f"{path}: the link {name} leads outside, to {target!r}", hint="do not use this .zip")
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(target)
 
 
 def refuse_outside(root: Path) -> None:
     """Raises ToolError for a link in the folder `root` that leads out of it or in circles, and for pipes and devices,
-    which nobody can read to their end."""
+    whose reading may never end."""
     for path in sorted(root.rglob("*")):
         if path.is_symlink():
             if not _end_of(path).is_relative_to(root.resolve()):
-                raise ToolError(f"{path}: a link that leads out of {root.name}", hint="replace it with what is there")
+                raise ToolError(
+                    f"{path}: the link leads out of {root.name}", hint="replace it with a copy of its target"
+                )
         elif not path.is_file() and not path.is_dir():
-            raise ToolError(f"{path}: neither a file nor a folder", hint="take it out")
+            raise ToolError(f"{path}: neither a file nor a folder", hint="remove it")
 
 
 def _end_of(path: Path) -> Path:
-    """Where the links at `path` lead. Raises ToolError when they lead in circles."""
+    """Target of the links at `path`. Raises ToolError for a cycle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:
-        raise ToolError(f"{path}: a link that leads to itself", hint="take it out, or make it again") from error
+        raise ToolError(f"{path}: the link leads to itself", hint="remove or replace it") from error
 
 
 def digest(root: Path) -> str:
-    """sha256 of the names, links and contents below `root`; the same wherever the folder lies."""
+    """sha256 of the names, links and contents below `root`, independent of its location."""
     total = hashlib.sha256()
     for path in sorted(root.rglob("*"), key=lambda each: each.relative_to(root).as_posix()):
         name = path.relative_to(root).as_posix()

@@ -1,4 +1,4 @@
-"""What an .xcframework's Info.plist says is in it."""
+"""Contents of an .xcframework according to its Info.plist."""
 
 import plistlib
 import re
@@ -23,7 +23,7 @@ class Slice:
     """The library for one platform, as Info.plist describes it."""
 
     identifier: str
-    """`ios-arm64_x86_64-simulator`: its folder"""
+    """`ios-arm64_x86_64-simulator`, also the name of its folder"""
     platform: str
     """`ios`"""
     variant: str
@@ -32,12 +32,12 @@ class Slice:
     """sorted"""
     folder: Path
     library: PurePosixPath
-    """in `folder`: `onnxruntime.framework` or `libonnxruntime.a`"""
+    """path in `folder`: `onnxruntime.framework` or `libonnxruntime.a`"""
     named_binary: PurePosixPath | None
-    """BinaryPath; None where Info.plist has none, as before Xcode 15"""
+    """BinaryPath; None in an Info.plist of Xcode 14 or earlier"""
     headers: PurePosixPath | None
     symbols: PurePosixPath | None
-    """the folder of debug symbols"""
+    """folder of debug symbols"""
 
     @property
     def is_framework(self) -> bool:
@@ -45,17 +45,17 @@ class Slice:
 
     @property
     def is_desktop(self) -> bool:
-        """Frameworks of macOS and Catalyst have versions in them, and Info.plist elsewhere."""
+        """Whether it is for macOS or Catalyst, whose frameworks contain versions, with Info.plist in another place."""
         return self.platform == "macos" or self.variant == "maccatalyst"
 
     @property
     def is_phone(self) -> bool:
-        """For iPhones themselves, not for a simulator."""
+        """Whether it is for iPhones, not for a simulator."""
         return self.platform == "ios" and not self.variant
 
     @property
     def bundle(self) -> Path:
-        """The framework's folder, or the library's file."""
+        """The framework's folder, or the library file."""
         return self.folder / self.library
 
     @property
@@ -67,7 +67,7 @@ class Slice:
 
 
 def slices(root: Path) -> tuple[Slice, ...]:
-    """What Info.plist lists, in its order. Raises ToolError for an Info.plist that Xcode cannot read."""
+    """The slices in Info.plist, in its order. Raises ToolError for an Info.plist that Xcode cannot read."""
     document = read_plist(root / PLIST)
     entries = document.get("AvailableLibraries")
     if not isinstance(entries, list) or not entries:
@@ -76,7 +76,7 @@ def slices(root: Path) -> tuple[Slice, ...]:
 
 
 def read_plist(path: Path) -> dict[str, Any]:
-    """The dictionary in a property list. Raises ToolError when it is missing, too large, or something else."""
+    """The dictionary in a property list. Raises ToolError if it is missing, too large, or not a dictionary."""
     try:
         document = plistlib.loads(user_files.read(path, limit_bytes=MAX_PLIST_BYTES))
     except OSError as error:
@@ -84,13 +84,13 @@ def read_plist(path: Path) -> dict[str, Any]:
     except (plistlib.InvalidFileException, ExpatError, ValueError, OverflowError, RecursionError) as error:
         raise ToolError(f"{path}: not a property list ({error})", hint=REMEDY) from error
     if not isinstance(document, dict):
-        raise ToolError(f"{path}: no dictionary in it", hint=REMEDY)
+        raise ToolError(f"{path}: not a dictionary", hint=REMEDY)
     return document
 
 
 def _slice(root: Path, entry: object) -> Slice:
     if not isinstance(entry, dict):
-        raise ToolError(f"{root.name}: an entry of AvailableLibraries is no dictionary", hint=REMEDY)
+        raise ToolError(f"{root.name}: an entry of AvailableLibraries is not a dictionary", hint=REMEDY)
     identifier = _path(root, entry, "LibraryIdentifier")
     library, platform = _path(root, entry, "LibraryPath"), entry.get("SupportedPlatform")
     architectures = entry.get("SupportedArchitectures")
@@ -116,19 +116,19 @@ def _slice(root: Path, entry: object) -> Slice:
 
 
 def _path(root: Path, entry: Mapping[str, object], key: str) -> PurePosixPath | None:
-    """The path at `key`; Raises ToolError for one that leads out of the .xcframework."""
+    """The path at `key`. Raises ToolError for one that leads out of the .xcframework."""
     value = entry.get(key)
     if value is None:
         return None
     path = PurePosixPath(str(value))
     if not isinstance(value, str) or path.is_absolute() or ".." in path.parts or "\0" in value or not path.parts:
-        raise ToolError(f"{root.name}: {key} {value!r} in its Info.plist leads outside, or nowhere", hint=REMEDY)
+        raise ToolError(f"{root.name}: {key} {value!r} in its Info.plist is not a path inside it", hint=REMEDY)
     return path
 
 
 def version_key(text: str) -> tuple[int, ...]:
-    """`15.1` -> (15, 1, 0), to compare. Raises ValueError for what is no version."""
+    """`15.1` -> (15, 1, 0), for comparison. Raises ValueError for an invalid version."""
     if not VERSION.fullmatch(text):
-        raise ValueError(f"{text!r} is no version")
+        raise ValueError(f"{text!r} is not a version")
     parts = tuple(int(part) for part in text.split("."))
     return parts + (0,) * (3 - len(parts))

@@ -1,4 +1,4 @@
-"""Looks for what Xcode or the App Store would refuse in an .xcframework, or what apps would stumble over."""
+"""Checks an .xcframework for problems with Xcode, the App Store and apps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from packager.xcframework.macho import Code, read
 
 @dataclass(frozen=True, kw_only=True)
 class Inspected:
-    """An .xcframework that was looked at."""
+    """An .xcframework with its findings."""
 
     root: Path
     slices: tuple[Slice, ...]
     code: dict[str, tuple[Code, ...]]
-    """by slice; empty for one whose library cannot be read"""
+    """by slice; empty for an unreadable library"""
     findings: tuple[Finding, ...]
     """errors first"""
 
@@ -28,9 +28,9 @@ class Inspected:
 
 
 def lint(root: Path) -> Inspected:
-    """Everything there is to say about the .xcframework folder `root`.
+    """All findings about the .xcframework folder `root`.
 
-    Raises ToolError where it has no Info.plist that can be read, or a link leads out of it.
+    Raises ToolError if its Info.plist is unreadable, or a link leads out of it.
     """
     folder.refuse_outside(root)
     found = slices(root)
@@ -39,7 +39,7 @@ def lint(root: Path) -> Inspected:
     for each in found:
         pieces[each.identifier] = ()
         if not each.bundle.exists():
-            continue  # said among the contents
+            continue  # already reported with the contents
         try:
             pieces[each.identifier] = read(each.binary)
         except ToolError as failure:

@@ -1,7 +1,7 @@
-"""Reads the facts of Apple's machine code that decide whether an app can take it: Mach-O files, fat ones, archives.
+"""Reads Apple's machine code as far as its use in apps depends on it: Mach-O files, fat files, archives.
 
-Own code, because what is needed is small and the libraries for it lack half: macholib and LIEF open no static archive,
-which is what nearly every ONNX Runtime for iOS is.
+Own code, because little is needed and libraries lack half of it: macholib and LIEF open no static archives, the usual
+form of ONNX Runtime for iOS.
 """
 
 import mmap
@@ -18,15 +18,15 @@ Kind = Literal["static", "object", "dynamic", "other"]
 Bytes = bytes | mmap.mmap
 
 FAT = {0xCAFEBABE: struct.Struct(">IIIII"), 0xCAFEBABF: struct.Struct(">IIQQII")}
-"""first word of a fat file -> how an architecture in it is described"""
+"""first word of a fat file -> layout of an architecture's entry"""
 MAX_ARCHITECTURES = 32
-"""A Java class begins with the same word as a fat file, and gives a number above 40 there."""
+"""Java class files begin with the same word as a fat file, followed by a number above 40."""
 ARCHIVE, THIN_ARCHIVE = b"!<arch>\n", b"!<thin>\n"
 MEMBER_END = b"`\n"
 MEMBER = 60
 """bytes of a member's header in an archive"""
 THIN = {b"\xce\xfa\xed\xfe": False, b"\xcf\xfa\xed\xfe": True}
-"""first bytes -> whether it is 64-bit; all of Apple's processors of today are little-endian"""
+"""first bytes -> whether it is 64-bit; all current Apple processors are little-endian"""
 BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 ARCHITECTURES = {
     (0x0100000C, 0): "arm64",
@@ -54,9 +54,9 @@ PLATFORMS = {
     11: ("xros", ""),
     12: ("xros", "simulator"),
 }
-"""LC_BUILD_VERSION's number -> platform and variant as an Info.plist has them"""
+"""LC_BUILD_VERSION's number -> platform and variant in the terms of Info.plist"""
 OLD_PLATFORMS = {0x24: "macos", 0x25: "ios", 0x2F: "tvos", 0x30: "watchos"}
-"""LC_VERSION_MIN_* -> platform; simulators were told by their processor then"""
+"""LC_VERSION_MIN_* -> platform; the processor distinguished simulators at that time"""
 SYMTAB, ID_DYLIB, SIGNATURE, BUILD_VERSION = 0x02, 0x0D, 0x1D, 0x32
 MAX_SECTIONS = 255
 STAB, EXTERNAL, TYPE = 0xE0, 0x01, 0x0E
@@ -64,13 +64,13 @@ STAB, EXTERNAL, TYPE = 0xE0, 0x01, 0x0E
 
 @dataclass(frozen=True)
 class _Sections:
-    """How a segment's load command lists its sections."""
+    """Layout of the section list in a segment's load command."""
 
     count_at: int
     first: int
     size: int
     place_at: int
-    """in a section: its size and its offset"""
+    """position of size and offset in a section"""
     place: str
 
 
@@ -83,40 +83,40 @@ SECTIONS = {
 
 @dataclass(frozen=True, order=True)
 class Build:
-    """What a piece of code was compiled for."""
+    """Platform that a piece of code was compiled for."""
 
     platform: str
-    """`ios`, `macos` ...; empty for one that nobody knows"""
+    """`ios`, `macos` ...; empty if unknown"""
     variant: str
     """`simulator`, `maccatalyst` or empty"""
     minimum_os: str
-    """the oldest system it runs on: `15.1`"""
+    """oldest supported system: `15.1`"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """The machine code for one processor."""
+    """The machine code for one architecture."""
 
     architecture: str
     kind: Kind
     builds: frozenset[Build]
-    """of every object file in it; empty when none says"""
+    """builds of all object files in it; empty if none states one"""
     undefined: frozenset[str]
-    """names that the linker has to find elsewhere, and selectors as `_objc_msgSend$NAME`"""
+    """symbols that the linker must find elsewhere, and selectors as `_objc_msgSend$NAME`"""
     exports: frozenset[str]
     install_name: str = ""
-    """of a dynamic library: what apps look for"""
+    """install name of a dynamic library"""
     object_count: int = 1
     has_bitcode: bool = False
     is_signed: bool = False
     start: int = 0
-    """where it begins in the file"""
+    """offset in the file"""
     size_bytes: int = 0
 
 
 @dataclass
 class _Draft:
-    """What the objects of one architecture add up to."""
+    """Facts collected from the objects of one architecture."""
 
     architectures: set[str] = field(default_factory=set)
     kinds: set[Kind] = field(default_factory=set)
@@ -130,7 +130,7 @@ class _Draft:
 
 
 def read(path: Path) -> tuple[Code, ...]:
-    """The code in `path`, one piece for each processor. Raises ToolError when it is no machine code, or cut short."""
+    """The code in `path`, one piece per architecture. Raises ToolError if it is not machine code, or truncated."""
     try:
         with opened(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return tuple(_piece(content, start, size) for start, size in _pieces(content))
@@ -139,11 +139,11 @@ def read(path: Path) -> tuple[Code, ...]:
             f"{path.name}: not Apple's machine code ({error})", hint="build or download it again"
         ) from error
     except OSError as error:
-        raise ToolError(f"{path}: {error.strerror}", hint="give a file you can read") from error
+        raise ToolError(f"{path}: {error.strerror}", hint="check its permissions") from error
 
 
 def _pieces(content: Bytes) -> Iterator[tuple[int, int]]:
-    """Start and size of each architecture of a fat file, or the whole file."""
+    """Offset and size of each architecture of a fat file, or of the whole file."""
     (magic,) = struct.unpack_from(">I", content)
     if magic not in FAT:
         yield 0, len(content)
@@ -162,13 +162,13 @@ def _piece(content: Bytes, start: int, size: int) -> Code:
     draft = _Draft()
     is_archive = content[start : start + 8] in (ARCHIVE, THIN_ARCHIVE)
     if content[start : start + 8] == THIN_ARCHIVE:
-        raise ValueError("an archive that only names its files")
+        raise ValueError("a thin archive, which only refers to its files")
     for begin, end in _members(content, start, size) if is_archive else [(start, start + size)]:
         _add(draft, content, begin, end)
     if len(draft.architectures) > 1:
-        raise ValueError(f"objects of several processors in one archive: {', '.join(sorted(draft.architectures))}")
+        raise ValueError(f"objects for several architectures in one archive: {', '.join(sorted(draft.architectures))}")
     if not draft.architectures:
-        raise ValueError("no object for a processor in it")
+        raise ValueError("no object files in it")
     undefined = (draft.undefined - draft.exports) | {name for name in draft.undefined if b"objc_msgSend$" in name}
     return Code(
         architecture=draft.architectures.pop(),
@@ -186,7 +186,7 @@ def _piece(content: Bytes, start: int, size: int) -> Code:
 
 
 def _members(content: Bytes, start: int, size: int) -> Iterator[tuple[int, int]]:
-    """Begin and end of each file in an archive of BSD's kind, without its table of symbols."""
+    """Start and end of each file in a BSD archive, without the symbol table."""
     at, end = start + len(ARCHIVE), start + size
     while at + MEMBER <= end:
         header = content[at : at + MEMBER]
@@ -208,7 +208,7 @@ def _members(content: Bytes, start: int, size: int) -> Iterator[tuple[int, int]]
 
 @dataclass(frozen=True)
 class _Object:
-    """One object, or one linked file, where it lies."""
+    """One object file or linked file, with its position."""
 
     content: Bytes
     begin: int
@@ -218,7 +218,7 @@ class _Object:
 
 
 def _add(draft: _Draft, content: Bytes, begin: int, end: int) -> None:
-    """Adds the object at `begin` to `draft`. What is in an archive and is no code is passed over."""
+    """Adds the object at `begin` to `draft`. Archive members without code are skipped."""
     magic = bytes(content[begin : begin + 4])
     if magic in BITCODE:
         draft.has_bitcode = True
@@ -231,7 +231,7 @@ def _add(draft: _Draft, content: Bytes, begin: int, end: int) -> None:
     at = begin + (32 if found.is_64 else 28)
     stop = at + commands_size
     if stop > end:
-        raise ValueError("its load commands are cut short")
+        raise ValueError("its load commands are truncated")
     draft.architectures.add(architecture)
     draft.kinds.add(KINDS.get(kind, "other"))
     draft.object_count += 1
@@ -244,7 +244,7 @@ def _add(draft: _Draft, content: Bytes, begin: int, end: int) -> None:
 
 
 def _obey(draft: _Draft, found: _Object, at: int, command: int, length: int) -> None:
-    """What one load command says."""
+    """Reads one load command."""
     if command == BUILD_VERSION:
         platform, minimum = struct.unpack_from("<II", found.content, at + 8)
         draft.builds.add(Build(*PLATFORMS.get(platform, ("", "")), _version(minimum)))
@@ -272,13 +272,13 @@ def _add_symbols(draft: _Draft, found: _Object, at: int) -> None:
         if kind & STAB or not kind & EXTERNAL:
             continue
         name = strings[name_at : strings.find(b"\0", name_at)]
-        # A common symbol looks undefined and has its size for a value: the linker makes room for it.
+        # A common symbol looks undefined, with its size as the value: the linker allocates it.
         is_missing = kind & TYPE == 0 and value == 0
         (draft.undefined if is_missing else draft.exports).add(name)
 
 
 def _add_sections(draft: _Draft, found: _Object, at: int, layout: _Sections) -> None:
-    """Bitcode, and the selectors of methods: code of older compilers sends them without a symbol for each."""
+    """Reads bitcode, and selectors of methods, for which older compilers create no symbols."""
     (count,) = struct.unpack_from("<I", found.content, at + layout.count_at)
     if count > MAX_SECTIONS:
         raise ValueError(f"{count} sections in a segment")
@@ -294,13 +294,13 @@ def _add_sections(draft: _Draft, found: _Object, at: int, layout: _Sections) -> 
 
 
 def _within(found: _Object, offset: int, size: int) -> bytes:
-    """Bytes of an object. Raises ValueError where it ends before them."""
+    """Bytes of an object. Raises ValueError if it is shorter."""
     if found.begin + offset + size > found.end:
-        raise ValueError("it is cut short")
+        raise ValueError("it is truncated")
     return bytes(found.content[found.begin + offset : found.begin + offset + size])
 
 
 def _version(packed: int) -> str:
-    """`15.1` of 0x000F0100; the third number only where it is not 0."""
+    """`15.1` for 0x000F0100; the third number only if it is not 0."""
     major, minor, patch = packed >> 16, packed >> 8 & 0xFF, packed & 0xFF
     return f"{major}.{minor}" + (f".{patch}" if patch else "")

@@ -1,4 +1,4 @@
-"""Checks of a slice's privacy manifest against what its code calls for."""
+"""Checks of a slice's privacy manifest against the APIs that its code uses."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ UPLOAD = "_OBJC_CLASS_$_NSURLSession"
 
 
 def accesses(pieces: Sequence[Code]) -> tuple[Access, ...]:
-    """What the code for any of the processors calls for."""
+    """Required-reason APIs used by the code for any of the architectures."""
     return audit(name for piece in pieces for name in piece.undefined)
 
 
@@ -32,13 +32,13 @@ def check(each: Slice, pieces: Sequence[Code]) -> Iterator[Finding]:
         yield warning(
             "collects",
             each.identifier,
-            "its code can send, and asks the device for an identifier (identifierForVendor): telemetry",
-            "leave it out of the build, or declare the data in the app's privacy manifest",
+            "its code contains telemetry: it can send data, and reads identifierForVendor",
+            "build it without telemetry, or declare the data in the app's privacy manifest",
         )
 
 
 def manifest_path(each: Slice) -> Path | None:
-    """The privacy manifest of a slice: at the top of a framework, in Resources on a Mac, beside a plain library."""
+    """Privacy manifest of a slice: at the top of a framework, in Resources on macOS, beside a plain library."""
     if not each.is_framework:
         places = [each.folder / FILE_NAME]
     elif each.is_desktop:
@@ -52,32 +52,32 @@ def _missing(called: Sequence[Access]) -> tuple[str, str]:
     listed = "; ".join(f"{access.category} ({', '.join(access.symbols)})" for access in called)
     reasons = ", ".join(f"{access.category} {' '.join(access.reasons) or 'with a reason'}" for access in called)
     return (
-        f"no {FILE_NAME}, and its code calls for {listed}",
-        f"declare {reasons} in it, or, for a static library, in the package that brings it",
+        f"it has no {FILE_NAME}, but its code uses {listed}",
+        f"declare {reasons} in it, or, for a static library, in the package that contains it",
     )
 
 
 def _against(each: Slice, path: Path, called: Sequence[Access], *, is_dynamic: bool) -> Iterator[Finding]:
     try:
-        said = {access.category for access in declared(read_plist(path))}
+        stated = {access.category for access in declared(read_plist(path))}
     except (ToolError, ValueError) as failure:
         reason = failure.message if isinstance(failure, ToolError) else str(failure)
         yield error(
-            "privacy-invalid", each.identifier, f"the App Store refuses its {FILE_NAME}: {reason}", "correct the file"
+            "privacy-invalid", each.identifier, f"the App Store rejects its {FILE_NAME}: {reason}", "correct the file"
         )
         return
-    if undeclared := [access for access in called if access.category not in said]:
+    if undeclared := [access for access in called if access.category not in stated]:
         what, remedy = _missing(undeclared)
         yield (error if is_dynamic else warning)(
             "privacy-undeclared",
             each.identifier,
-            what.replace(f"no {FILE_NAME}, and", f"its {FILE_NAME} is silent:"),
+            what.replace(f"it has no {FILE_NAME}, but", f"its {FILE_NAME} does not declare all accesses:"),
             remedy,
         )
-    if needless := sorted(said - {access.category for access in called}):
+    if needless := sorted(stated - {access.category for access in called}):
         yield note(
             "privacy-needless",
             each.identifier,
-            f"its {FILE_NAME} declares {', '.join(needless)}, for which its code does not call",
-            "take it out, unless code beside the library needs it",
+            f"its {FILE_NAME} declares {', '.join(needless)}, which its code does not use",
+            "remove it, unless other code needs it",
         )

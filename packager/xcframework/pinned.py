@@ -1,4 +1,4 @@
-"""Fetches ONNX Runtime's own archive for iOS: no package registry has it."""
+"""Downloads ONNX Runtime's archive for iOS, which no package registry has."""
 
 import ssl
 import tempfile
@@ -16,19 +16,19 @@ from packager.files.user_cache import cache_folder
 from packager.processes import downloads
 
 Progress = Callable[[int, int], None]
-"""takes the bytes that are here and those there are in all, 0 where the server does not say"""
+"""called with the received and the total bytes; the total is 0 if the server does not state it"""
 TIMEOUT_S = 60
-"""without a byte"""
+"""longest time without data"""
 PIECE_BYTES = 1 << 20
 WORTH_ANOTHER_TRY = (408, 429)
-"""Of the answers that blame who asks, those that pass: slow, and too many."""
+"""client error codes that are temporary: timeout, and too many requests"""
 
 
 def archive(progress: Progress) -> Path:
-    """The archive that pins.toml names, from the cache or from its address; its sha256 is checked either way.
+    """The archive pinned in pins.toml, from the cache or from its address; its sha256 is always checked.
 
-    Raises ToolError when the server does not answer after three attempts, the bytes are not the pinned ones, or the
-    cache cannot be written.
+    Raises ToolError if the server does not answer after three attempts, the sha256 differs, or the cache cannot be
+    written.
     """
     pinned = downloads.pins()["ios"]
     url, wanted = str(pinned["archive"]), str(pinned["checksum"])
@@ -66,14 +66,14 @@ def _download(url: str, path: Path, progress: Progress) -> None:
             reason = str(error.reason if isinstance(error, URLError) else error)
         time.sleep(2**attempt if attempt < downloads.FETCH_ATTEMPTS else 0)
     raise ToolError(
-        f"cannot fetch {url}: {reason}",
-        hint="check the network, or download it elsewhere and name the file: mobpack runtime xcframework FILE.zip",
+        f"cannot download {url}: {reason}",
+        hint="check the network, or download it elsewhere and run: mobpack runtime xcframework FILE.zip",
     )
 
 
 def _receive(url: str, path: Path, progress: Progress) -> None:
     opener = urllib.request.build_opener()
-    # Some servers turn away what calls itself Python-urllib.
+    # Some servers reject the user agent Python-urllib.
     opener.addheaders = [("User-Agent", f"mobpack/{__version__}")]
     with opener.open(url, timeout=TIMEOUT_S) as answer, path.open("wb") as file:
         total, done = int(answer.headers.get("Content-Length") or 0), 0
@@ -82,12 +82,12 @@ def _receive(url: str, path: Path, progress: Progress) -> None:
             done += len(piece)
             progress(done, total)
     if done < total:
-        raise ConnectionError(f"it broke off after {done} of {total} bytes")
+        raise ConnectionError(f"the connection ended after {done} of {total} bytes")
 
 
 def _refuse_other(url: str, found: str, wanted: str) -> None:
     if found != wanted:
         raise ToolError(
             f"{url} is not the pinned file: sha256 {found}, expected {wanted}",
-            hint="the server has other bytes than pins.toml names; do not use them",
+            hint="do not use the file: it differs from the one pinned in pins.toml",
         )

@@ -1,4 +1,4 @@
-"""Which of Apple's required-reason APIs machine code calls for, and the privacy manifest that says why.
+"""Finds uses of Apple's required-reason APIs in machine code, and writes the privacy manifest that declares them.
 
 The names are those of Apple's list, "Describing use of required reason API"
 (developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api), as the linker sees them: a C
@@ -20,7 +20,7 @@ KEYBOARDS = "ActiveKeyboards"
 DEFAULTS = "UserDefaults"
 
 BOTH = frozenset({"_getattrlist", "_fgetattrlist", "_getattrlistat"})
-"""on Apple's list of file timestamps and on that of disk space: they tell either"""
+"""on Apple's list of file timestamps and on that of disk space, because they return both"""
 
 SYMBOLS: Mapping[str, frozenset[str]] = {
     TIMES: BOTH
@@ -42,7 +42,7 @@ SYMBOLS: Mapping[str, frozenset[str]] = {
     KEYBOARDS: frozenset({f"{SELECTOR}activeInputModes"}),
     DEFAULTS: frozenset({"_OBJC_CLASS_$_NSUserDefaults"}),
 }
-"""category -> what calls for it; `$INODE64` is how code for Intel processors names the same function"""
+"""category -> symbols of its APIs; `$INODE64` is the suffix of the same function for Intel processors"""
 
 ALLOWED: Mapping[str, frozenset[str]] = {
     TIMES: frozenset({"DDA9.1", "C617.1", "3B52.1", "0A2A.1"}),
@@ -51,14 +51,14 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     KEYBOARDS: frozenset({"3EC4.1", "54BD.1"}),
     DEFAULTS: frozenset({"CA92.1", "1C8F.1", "C56D.1", "AC6B.1"}),
 }
-"""category -> every reason that Apple takes for it"""
+"""category -> all reasons that Apple accepts for it"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     code: str
     why: str
-    """why it is the one that fits a library that runs models on the device"""
+    """why it fits a library that runs models on the device"""
 
 
 REASONS: Mapping[str, Reason] = {
@@ -73,24 +73,23 @@ REASONS: Mapping[str, Reason] = {
     ),
     DEFAULTS: Reason(code="CA92.1", why="settings that the app itself wrote and nobody else reads"),
 }
-"""category -> the reason that fits; a library that runs models has none to look at keyboards"""
+"""category -> the reason that fits; a library that runs models has none for keyboards"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """One kind of API that needs a reason."""
+    """Use of one category of required-reason APIs."""
 
     category: str
     """without Apple's prefix: `FileTimestamp`"""
     reasons: tuple[str, ...]
-    """Apple's codes; none where no reason fits a library that runs models"""
+    """Apple's codes; empty if no reason fits a library that runs models"""
     symbols: tuple[str, ...] = ()
-    """what calls for it, sorted"""
+    """symbols that use it, sorted"""
 
 
 def audit(symbols: Iterable[str]) -> tuple[Access, ...]:
-    """What of Apple's list is among `symbols`: names that a library leaves to the linker, `_objc_msgSend$` before a
-    selector."""
+    """Accesses among `symbols`: names that a library leaves to the linker, `_objc_msgSend$` before a selector."""
     names = frozenset(symbols)
     found = []
     for category in sorted(SYMBOLS):
@@ -101,14 +100,14 @@ def audit(symbols: Iterable[str]) -> tuple[Access, ...]:
 
 
 def privacy_manifest(accesses: Iterable[Access]) -> bytes:
-    """A PrivacyInfo.xcprivacy for code that tracks nobody, collects nothing and calls for `accesses`.
+    """A PrivacyInfo.xcprivacy for code without tracking and data collection that uses `accesses`.
 
-    Raises ValueError for an access without a reason: Apple refuses a manifest with an empty list.
+    Raises ValueError for an access without a reason: Apple rejects a manifest with an empty list.
     """
     entries = {access.category: access.reasons for access in accesses}
     for category, reasons in entries.items():
         if not reasons or not ALLOWED.get(category, frozenset()).issuperset(reasons):
-            raise ValueError(f"{category}: no reason that Apple takes, but {', '.join(reasons) or 'none'}")
+            raise ValueError(f"{category}: no reason that Apple accepts (given: {', '.join(reasons) or 'none'})")
     document = {
         "NSPrivacyTracking": False,
         "NSPrivacyTrackingDomains": [],
@@ -125,7 +124,8 @@ def privacy_manifest(accesses: Iterable[Access]) -> bytes:
 
 
 def declared(document: Mapping[str, object]) -> tuple[Access, ...]:
-    """What a parsed privacy manifest declares. Raises ValueError for one that Apple refuses: what is wrong."""
+    """Accesses that a parsed privacy manifest declares. Raises ValueError with the problem for one that Apple
+    rejects."""
     known = {
         "NSPrivacyTracking",
         "NSPrivacyTrackingDomains",
@@ -136,19 +136,21 @@ def declared(document: Mapping[str, object]) -> tuple[Access, ...]:
         raise ValueError(f"unknown key {unknown[0]}")
     entries = document.get("NSPrivacyAccessedAPITypes", [])
     if not isinstance(entries, list):
-        raise ValueError("NSPrivacyAccessedAPITypes is no list")
+        raise ValueError("NSPrivacyAccessedAPITypes is not a list")
     return tuple(_declared(entry) for entry in entries)
 
 
 def _declared(entry: object) -> Access:
     if not isinstance(entry, dict):
-        raise ValueError("an entry of NSPrivacyAccessedAPITypes is no dictionary")
+        raise ValueError("an entry of NSPrivacyAccessedAPITypes is not a dictionary")
     category = str(entry.get("NSPrivacyAccessedAPIType", "")).removeprefix(PREFIX)
     reasons = entry.get("NSPrivacyAccessedAPITypeReasons")
     if category not in ALLOWED:
-        raise ValueError(f"'{entry.get('NSPrivacyAccessedAPIType', '')}' is none of Apple's categories")
+        raise ValueError(f"'{entry.get('NSPrivacyAccessedAPIType', '')}' is not one of Apple's categories")
     if not isinstance(reasons, list) or not reasons:
         raise ValueError(f"{category} has no reason")
     if wrong := sorted(set(map(str, reasons)) - ALLOWED[category]):
-        raise ValueError(f"{wrong[0]} is no reason for {category}; Apple takes {', '.join(sorted(ALLOWED[category]))}")
+        raise ValueError(
+            f"{wrong[0]} is not a reason for {category}; Apple accepts {', '.join(sorted(ALLOWED[category]))}"
+        )
     return Access(category=category, reasons=tuple(sorted(map(str, reasons))))

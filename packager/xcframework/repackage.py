@@ -1,7 +1,7 @@
-"""Puts the static libraries of an .xcframework into library format: .a files, which apps link and never carry.
+"""Converts the static frameworks of an .xcframework to static libraries: .a files, which apps link and do not embed.
 
 Xcode copies every .framework of a Swift package into the app, a static one with a stub in place of its code, and the
-App Store refuses apps with such a stub: github.com/microsoft/onnxruntime/issues/27396.
+App Store rejects apps with such a stub: github.com/microsoft/onnxruntime/issues/27396.
 """
 
 import json
@@ -20,8 +20,8 @@ from packager.xcframework.macho import Code, read
 from packager.xcframework.manifest import manifest_path
 
 NAME = "onnxruntime"
-"""Of the library. All packages have the same one, so that two of them in one app end the build instead of running one
-package's models on what the other's runtime was reduced to."""
+"""Name of the library. All packages use the same name, so that two of them in one app fail to link, instead of running
+one package's models on a runtime reduced for the other's."""
 MARK = "mobpack.json"
 KIND = Kind(words="an .xcframework that mobpack made", mark=MARK, option="--out")
 PIECE_BYTES = 1 << 20
@@ -30,18 +30,18 @@ ALLOWED_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+.-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Library:
-    """What one slice has become."""
+    """The result for one slice."""
 
     identifier: str
     """`ios-arm64`"""
     was: PurePosixPath
     """`onnxruntime.framework`"""
     path: PurePosixPath
-    """`libonnxruntime.a`; the framework itself where it is dynamic: apps have to carry that one"""
+    """`libonnxruntime.a`; the framework itself if it is dynamic: apps must embed it"""
     linkage: Literal["static", "dynamic"]
     architectures: tuple[str, ...]
     is_thinned: bool
-    """whether a fat file of one processor has become a plain one"""
+    """whether a fat file with a single architecture became a plain one"""
     size_bytes: int
 
 
@@ -51,18 +51,18 @@ class Repackaged:
     libraries: tuple[Library, ...]
     """by identifier"""
     left_out: tuple[str, ...]
-    """the slices for platforms that nobody asked for"""
+    """slices for platforms that were not requested"""
 
 
 def library_format(source: Path, out: Path, *, name: str = NAME, platforms: Sequence[str] = ()) -> Repackaged:
-    """Writes the .xcframework folder `source` to the folder `out`, with `lib<name>.a` in place of static frameworks.
+    """Writes the .xcframework folder `source` to the folder `out`, with `lib<name>.a` instead of static frameworks.
 
-    Dynamic frameworks stay as they are. `platforms` are those to keep, `ios` or `ios-simulator`; all when there are
-    none. `out` is there as a whole or as it was before. Raises ConfigError for a name or platform that cannot be, and
-    for an `out` that is not of our making; ToolError for what no linker takes, and where `out` cannot be written.
+    Dynamic frameworks stay unchanged. `platforms` are those to keep, such as `ios` or `ios-simulator`; all if empty.
+    `out` is replaced as a whole, or stays unchanged on failure. Raises ConfigError for an invalid name or platform, and
+    for an `out` that mobpack did not write; ToolError for unusable libraries, or if `out` cannot be written.
     """
     if not ALLOWED_NAME.fullmatch(name):
-        raise ConfigError(f"'{name}' is no name for a library", hint="letters, digits, hyphens: onnxruntime")
+        raise ConfigError(f"'{name}' is not a valid library name", hint="use letters, digits and hyphens: onnxruntime")
     folder.refuse_outside(source)
     listed = slices(source)
     _refuse_doubles(listed)
@@ -79,14 +79,16 @@ def library_format(source: Path, out: Path, *, name: str = NAME, platforms: Sequ
 def _refuse_doubles(listed: Sequence[Slice]) -> None:
     names = [each.identifier for each in listed]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ToolError(f"its Info.plist lists {twice[0]} twice", hint="make it with xcodebuild -create-xcframework")
+        raise ToolError(f"its Info.plist lists {twice[0]} twice", hint="create it with xcodebuild -create-xcframework")
 
 
 def _choose(listed: Sequence[Slice], platforms: Sequence[str]) -> tuple[Slice, ...]:
     known = sorted({_platform(each) for each in listed})
     for platform in platforms:
         if platform not in known:
-            raise ConfigError(f"it has nothing for the platform '{platform}'", hint=nearest(platform, known))
+            raise ConfigError(
+                f"the .xcframework has no slice for the platform '{platform}'", hint=nearest(platform, known)
+            )
     chosen = [each for each in listed if not platforms or _platform(each) in platforms]
     return tuple(sorted(chosen, key=lambda each: each.identifier))
 
@@ -96,7 +98,7 @@ def _platform(each: Slice) -> str:
 
 
 def _repackage(each: Slice, home: Path, name: str) -> Library:
-    """Fills the folder `home` with what becomes of a slice."""
+    """Fills the folder `home` with the result for a slice."""
     pieces = read(each.binary)
     kinds = sorted({piece.kind for piece in pieces})
     if kinds == ["dynamic"]:
@@ -104,10 +106,10 @@ def _repackage(each: Slice, home: Path, name: str) -> Library:
         return _library(each, each.library, pieces, home / each.binary.relative_to(each.folder), is_thinned=False)
     if kinds != ["static"]:
         raise ToolError(
-            f"{each.identifier}: the code in {each.library} is of kind {' and '.join(kinds)}, no static library",
-            hint=f"on a Mac, make one of it with: libtool -static -o lib{name}.a FILE",
+            f"{each.identifier}: the code in {each.library} is {' and '.join(kinds)}, not a static library",
+            hint=f"on a Mac, convert it with: libtool -static -o lib{name}.a FILE",
         )
-    # A file with one processor in it needs no list of them; lipo -thin does the same.
+    # A fat file with one architecture needs no header; lipo -thin does the same.
     is_thinned = len(pieces) == 1 and pieces[0].start > 0
     start, size = (pieces[0].start, pieces[0].size_bytes) if is_thinned else (0, each.binary.stat().st_size)
     path = PurePosixPath(f"lib{name}.a")
@@ -142,7 +144,7 @@ def _copy(source: Path, destination: Path, start: int, size: int) -> None:
 
 
 def _copy_folder(source: Path, destination: Path) -> None:
-    """Copies a folder with its links. Not shutil.copytree: that hides a full disk in an error of its own."""
+    """Copies a folder with its links. shutil.copytree would hide a full disk in an error of its own."""
     for path in sorted(source.rglob("*")):
         place = destination / path.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +155,7 @@ def _copy_folder(source: Path, destination: Path) -> None:
 
 
 def _write_notices(source: Path, staging: Path) -> None:
-    """Copies licences and the like beside Info.plist; a signature is for what it was and stays behind."""
+    """Copies licences and similar files beside Info.plist, but not the signature, which is no longer valid."""
     for path in sorted(source.iterdir()):
         if path.is_file() and path.name not in (PLIST, MARK, ".DS_Store"):
             _copy(path, staging / path.name, 0, path.stat().st_size)
@@ -174,8 +176,8 @@ def _entries(source: Path, chosen: Sequence[Slice], made: Sequence[Library]) -> 
         if library.linkage == "dynamic":
             yield known[each.identifier]
             continue
-        # No HeadersPath: Xcode copies the headers of all .xcframeworks of an app into one folder, where those of two
-        # collide (github.com/antoniusnaumann/cargo-swift/pull/74), and packages have the C headers themselves.
+        # No HeadersPath: Xcode copies the headers of all .xcframeworks of an app into one folder, where two of them
+        # collide (github.com/antoniusnaumann/cargo-swift/pull/74), and packages contain the C headers themselves.
         optional = {"SupportedPlatformVariant": each.variant, "DebugSymbolsPath": str(each.symbols or "")}
         yield {
             "BinaryPath": str(library.path),
@@ -188,6 +190,6 @@ def _entries(source: Path, chosen: Sequence[Slice], made: Sequence[Library]) -> 
 
 
 def _mark(source: Path) -> str:
-    """Says what the folder is, so that it may be replaced, and what it was made of."""
+    """Marker file of the folder, which names its source and allows replacing it."""
     document = {"mobpack": {"made": "library-format", "source-sha256": folder.digest(source)}}
     return json.dumps(document, indent=2) + "\n"

@@ -134,7 +134,7 @@ def run(
     """
     runtime = android_runtime()
     libraries = sorted(runtime.libraries.glob("*.so"))
-    stand_ins = bionic.stand_ins(libraries)
+    stand_ins = bionic.shims(libraries)
     compiler = kotlin.find_compiler()
     command = [
         # JAVA_FLAGS allow System.load: Java 24 and later warn of it (JEP 472), Android knows no such rule.

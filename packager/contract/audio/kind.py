@@ -1,4 +1,4 @@
-"""Recordings of any rate, length and number of channels, as the samples, frames or mel bands that a model wants."""
+"""The kind `audio`: recordings of any rate, length and number of channels, as samples, frames or mel bands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from packager.core.strict_tables import STRICT
 
 FLOATS = (ElementType.FLOAT, ElementType.FLOAT16, ElementType.DOUBLE)
 STEPS = {ElementType.INT16: 1 << 15, ElementType.INT32: 1 << 31}
-"""How many steps there are from 0 to 1."""
+"""steps from 0 to 1, by integer type"""
 HIGHEST_HZ = 768_000
 
 RANDOM_SHAPES = ((4000, 1), (6000, 2))
@@ -29,7 +29,7 @@ RANDOM_RATES = (8000, 16000, 44100, 48000)
 
 @dataclass(frozen=True, kw_only=True)
 class Framing:
-    """Stretches of samples as they are."""
+    """Frames of raw samples."""
 
     numbers: int
     hop: int
@@ -54,45 +54,45 @@ class SoundInput:
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["audio"] = "audio"
-    """what the input is"""
+    """kind of the input"""
     rate: int
-    """samples per second that the model wants: recordings of other rates are resampled"""
+    """sample rate of the model in Hz: other recordings are resampled"""
     format: Literal["float", "pcm16"] = "float"
-    """what apps pass: floats from -1 to 1, or 16-bit integers"""
+    """sample format of apps: floats from -1 to 1, or 16-bit integers"""
     length: int | None = None
-    """samples that the model gets, where its shape does not say so: shorter recordings are filled with zeros, longer
-    ones are cut. Without it a model of any length gets the whole recording"""
+    """number of samples, if the model's shape leaves it open: shorter recordings are padded with zeros, longer ones are
+    cut. Default: a model of open length gets the whole recording"""
     take: Literal["start", "end"] = "start"
-    """which part of a longer recording the model gets; the zeros of a shorter one are behind it, or ahead of it"""
+    """part of a longer recording that the model gets; zeros are added at the opposite end of a shorter one"""
     scale: float = 1.0
-    """what samples from -1 to 1 are multiplied by: 32768 for models that want 16-bit numbers"""
+    """factor for samples from -1 to 1: 32768 for models that expect 16-bit values"""
     frame: int | None = None
-    """samples of a frame, for models that take frames; the last one is filled with zeros"""
+    """samples per frame, for models that take frames; the last frame is padded with zeros"""
     hop: int | None = None
-    """samples from one frame to the next; `frame`, if left out"""
+    """samples from one frame to the next; default: `frame`"""
     features: Literal["none", "whisper", "librosa", "torchaudio"] = "none"
-    """`none`: the model takes samples. Else mel bands, with the defaults of a library: `whisper`, log_mel_spectrogram;
+    """`none`: the model takes samples. Otherwise mel bands with a library's defaults: `whisper`, log_mel_spectrogram;
     `librosa`, melspectrogram and power_to_db; `torchaudio`, MelSpectrogram and AmplitudeToDB"""
     mel: MelTable = field(default_factory=MelTable)
-    """what is other than those defaults"""
+    """changes to those defaults"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`."""
         if not 1 <= self.rate <= HIGHEST_HZ:
-            raise ValueError(f"rate {self.rate} is not between 1 and {HIGHEST_HZ}|16000 is usual for speech")
+            raise ValueError(f"rate {self.rate} is not between 1 and {HIGHEST_HZ}|use, for example, 16000 for speech")
         for key in ("length", "frame", "hop"):
             value = getattr(self, key)
             if value is not None and value < 1:
-                raise ValueError(f"{key} {value} is less than 1|leave it out, or give a number of samples")
+                raise ValueError(f"{key} {value} is less than 1|omit it, or use a positive number of samples")
         if not isfinite(self.scale) or self.scale == 0:
-            raise ValueError(f"scale {self.scale:g} leaves no sound|1 changes nothing")
+            raise ValueError(f"scale {self.scale:g} silences the recording|use 1 for no change")
         if self.hop and not self.frame:
-            raise ValueError("hop without frame|give frame, too; the hop of mel bands is mel.hop")
+            raise ValueError("hop has no effect without frame|set frame as well, or mel.hop for mel bands")
         if self.frame and self.features != "none":
-            raise ValueError(f"frame with features '{self.features}'|the samples of a frame are mel.n-fft then")
+            raise ValueError(f"frame has no effect with features '{self.features}'|set mel.n-fft instead")
         if self.features == "none" and not self.mel.is_empty:
-            raise ValueError('mel without features|name what it changes: features = "torchaudio"')
-        _ = self._frames  # it, too, checks
+            raise ValueError('mel has no effect without features|set, for example, features = "torchaudio"')
+        _ = self._frames  # validates the frames as well
 
     @property
     def _frames(self) -> Mel | Framing | None:
@@ -121,7 +121,7 @@ class SoundInput:
         )
 
     def _heard(self, writer: Writer, samples: TensorSpec, rate: TensorSpec, place: Place) -> str:
-        """What the model hears, as double in one dimension, or in [frames, numbers] or the other way round."""
+        """The model's numbers: double, one-dimensional for samples, [frames, numbers] or its transpose for frames."""
         sound = writer.cast(samples.name, ElementType.DOUBLE)
         writer = writer.hiding(hidden.nothing(writer, sound))
         scale = self.scale / STEPS.get(samples.element, 1)
@@ -134,14 +134,14 @@ class SoundInput:
     def _place(self, spec: TensorSpec) -> Place:
         if spec.element not in FLOATS and spec.element not in STEPS:
             known = ", ".join((*FLOATS, *STEPS))
-            raise ConfigError(f"takes {spec.element}: no sound", hint=f"sounds are {known}")
+            raise ConfigError(f"is {spec.element}, which cannot be sound", hint=f"supported types: {known}")
         if spec.element in STEPS and abs(self.scale) <= 1:
             hint = f"scale = {STEPS[spec.element]}"
-            raise ConfigError(f"takes {spec.element}, and samples are at most {self.scale:g}", hint=hint)
+            raise ConfigError(f"is {spec.element}, but samples are at most {self.scale:g}", hint=hint)
         return place_of(spec, self._frames, self.length)
 
     def _filled(self, writer: Writer, made: Resampled, length: int | None) -> str:
-        """With zeros up to `length`; of a model of any length, up to the shortest recording that it can take."""
+        """Padded with zeros to `length`; for a model of open length, to its shortest recording."""
         frames = self._frames
         shortest = 1 if frames is None else frames.shortest
         wanted = writer.integers(length) if length is not None else writer.node("Max", made.count, [shortest])
@@ -153,20 +153,20 @@ class SoundInput:
         frames = self._frames
         if frames is None:
             return value
-        are_bands = isinstance(frames, Mel)  # those come before the frames
+        are_bands = isinstance(frames, Mel)  # mel bands come before the frames
         made = write_mel(writer, value, frames) if isinstance(frames, Mel) else _framed(writer, value, frames)
         return made if are_bands is place.is_turned else writer.node("Transpose", made, perm=[1, 0])
 
 
 def _mono(writer: Writer, sound: str) -> str:
-    """The mean of the channels: double, one dimension. Nothing at all is silence."""
+    """The mean of the channels: double, one-dimensional. An empty recording is silence."""
     channels = writer.node("Max", hidden.size(writer, sound, 1), [1])
     total = writer.node("ReduceSum", sound, [1], keepdims=0)
     return writer.node("Div", total, writer.cast(channels, ElementType.DOUBLE))
 
 
 def _framed(writer: Writer, value: str, frames: Framing) -> str:
-    """[frames, numbers], with zeros behind the last sample."""
+    """[frames, numbers], with zeros after the last sample."""
     over = writer.node("Max", writer.node("Sub", hidden.size(writer, value), [frames.numbers]), [0])
     hops = writer.node("Div", writer.node("Add", over, [frames.hop - 1]), [frames.hop])
     starts = writer.node("Mul", hidden.counted(writer, writer.node("Add", hops, [1])), [frames.hop])
@@ -176,9 +176,9 @@ def _framed(writer: Writer, value: str, frames: Framing) -> str:
 
 
 def _laid(writer: Writer, value: str, element: ElementType, shape: tuple[int, ...]) -> str:
-    """`value`, double, as what the model takes. What follows the Reshape may be of a shape that providers know."""
+    """`value`, a double, in the model's shape and type. The shape may be known to providers from the Reshape on."""
     if element is ElementType.DOUBLE:
-        # QNN takes a model's own node behind a double, and then refuses the double.
+        # QNN takes a node of the model that follows a double, and then rejects the double.
         floats = writer.node("Reshape", writer.cast(value, ElementType.FLOAT), shape)
         return writer.cast(floats, element)
     if element in STEPS:

@@ -1,4 +1,4 @@
-"""What there is to say about mel bands: the numbers of librosa, torchaudio and Whisper, and changes to them."""
+"""Parameters of mel bands: the presets of librosa, torchaudio and Whisper, and changes to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -11,61 +11,63 @@ Preset = Literal["whisper", "librosa", "torchaudio"]
 
 @dataclass(frozen=True, kw_only=True)
 class MelTable:
-    """What is other than the defaults of the library."""
+    """Changes to the defaults of the library."""
 
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     n_fft: int | None = None
-    """samples of a Fourier transform"""
+    """samples per Fourier transform"""
     window: int | None = None
-    """samples that the periodic Hann window covers, in the middle of those: all, if left out"""
+    """samples of the periodic Hann window, centred in the transform; default: all"""
     hop: int | None = None
     """samples from one frame to the next"""
     bands: int | None = None
-    """mel bands"""
+    """number of mel bands"""
     fmin: float | None = None
-    """Hz, the lower end of the lowest band"""
+    """lower end of the lowest band in Hz"""
     fmax: float | None = None
-    """Hz, the upper end of the highest band; half the rate, if left out"""
+    """upper end of the highest band in Hz; default: half the rate"""
     scale: Literal["slaney", "htk"] | None = None
-    """how mels are counted: `slaney` as in librosa, `htk` as in torchaudio"""
+    """mel scale: `slaney` as in librosa, `htk` as in torchaudio"""
     norm: Literal["slaney", "none"] | None = None
     """`slaney`: all bands have the same area; `none`: the same height"""
     power: Literal[1, 2] | None = None
     """2 for energies, 1 for amplitudes"""
     pad: Literal["reflect", "zero", "none"] | None = None
-    """what lies around the recording, so that frames are centred; `none`: the first frame starts with the recording"""
+    """padding of the recording, which centres the frames; `none`: the first frame starts with the recording"""
     log: Literal["none", "ln", "log10", "db"] | None = None
     """`db` is 10 log10 of energies, 20 log10 of amplitudes"""
     floor: float | None = None
-    """smaller values count as this, before the logarithm"""
+    """lower limit of values, before the logarithm"""
     offset: float | None = None
-    """what is added before the logarithm"""
+    """added before the logarithm"""
     range: float | None = None
-    """values further than this below the highest of the recording are raised to there; 0 leaves all"""
+    """dynamic range: values further than this below the recording's maximum are raised to it; 0 for no limit"""
     reference: Literal["one", "loudest"] | None = None
-    """`loudest`: the highest value of the recording is subtracted, as with `ref=np.max`"""
+    """`loudest`: the recording's maximum is subtracted, as with `ref=np.max`"""
     mean: float | None = None
-    """what is subtracted at last"""
+    """subtracted after the logarithm"""
     std: float | None = None
-    """what is divided by after it"""
+    """divisor, applied after `mean`"""
     last: bool | None = None
     """whether the last frame is kept: Whisper drops it"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`."""
         for key in ("n_fft", "window", "hop", "bands"):
             value = getattr(self, key)
             if value is not None and value < 1:
-                raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|leave it out for the default")
+                raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|omit it for the default")
         if self.n_fft is not None and self.n_fft % 2:
-            raise ValueError(f"mel.n-fft {self.n_fft} is odd, and libraries place its frequencies differently|add 1")
+            raise ValueError(
+                f"mel.n-fft {self.n_fft} is odd, for which libraries define frequencies differently|use an even number"
+            )
         for key in ("floor", "offset", "range", "fmin"):
             value = getattr(self, key)
             if value is not None and not 0 <= value < float("inf"):
-                raise ValueError(f"mel.{key} {value:g} is below zero|leave it out for the default")
+                raise ValueError(f"mel.{key} {value:g} is below zero|omit it for the default")
         if self.std is not None and not 0 < abs(self.std) < float("inf"):
-            raise ValueError("mel.std is zero|1 changes nothing")
+            raise ValueError("mel.std is zero|use 1 for no change")
 
     @property
     def is_empty(self) -> bool:
@@ -92,7 +94,7 @@ PRESETS: Mapping[Preset, MelTable] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Mel:
-    """A preset with a table's changes: every number is known."""
+    """A preset with a table's changes: all parameters are known."""
 
     rate: int
     n_fft: int
@@ -116,34 +118,34 @@ class Mel:
 
     @property
     def numbers(self) -> int:
-        """Of a frame."""
+        """Numbers per frame."""
         return self.bands
 
     @property
     def is_first(self) -> bool:
-        """Whether bands come before frames where a shape does not tell, as all three libraries have them."""
+        """Whether bands come before frames if the shape does not tell, as in all three libraries."""
         return True
 
     @property
     def around(self) -> int:
-        """Samples that are put at either end."""
+        """Samples of padding at either end."""
         return 0 if self.pad == "none" else self.n_fft // 2
 
     @property
     def shortest(self) -> int:
-        """Samples of the shortest recording that has a frame: it is longer than what it is reflected into."""
+        """Samples of the shortest recording that has a frame; it must be longer than its reflected padding."""
         return max(self.length_of(1), self.around + 1 if self.pad == "reflect" else 1)
 
     def frames_of(self, length: int) -> int:
         return (length + 2 * self.around - self.n_fft) // self.hop + int(self.last)
 
     def length_of(self, frames: int) -> int:
-        """Samples of the shortest recording with as many frames."""
+        """Samples of the shortest recording with that many frames."""
         return max((frames - int(self.last)) * self.hop + self.n_fft - 2 * self.around, 1)
 
 
 def mel_of(preset: Preset, table: MelTable, rate: int) -> Mel:
-    """Raises ValueError for numbers that do not go together: what is wrong, `|`, what to do."""
+    """Applies a table to a preset. Raises ValueError, as `problem|hint`, for numbers that do not fit together."""
     given = {key.name: value for key in fields(table) if (value := getattr(table, key.name)) is not None}
     merged = replace(PRESETS[preset], **given)
     values = {key.name: getattr(merged, key.name) for key in fields(merged)}
@@ -151,12 +153,12 @@ def mel_of(preset: Preset, table: MelTable, rate: int) -> Mel:
     values["fmax"] = rate / 2 if merged.fmax is None else merged.fmax
     made = Mel(rate=rate, **values)
     if made.window > made.n_fft:
-        raise ValueError(f"mel.window {made.window} is more than mel.n-fft {made.n_fft}|give n-fft, too")
+        raise ValueError(f"mel.window {made.window} is more than mel.n-fft {made.n_fft}|set mel.n-fft as well")
     if not made.fmin < made.fmax <= rate / 2:
         raise ValueError(
-            f"mel.fmin {made.fmin:g} and mel.fmax {made.fmax:g} are no band below half of rate {rate}|"
-            f"fmax is at most {rate / 2:g}"
+            f"mel.fmin {made.fmin:g} and mel.fmax {made.fmax:g} form no band below half of rate {rate}|"
+            f"use fmin below fmax, and fmax of at most {rate / 2:g}"
         )
     if made.log != "none" and made.floor == 0 and made.offset == 0:
-        raise ValueError("silence has no logarithm|give mel.floor or mel.offset more than 0")
+        raise ValueError("silence has no logarithm|set mel.floor or mel.offset above 0")
     return made

@@ -21,49 +21,49 @@ WIDTH = 6
 """zero crossings of the filter on either side"""
 ROLLOFF_PERCENT = 99
 GROUP = 32
-"""Samples that are made together, at most: more would be multiplied by zero, fewer waste memory."""
+"""samples per group, at most: more would be multiplied by zero, fewer waste memory"""
 TINY = 1e-30
-"""`sin(x) / x` is 1 there."""
+"""value for `x` near 0, where `sin(x) / x` is 1"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """The two rates in lowest terms, and what follows from them: names of int64 values of one element."""
+    """The two rates in lowest terms, and derived values: names of int64 values with one element."""
 
     source: str
     target: str
     is_same: str
-    """bool: whether there is nothing to do"""
+    """bool: whether the rates are equal"""
     reach: str
-    """samples of the recording that count on either side"""
+    """samples of the recording on either side that contribute"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resampled:
-    """Some samples at the model's rate."""
+    """Samples at the model's rate."""
 
     value: str
     """double, one dimension"""
     count: str
-    """int64, one element: how many they are"""
+    """int64, one element: number of samples"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """The groups that are made: `rounds` times all `phases`."""
+    """The groups of samples: `rounds` times all `phases`."""
 
     size: int
-    """samples of a group"""
+    """samples per group"""
     first: str
-    """the first sample of the first group"""
+    """first sample of the first group"""
     phases: str
     rounds: str
 
 
 def resample(writer: Writer, mono: str, rate: str, to: int, *, length: int | None, from_end: bool) -> Resampled:
-    """`mono`, double of one dimension, at the rate `to`; no more than `length` samples, the last ones if `from_end`.
+    """`mono`, a one-dimensional double, at the rate `to`; at most `length` samples, the last ones if `from_end`.
 
-    Where `rate` is `to`, or no rate at all, the samples are those of `mono`, bit for bit.
+    If `rate` equals `to`, or is no rate at all, the samples are those of `mono`, bit for bit.
     """
     ratio = _ratio(writer, rate, to)
     frames = hidden.size(writer, mono)
@@ -97,14 +97,14 @@ def _ratio(writer: Writer, rate: str, to: int) -> Ratio:
 
 
 def _common_divisor(writer: Writer, value: str, known: int) -> str:
-    """The greatest common divisor of `value` and `known`, which has few divisors to try."""
+    """The greatest common divisor of `value` and `known`, whose few divisors are tried."""
     divisors = [each for each in range(1, known + 1) if known % each == 0]
     fits = writer.node("Equal", writer.node("Mod", writer.node("Unsqueeze", value, [1]), divisors), [0])
     return writer.node("ReduceMax", writer.node("Where", fits, divisors, [1]), [1], keepdims=0)
 
 
 def _divided_up(writer: Writer, value: str, by: str) -> str:
-    """The quotient of numbers above zero, rounded up."""
+    """The quotient of positive numbers, rounded up."""
     return writer.node("Div", writer.node("Sub", writer.node("Add", value, by), [1]), by)
 
 
@@ -117,11 +117,11 @@ def _grid(writer: Writer, ratio: Ratio, first: str, count: str, to: int) -> Grid
 
 
 def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid) -> str:
-    """float, the samples of all groups, one behind the other."""
+    """float: the concatenated samples of all groups."""
     ahead = writer.node("Mul", hidden.counted(writer, grid.phases), [grid.size])
     ticks = writer.node("Mul", writer.node("Add", ahead, grid.first), ratio.source)
-    starts = writer.node("Div", ticks, ratio.target)  # the sample of the recording at which a group lies, or behind it
-    phases = writer.node("Mod", ticks, ratio.target)  # how far behind it, in parts of `target`
+    starts = writer.node("Div", ticks, ratio.target)  # the sample of the recording at or after which a group lies
+    phases = writer.node("Mod", ticks, ratio.target)  # its distance to the group, in units of `target`
     width = _width(writer, ratio, grid)
     weights = _weights(writer, ratio, grid, phases, hidden.counted(writer, width))
     windows = _windows(writer, mono, starts, ratio, grid, width)
@@ -130,18 +130,18 @@ def _made(writer: Writer, mono: str, ratio: Ratio, grid: Grid) -> str:
 
 
 def _width(writer: Writer, ratio: Ratio, grid: Grid) -> str:
-    """How many samples of the recording a group is made of: its taps."""
+    """Number of samples of the recording per group: its taps."""
     span = writer.node("Div", writer.node("Mul", ratio.source, [grid.size]), ratio.target)
     both = writer.node("Mul", ratio.reach, [2])
     return writer.node("Add", writer.node("Add", span, both), [2])
 
 
 def _windows(writer: Writer, mono: str, starts: str, ratio: Ratio, grid: Grid, width: str) -> str:
-    """float [phases, rounds, taps], what each group is made of."""
+    """float [phases, rounds, taps]: the samples of the recording for each group."""
     made = writer.node("Mul", grid.phases, [grid.size])
     step = writer.node("Div", writer.node("Mul", made, ratio.source), ratio.target)
     rounds = writer.node("Mul", hidden.counted(writer, grid.rounds), step)
-    # With `reach` samples put ahead, the first tap of a group lies at its own place in the recording.
+    # With `reach` samples prepended, the first tap of a group is at its own position in the recording.
     places = writer.node("Add", writer.node("Unsqueeze", rounds, [1]), hidden.counted(writer, width))
     places = writer.node("Add", writer.node("Unsqueeze", starts, [1, 2]), places)
     highest = writer.node("Slice", starts, [-1], [1 << 62])
@@ -154,11 +154,12 @@ def _windows(writer: Writer, mono: str, starts: str, ratio: Ratio, grid: Grid, w
 
 
 def _weights(writer: Writer, ratio: Ratio, grid: Grid, phases: str, taps: str) -> str:
-    """h of every pair of a sample and one of the recording: float [phases, taps, size], computed as doubles."""
+    """h for every pair of an output sample and a sample of the recording: float [phases, taps, size], computed as
+    doubles."""
     behind = writer.node("Mul", writer.node("Sub", taps, ratio.reach), ratio.target)
     made = writer.node("Mul", ratio.source, list(range(grid.size)))
     between = writer.node("Sub", writer.node("Unsqueeze", behind, [1]), made)
-    place = writer.node("Sub", _double(writer, between), _double(writer, phases, 1, 2))  # whole numbers
+    place = writer.node("Sub", _double(writer, between), _double(writer, phases, 1, 2))  # integers
     wider = _double(writer, writer.node("Max", ratio.source, ratio.target))
     step = writer.node("Div", writer.double(ROLLOFF_PERCENT / 100), wider)
     time = writer.node("Clip", writer.node("Mul", place, step), writer.double(-WIDTH), writer.double(WIDTH))

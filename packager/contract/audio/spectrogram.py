@@ -1,4 +1,4 @@
-"""Spectrograms in mel bands, as ONNX nodes. A Writer for them hides: see `hidden`."""
+"""Mel spectrograms as ONNX nodes. The Writer must hide lengths: see `hidden`."""
 
 from math import isqrt, log
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def write_mel(writer: Writer, samples: str, mel: Mel) -> str:
-    """`samples`, double of one dimension, no fewer than `mel.shortest`, as double [bands, frames]."""
+    """Mel bands of `samples`, one-dimensional doubles, at least `mel.shortest`: double [bands, frames]."""
     if mel.around:
         mode = "reflect" if mel.pad == "reflect" else "constant"
         samples = writer.node("Pad", samples, [mel.around, mel.around], mode=mode)
@@ -48,11 +48,11 @@ def _scaled(writer: Writer, value: str, mel: Mel) -> str:
 
 
 def _spectra(writer: Writer, samples: str, mel: Mel) -> str:
-    """Energies, or amplitudes, of all frames: float [places of frequencies, frames].
+    """Energies, or amplitudes, of all frames: float [frequency positions, frames].
 
     A transform of n = a b samples is b transforms of a samples, then a transforms of b: window and twiddle factors are
-    in their matrices. A matrix for all n would be 17 MB for 2048 samples; DFT and STFT of ONNX Runtime are slower.
-    In the equations are f: frames, o: outer, i, j: inner, c, z: real and imaginary parts, k: outer / 2 + 1. Frames come
+    in their matrices. A matrix for all n would be 17 MB for 2048 samples; DFT and STFT of ONNX Runtime are slower. In
+    the equations are f: frames, o: outer, i, j: inner, c, z: real and imaginary parts, k: outer / 2 + 1. Frames come
     last, so that whole rows are moved between the two.
     """
     inner, outer = _factors(mel.n_fft)
@@ -66,7 +66,7 @@ def _spectra(writer: Writer, samples: str, mel: Mel) -> str:
 
 
 def _places(writer: Writer, samples: str, mel: Mel) -> str:
-    """Which samples each frame has: [outer, inner, frames]."""
+    """Positions of each frame's samples: [outer, inner, frames]."""
     import numpy
 
     inner, outer = _factors(mel.n_fft)
@@ -77,14 +77,14 @@ def _places(writer: Writer, samples: str, mel: Mel) -> str:
 
 
 def _factors(n: int) -> tuple[int, int]:
-    """Two numbers near to each other whose product is `n`, the smaller one first."""
+    """Two factors of `n` that are near to each other, the smaller one first."""
     inner = max(each for each in range(1, isqrt(n) + 1) if n % each == 0)
     return inner, n // inner
 
 
 def _stages(mel: Mel) -> "tuple[numpy.ndarray, numpy.ndarray]":
-    """The matrices of both transforms: [outer, 2, inner, inner] and [inner, 2, outer / 2 + 1, 2, outer], real and
-    imaginary parts of what they give, then samples, or both parts of what they take."""
+    """The matrices of both transforms: [outer, 2, inner, inner] and [inner, 2, outer / 2 + 1, 2, outer], with real and
+    imaginary parts of the result, then samples, or both parts of the input."""
     import numpy
 
     inner, outer = _factors(mel.n_fft)
@@ -105,8 +105,8 @@ def _stages(mel: Mel) -> "tuple[numpy.ndarray, numpy.ndarray]":
 
 
 def _bands_by_place(mel: Mel) -> "numpy.ndarray":
-    """The triangles of all bands, in the order in which `_spectra` gives frequencies: none reaches those above half the
-    rate, which it gives, too."""
+    """Triangles of all bands, in the frequency order of `_spectra`, which includes frequencies above half the rate that
+    no band covers."""
     import numpy
 
     inner, outer = _factors(mel.n_fft)
@@ -115,7 +115,7 @@ def _bands_by_place(mel: Mel) -> "numpy.ndarray":
 
 
 def triangles(mel: Mel, frequencies: "numpy.ndarray") -> "numpy.ndarray":
-    """How much each band takes of each frequency in Hz: [frequencies, bands]."""
+    """Weights of each frequency in Hz for each band: [frequencies, bands]."""
     import numpy
 
     low, high = _mels(numpy.array([mel.fmin, mel.fmax]), mel.scale)
@@ -127,7 +127,7 @@ def triangles(mel: Mel, frequencies: "numpy.ndarray") -> "numpy.ndarray":
 
 
 STEP_HZ = 200 / 3
-"""Slaney's mels are as wide, up to 1000 Hz; from there on 27 of them make a factor of 6.4."""
+"""width of Slaney's mels up to 1000 Hz; above, 27 mels are a factor of 6.4"""
 KNEE = 15
 
 

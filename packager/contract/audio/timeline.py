@@ -1,4 +1,4 @@
-"""Where a sound lies in a model's input: along which dimension, in samples or in frames."""
+"""Axes of a sound in a model's input, and its length in samples or frames."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from packager.core.signature import Dimension, TensorSpec
 
 
 class Frames(Protocol):
-    """A model takes frames, each of as many numbers."""
+    """Frames of a fixed number of numbers."""
 
     @property
     def numbers(self) -> int: ...
 
     @property
     def is_first(self) -> bool:
-        """Whether the numbers of a frame come before the frames where a shape does not tell."""
+        """Whether the numbers of a frame come before the frames if the shape does not tell."""
         ...
 
     @property
@@ -26,22 +26,22 @@ class Frames(Protocol):
         ...
 
     def frames_of(self, length: int) -> int:
-        """How many frames so many samples are."""
+        """Number of frames of that many samples."""
         ...
 
     def length_of(self, frames: int) -> int:
-        """How many samples so many frames need."""
+        """Number of samples for that many frames."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the sound lies."""
+    """Position of the sound in the input's shape."""
 
     shape: tuple[int, ...]
-    """-1 for any number"""
+    """-1 for any size"""
     length: int | None
-    """in samples; None for any"""
+    """in samples; None for any length"""
     is_turned: bool
     """whether the numbers of a frame come before the frames"""
 
@@ -50,17 +50,15 @@ class Place:
 class Axes:
     time: int
     within: int | None
-    """where the numbers of one frame are"""
+    """numbers of one frame"""
 
 
 def place_of(spec: TensorSpec, frames: Frames | None, length: int | None) -> Place:
-    """Raises ConfigError for a shape that has no room for the sound, or for another one."""
+    """Finds the axes of the sound. Raises ConfigError for a shape that has no room for it, or for several."""
     axes = min(_fitting(spec, frames), key=lambda each: _preference(spec, frames, each), default=None)
     if axes is None:
         wanted = "samples along one dimension" if frames is None else f"frames of {frames.numbers} numbers"
-        raise ConfigError(
-            f"takes {spec.element} {list(spec.shape)}, not {wanted}", hint="all other dimensions have to be 1"
-        )
+        raise ConfigError(f"is {spec.element} {list(spec.shape)}, not {wanted}", hint="all other dimensions must be 1")
     length = _length(spec.shape[axes.time], frames, length)
     count = -1 if length is None else length if frames is None else frames.frames_of(length)
     sizes = {axes.time: count} | ({axes.within: frames.numbers} if frames and axes.within is not None else {})
@@ -72,7 +70,7 @@ def place_of(spec: TensorSpec, frames: Frames | None, length: int | None) -> Pla
 
 
 def _fitting(spec: TensorSpec, frames: Frames | None) -> Iterator[Axes]:
-    """Ways to lay the sound into the shape: what is left over is 1, or any number."""
+    """Possible axes of the sound: all other dimensions are 1, or open."""
     axes = range(len(spec.shape))
     pairs = permutations(axes, 2) if frames else ((axis, None) for axis in axes)
     for time, within in pairs:
@@ -86,7 +84,7 @@ def _is(dimension: Dimension, size: int) -> bool:
 
 
 def _preference(spec: TensorSpec, frames: Frames | None, axes: Axes) -> tuple[bool, bool, bool, bool, int]:
-    """Lower is better."""
+    """Sort key: lower is better."""
     size = spec.shape[axes.time]
     is_batch = not isinstance(size, int) and spec.is_batch(axes.time)
     within = axes.within
@@ -100,23 +98,26 @@ def _preference(spec: TensorSpec, frames: Frames | None, axes: Axes) -> tuple[bo
 
 
 def _length(size: Dimension, frames: Frames | None, length: int | None) -> int | None:
-    """In samples. Raises ConfigError when the key and the model's shape say different things."""
+    """Length in samples. Raises ConfigError if the key contradicts the model's shape."""
     if frames is None:
         if isinstance(size, int) and length not in (None, size):
-            raise ConfigError(f"'length' is {length}, the model takes {size} samples", hint="leave out length")
+            raise ConfigError(f"'length' is {length}, but the model takes {size} samples", hint="remove 'length'")
         return size if isinstance(size, int) else length
     if length is not None and length < frames.shortest:
-        raise ConfigError(f"'length' {length} is too short", hint=f"a frame needs {frames.shortest} samples")
+        raise ConfigError(
+            f"'length' {length} is too short", hint=f"use at least {frames.shortest} samples, the length of a frame"
+        )
     if not isinstance(size, int):
         return length
     if length is not None and frames.frames_of(length) != size:
         raise ConfigError(
-            f"'length' {length} is {frames.frames_of(length)} frames, the model takes {size}", hint="leave out length"
+            f"'length' {length} is {frames.frames_of(length)} frames, but the model takes {size}",
+            hint="remove 'length'",
         )
     needed = max(frames.length_of(size), frames.shortest) if length is None else length
     if frames.frames_of(needed) != size:
         raise ConfigError(
-            f"takes {size} frames: a recording that short has none",
+            f"takes {size} frames, less than any recording has",
             hint=f"the shortest one has {frames.shortest} samples and {frames.frames_of(frames.shortest)} frames",
         )
     return needed

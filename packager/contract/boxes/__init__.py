@@ -1,4 +1,4 @@
-"""Outputs that say where things are: what formats they have, which of them overlap, and where in the picture."""
+"""The kind `boxes`: formats of boxes, suppression of overlaps, and positions in the picture."""
 
 from packager.contract.boxes.kind import Boxes
 

@@ -1,4 +1,4 @@
-"""Every box that a model proposes, before any is left out."""
+"""Every box that a model proposes, before selection."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ class Candidates:
     """Names of values in the graph."""
 
     corners: str
-    """float [m, 4]: left, top, right, bottom, in what the core sees"""
+    """float [m, 4]: left, top, right, bottom, in the core's pixels"""
     scores: str
     """float [classes, m], or [m, classes]"""
     class_axis: int
-    """of `scores`"""
+    """axis of the classes in `scores`"""
     class_count: int
-    """0 when it is not known"""
+    """0 if unknown"""
     given_classes: str = ""
-    """int64 [m]: what the model says itself; `scores` are of one class then, and no box leaves out another"""
+    """int64 [m]: classes given by the model; then `scores` has one class, and boxes do not suppress each other"""

@@ -1,4 +1,4 @@
-"""Which of the boxes that a model proposes an app gets."""
+"""Selects the boxes that apps get from those that a model proposes."""
 
 from dataclasses import dataclass, replace
 
@@ -11,15 +11,15 @@ from packager.core.signature import ElementType
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What the table says about it."""
+    """Selection settings of the table."""
 
     score_threshold: float
     iou_threshold: float
     max_boxes: int
     is_agnostic: bool
-    """boxes of different classes leave each other out, too"""
+    """whether boxes of different classes suppress each other"""
     is_multi_label: bool
-    """a box counts for each class that it has enough of"""
+    """whether a box counts for each class above the threshold"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +40,14 @@ class Found:
     scores: str
     classes: str
     order: str
-    """int64 [q]: of those with equal scores the one with less comes first"""
+    """int64 [q]: tie-breaker for equal scores, lowest first"""
 
 
 def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, choice: Choice) -> Chosen:
-    """The best of `candidates`, in pixels of the picture where there is one.
+    """The best of `candidates`, in pixels of the picture if there is one.
 
-    Boxes go whose score is not above the threshold, that have no area in the picture, or whose corners are no finite
-    numbers; then those that overlap a better one, in what the core sees.
+    Removes boxes whose score is not above the threshold, that have no area in the picture, or whose corners are not
+    finite; then those that overlap a better one, in the core's coordinates.
     """
     best = writer.node("ReduceMax", candidates.scores, [candidates.class_axis], keepdims=0)
     is_kept = writer.node("Greater", best, float(choice.score_threshold))
@@ -55,7 +55,7 @@ def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, 
     if candidates.given_classes and candidates.class_count:
         is_kept = _both(writer, is_kept, _is_known(writer, candidates))
     sure = _compressed(writer, candidates, is_kept)
-    # How many are left is known when the model runs: no provider takes what is computed of them.
+    # The number of remaining boxes is known only at run time: no provider takes nodes that depend on it.
     pixels = placed(writer, sure.corners, placement)
     has_area = _has_area(writer, pixels)
     seen, pixels = _compressed(writer, sure, has_area), writer.node("Compress", pixels, has_area, axis=0)
@@ -72,7 +72,7 @@ def chosen(writer: Writer, candidates: Candidates, placement: Placement | None, 
 
 
 def _compressed(writer: Writer, candidates: Candidates, is_kept: str) -> Candidates:
-    """Those of `candidates` that are kept."""
+    """The `candidates` to keep."""
     given = candidates.given_classes
     return replace(
         candidates,
@@ -88,35 +88,35 @@ def _has_area(writer: Writer, pixels: str) -> str:
 
 
 def _is_finite(writer: Writer, corners: str) -> str:
-    """Zero times a number is zero, unless it is infinite or none."""
+    """Zero times a number is zero, unless it is infinite or NaN."""
     return _all(writer, writer.node("Equal", writer.node("Mul", corners, 0.0), 0.0))
 
 
 def _all(writer: Writer, truths: str) -> str:
-    """Whether each row of `truths` [m, k] is true throughout."""
+    """Whether each row of `truths` [m, k] is all true."""
     least = writer.node("ReduceMin", writer.cast(truths, ElementType.INT32), [1], keepdims=0)
     return writer.cast(least, ElementType.BOOL)
 
 
 def _is_known(writer: Writer, candidates: Candidates) -> str:
-    """Whether the class that the model says is one that there is."""
+    """Whether the model's class is a known one."""
     given = candidates.given_classes
     is_below = writer.node("Less", given, candidates.class_count)
     return _both(writer, writer.node("GreaterOrEqual", given, 0), is_below)
 
 
 def _both(writer: Writer, one: str, other: str) -> str:
-    """CoreML knows And, and neither Or nor Not: it leaves this where the rest is computed."""
+    """Logical and, through operators that CoreML does not take: it takes And, but neither Or nor Not."""
     return writer.node("Not", writer.node("Or", writer.node("Not", one), writer.node("Not", other)))
 
 
 def _picked(writer: Writer, values: str, places: str) -> str:
-    """`values` [n] at `places` [q]: a Gather, which CoreML would take."""
+    """`values` [n] at `places` [q]: like Gather, which CoreML would take."""
     return writer.node("GatherElements", values, places, axis=0)
 
 
 def _column_of(writer: Writer, rows: str, column: int) -> str:
-    """[q] of `rows` [q, 3]."""
+    """Column of `rows` [q, 3], as [q]."""
     import numpy
 
     wanted = writer.constant(numpy.arange(3) == column)
@@ -124,7 +124,7 @@ def _column_of(writer: Writer, rows: str, column: int) -> str:
 
 
 def _positions(writer: Writer, values: str) -> str:
-    """0, 1, 2 ... as many as `values` [m] are."""
+    """0, 1, 2 ... with the length of `values` [m]."""
     return writer.node("Range", 0, writer.node("Size", values), 1)
 
 
@@ -137,7 +137,7 @@ def _for_each_class(writer: Writer, corners: str, scores: str, choice: Choice, c
 
 
 def _for_best_class(writer: Writer, corners: str, scores: str, choice: Choice, class_count: int) -> Found:
-    """Each box counts for the class that it has most of, of equal ones the first."""
+    """Each box counts for its best class, of equal ones the first."""
     best_class = writer.node("ArgMax", scores, axis=0, keepdims=0)
     best = writer.node("ReduceMax", scores, [0], keepdims=1)
     if choice.is_agnostic:
@@ -162,7 +162,7 @@ def _column(writer: Writer, numbers: list[list[int]]) -> str:
 
 
 def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> str:
-    """int64 [q, 3]: 0, class and position of the boxes that overlap no better one of their class too much."""
+    """int64 [q, 3]: 0, class and position of the boxes that non-maximum suppression keeps."""
     return writer.node(
         "NonMaxSuppression",
         writer.cast(writer.node("Unsqueeze", corners, [0]), ElementType.FLOAT),
@@ -174,7 +174,7 @@ def _suppressed(writer: Writer, corners: str, scores: str, choice: Choice) -> st
 
 
 def _best_first(writer: Writer, found: Found, pixels: str, most: int) -> Chosen:
-    """By score, not more than `most`."""
+    """Sorted by score, at most `most`."""
     size = writer.node("Size", found.order)
     count = writer.node("Add", size, writer.nothing) if writer.nothing else writer.node("Unsqueeze", size, [0])
     _, in_order = writer.nodes("TopK", 2, found.order, count, axis=0, largest=0, sorted=1)

@@ -1,4 +1,4 @@
-"""How models say where boxes are, in a few ways that nearly all of them have."""
+"""The output formats of detection models."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ KEEP = 'leave the output as it is (kind = "tensor") when no format fits'
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """What the table says about tensors."""
+    """Format settings of the table."""
 
     scores: str
-    """the output with scores, where it is another"""
+    """the output with scores, if separate"""
     classes: str
-    """the output with classes, where scores are of the best alone"""
+    """the output with classes, if scores are of the best class only"""
     order: Order
     activation: Activation
     background: int | None
     regions: Regions
     core_size: tuple[int, int] | None
-    """width and height of what the core sees"""
+    """width and height of the core's picture"""
 
 
 Decoder = Callable[[Writer, TensorSpec, Core, Layout], Candidates]
@@ -51,7 +51,7 @@ def yolo(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candid
 
 
 def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
-    """`[1, m, 5 + n]`: centre and size, whether there is anything, then n scores that count if there is."""
+    """`[1, m, 5 + n]`: centre and size, objectness, then n class scores to multiply by it."""
     count, columns = _sizes(spec, "[1, boxes, 5 + classes]", least=(1, 6))
     values = shaped(writer, spec, [count, columns])
     boxes = writer.node("Slice", values, [0], [4], [1])
@@ -66,7 +66,7 @@ def yolo_objectness(writer: Writer, spec: TensorSpec, core: Core, layout: Layout
 
 
 def rows(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
-    """`[1, m, 6]`: the box, its score, its class: what models give that have chosen among boxes themselves."""
+    """`[1, m, 6]`: box, score, class: the output of models that select boxes themselves."""
     count, columns = _sizes(spec, "[1, boxes, 6]", least=(1, 6))
     if columns != 6:
         raise ConfigError(f"the output is {in_words(spec)}: not [1, boxes, 6]", hint=KEEP)
@@ -94,8 +94,8 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout)
     if layout.classes:
         if class_count != 1:
             raise ConfigError(
-                f"scores '{layout.scores}' are of {class_count} classes each, and 'classes' is there, too",
-                hint="take out 'classes': the best one is found here",
+                f"scores '{layout.scores}' have {class_count} classes each, so 'classes' has no effect",
+                hint="remove 'classes': the best class is found from the scores",
             )
         given = _classes(writer, _other(core, layout.classes, "classes"), count)
     shares = activated(writer, scores, layout.activation, axis=axis)
@@ -112,7 +112,7 @@ def corner_outputs(writer: Writer, spec: TensorSpec, core: Core, layout: Layout)
 
 
 def regions(writer: Writer, spec: TensorSpec, core: Core, layout: Layout) -> Candidates:
-    """`[1, 1, h, w]` or `[1, h, w]`: how likely each place is."""
+    """`[1, 1, h, w]` or `[1, h, w]`: a probability for each place."""
     others = list(enumerate(spec.shape))[:-2]
     if len(others) not in (1, 2) or any(size != 1 and isinstance(size, int) for _, size in others):
         raise ConfigError(f"the output is {in_words(spec)}: not [1, 1, height, width]", hint=KEEP)
@@ -160,7 +160,7 @@ def corners(writer: Writer, boxes: str, order: Order) -> str:
 
 
 def _of_core(writer: Writer, corners: str, likelihoods: str, core_size: tuple[int, int] | None) -> str:
-    """Places of the map as pixels of what the core sees."""
+    """Positions in the map as pixels of the core's picture."""
     if core_size is None:
         return corners
     height, width = (writer.node("Shape", likelihoods, start=axis, end=axis + 1) for axis in (0, 1))
@@ -169,9 +169,9 @@ def _of_core(writer: Writer, corners: str, likelihoods: str, core_size: tuple[in
 
 
 def _sizes(spec: TensorSpec, wanted: str, *, least: tuple[int, int]) -> tuple[int, int]:
-    """The last two sizes of `spec`; -1 for one that is open, where `least` is 1.
+    """The last two sizes of `spec`; -1 for an open one if its `least` is 1.
 
-    Raises ConfigError when one is less than `least`, or there is more than one of what they are sizes of.
+    Raises ConfigError if one is less than `least`, or an outer dimension is not 1.
     """
     *others, first, last = spec.shape if len(spec.shape) > 1 else (0, 0)
     sizes = [size if isinstance(size, int) else -1 for size in (first, last)]
@@ -185,7 +185,7 @@ def _sizes(spec: TensorSpec, wanted: str, *, least: tuple[int, int]) -> tuple[in
 def _other(core: Core, name: str, key: str) -> TensorSpec:
     if not name:
         raise ConfigError(
-            f"'{key}' is missing", hint=f"name the output with the {key}: one of {', '.join(core.outputs)}"
+            f"'{key}' is missing", hint=f"set it to the output with the {key}: one of {', '.join(core.outputs)}"
         )
     if name not in core.outputs:
         raise ConfigError(f"{key} '{name}': the model has no such output", hint=nearest(name, core.outputs))
@@ -193,7 +193,7 @@ def _other(core: Core, name: str, key: str) -> TensorSpec:
 
 
 def _scores(writer: Writer, spec: TensorSpec, count: int) -> tuple[str, int, int]:
-    """Scores in two dimensions, which of them counts classes, and how many those are."""
+    """Scores in two dimensions, the axis of classes, and the number of classes."""
     sizes = [size if isinstance(size, int) else -1 for size in spec.shape]
     inner = sizes[1:] if len(sizes) > 1 and sizes[0] in (1, -1) else sizes
     if inner == [count]:
@@ -204,19 +204,24 @@ def _scores(writer: Writer, spec: TensorSpec, count: int) -> tuple[str, int, int
         return shaped(writer, spec, inner), 0, inner[0]
     raise ConfigError(
         f"scores '{spec.name}' are {in_words(spec)}: not of {'' if count < 0 else f'{count} '}boxes",
-        hint="they have to be [1, boxes, classes], [1, classes, boxes] or [1, boxes]",
+        hint="the shape must be [1, boxes, classes], [1, classes, boxes] or [1, boxes]",
     )
 
 
 def _without(background: int, count: int) -> list[int]:
-    """The classes that are something."""
+    """The classes other than the background."""
     if not -count <= background < count or count == 1:
-        raise ConfigError(f"background {background} is none of the model's {count} classes", hint="-1 is the last")
+        raise ConfigError(
+            f"background {background} is not one of the model's {count} classes",
+            hint="use an index from 0, or -1 for the last",
+        )
     return [number for number in range(count) if number != background % count]
 
 
 def _classes(writer: Writer, spec: TensorSpec, count: int) -> str:
     sizes = [size if isinstance(size, int) else -1 for size in spec.shape if size != 1]
     if sizes != [count] and sizes != [-1, count]:
-        raise ConfigError(f"classes '{spec.name}' are {in_words(spec)}: not of {count} boxes", hint="[1, boxes]")
+        raise ConfigError(
+            f"classes '{spec.name}' are {in_words(spec)}: not of {count} boxes", hint="the shape must be [1, boxes]"
+        )
     return writer.cast(writer.node("Reshape", shaped(writer, spec, [1, -1]), [-1]), ElementType.INT64)

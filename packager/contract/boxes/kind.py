@@ -1,4 +1,4 @@
-"""The kind `boxes`: what a model finds in a picture, and where."""
+"""The kind `boxes`: objects found in a picture, with their positions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -28,74 +28,74 @@ SCORE_THRESHOLD, REGION_THRESHOLD = 0.25, 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Boxes:
-    """Boxes, scores and classes, best first; of equal ones what the model names first.
+    """Boxes, scores and classes, best first; ties in the model's order.
 
-    A box is there when its score is above `score-threshold`, its corners are finite numbers and a part of it lies in
-    the picture, to which it is cut. Of two boxes of a class that share more than `iou-threshold` of the area that
-    they cover together, the one with the lower score goes (ONNX NonMaxSuppression; torchvision.ops.nms).
+    A box counts if its score is above `score-threshold`, its corners are finite and part of it is in the picture, to
+    which it is clipped. Of two boxes of a class whose intersection over union is above `iou-threshold`, the one with
+    the lower score is dropped (ONNX NonMaxSuppression; torchvision.ops.nms).
     """
 
     KIND: ClassVar[str] = "boxes"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["boxes"] = "boxes"
-    """what the output is"""
+    """kind of the output"""
     format: Format
-    """how the model says where they are. `yolo`: [1, 4 + n, m], centre, size and n scores (YOLOv8, 11).
-    `yolo-objectness`: [1, m, 5 + n], with one score ahead that the others are multiplied by (YOLOv5).
-    `corners`: [1, m, 4], with scores in another output (SSD, DETR). `rows`: [1, m, 6], corners, score and class of
-    boxes that the model has chosen itself (YOLOv10). `regions`: [1, 1, h, w], how likely something is at each place,
-    boxes around what is connected (DB, which PP-OCR finds text with)"""
+    """box format of the model. `yolo`: [1, 4 + n, m], centre, size and n scores (YOLOv8, 11). `yolo-objectness`: [1, m,
+    5 + n], with an objectness score before the class scores (YOLOv5). `corners`: [1, m, 4], with scores in another
+    output (SSD, DETR). `rows`: [1, m, 6], corners, score and class of boxes selected by the model (YOLOv10). `regions`:
+    [1, 1, h, w], a probability for each place, with boxes around connected places (DB, the text detector of PP-OCR)"""
     scores: str = ""
     """of `corners`: the output with scores, [1, m, n], [1, n, m] or [1, m]"""
     classes: str = ""
-    """of `corners`: the output with classes, [1, m], of a model that has chosen among its boxes itself"""
+    """of `corners`: the output with classes, [1, m], of a model that selects its boxes itself"""
     order: Order | None = None
-    """what the four numbers are: `cxcywh` (the default of the yolos), `xyxy` (of the others), `yxyx`, `xywh`"""
+    """meaning of the four numbers: `cxcywh` (default of both yolo formats), `xyxy` (default of the others), `yxyx`,
+    `xywh`"""
     coordinates: Literal["pixels", "relative"] = "pixels"
-    """`relative`: from 0 to 1 across what the model sees"""
+    """`relative`: from 0 to 1 across the model's input picture"""
     activation: Activation = "none"
-    """what makes probabilities of the scores, where the model has not"""
+    """activation that turns scores into probabilities, if the model does not include it"""
     background: int | None = None
-    """the class that means nothing is there; the others count from 0 without it. -1 is the last"""
+    """index of the background class, which is not reported; the others count from 0 without it. -1 is the last"""
     score_threshold: float | None = None
-    """boxes have to have a higher score: 0.25 unless it is said, 0.6 of `regions`"""
+    """boxes need a higher score; default: 0.25, or 0.6 for `regions`"""
     iou_threshold: float | None = None
-    """how much two boxes may overlap: 0.5 unless it is said; 1 keeps all"""
+    """allowed overlap of two boxes; default: 0.5; 1 keeps all boxes"""
     max_boxes: int = 300
-    """how many there are at most"""
+    """largest number of boxes"""
     agnostic: bool = False
-    """boxes of different classes leave each other out, too"""
+    """whether boxes of different classes suppress each other"""
     multi_label: bool = False
-    """a box counts for each class with enough of a score, not for the best alone"""
+    """whether a box counts for each class above the threshold, instead of the best only"""
     threshold: float = 0.3
-    """of `regions`: places have to be likelier"""
+    """of `regions`: places need a higher probability"""
     unclip_ratio: float = 1.5
-    """of `regions`: how much of its area by its outline a box grows on each side; DB learns to see text thinner than it
-    is"""
+    """of `regions`: growth of a box on each side, as a share of its area divided by its outline; DB is trained to
+    detect text thinner than it is"""
     min_size: float = 3.0
-    """of `regions`: places that the shorter side of a box has at least, before it grows"""
+    """of `regions`: smallest shorter side of a box, in places, before it grows"""
     labels: Path | None = None
-    """a text with the name of each class on a line of its own, in the model's order, without the background"""
+    """file with one class name per line, in the model's order, without the background"""
     image: str = ""
-    """the input with the picture that the boxes are in, when there are several"""
+    """the input with the picture that the boxes are in, if there are several"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`."""
         for key in ("score_threshold", "iou_threshold", "threshold"):
             value = getattr(self, key)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{kebab_case(key)} {value:g} is not from 0 to 1|leave it out for the default")
+                raise ValueError(f"{kebab_case(key)} {value:g} is not from 0 to 1|omit it for the default")
         if not (isfinite(self.unclip_ratio) and self.unclip_ratio >= 0 and isfinite(self.min_size)):
-            raise ValueError("unclip-ratio is 0 at least, min-size a number|leave them out for the defaults")
+            raise ValueError("unclip-ratio must be at least 0, and min-size a number|omit them for the defaults")
         if not 1 <= self.max_boxes <= 100_000:
-            raise ValueError(f"max-boxes {self.max_boxes} is not from 1 to 100000|300 is the default")
+            raise ValueError(f"max-boxes {self.max_boxes} is not from 1 to 100000|omit it for the default, 300")
         if self.agnostic and self.multi_label:
-            raise ValueError("agnostic and multi-label contradict each other|take one of them out")
+            raise ValueError("agnostic and multi-label contradict each other|remove one of them")
         self._refuse_unused()
 
     def _refuse_unused(self) -> None:
-        """Keys that say nothing of this format, and those that it cannot do without."""
+        """Raises ValueError for keys that have no effect with this format, and for missing ones."""
         only = {
             "corners": ("scores", "classes", "background"),
             "regions": ("threshold", "unclip_ratio", "min_size"),
@@ -103,18 +103,18 @@ class Boxes:
         for name, keys in only.items():
             self._refuse(keys if self.format != name else (), f"it is for format '{name}'")
         if self.format == "corners" and not self.scores:
-            raise ValueError("'scores' is missing|name the output with the scores of the boxes")
+            raise ValueError("'scores' is missing|set it to the output with the scores of the boxes")
         if self.format == "rows" or self.classes:
             self._refuse(("iou_threshold", "agnostic", "multi_label", "background"), "the model has chosen itself")
         if self.format == "regions":
             self._refuse(("order", "coordinates", "iou_threshold", "agnostic", "multi_label"), "regions never overlap")
 
     def _refuse(self, keys: tuple[str, ...], reason: str) -> None:
-        """Raises ValueError for one of `keys` that is set."""
+        """Raises ValueError if one of `keys` is set."""
         defaults = {each.name: each.default for each in fields(self)}
         for key in keys:
             if getattr(self, key) != defaults[key]:
-                raise ValueError(f"'{kebab_case(key)}' says nothing with format '{self.format}'|take it out: {reason}")
+                raise ValueError(f"'{kebab_case(key)}' has no effect with format '{self.format}'|remove it: {reason}")
 
     def within(self, folder: Path) -> Self:
         return replace(self, labels=folder / self.labels) if self.labels else self
@@ -152,7 +152,7 @@ class Boxes:
         return DECODERS[self.format](writer, spec, core, layout)
 
     def _in_pixels(self, writer: Writer, corners: str, placement: Placement | None) -> str:
-        """Without a picture relative numbers stay relative."""
+        """Corners in pixels; without a picture, relative numbers stay relative."""
         if placement is None:
             return corners
         return writer.node("Mul", corners, [float(placement.core_width), float(placement.core_height)] * 2)

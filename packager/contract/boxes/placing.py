@@ -1,4 +1,4 @@
-"""From what the core sees to the upright picture."""
+"""Maps the core's coordinates to the upright picture."""
 
 from packager.contract.kind import Placement
 from packager.contract.writer import Writer
@@ -6,7 +6,7 @@ from packager.core.signature import ElementType
 
 
 def placed(writer: Writer, corners: str, placement: Placement | None) -> str:
-    """`corners` [k, 4] of what the core sees, in pixels of the picture and within it; as they are without one."""
+    """`corners` [k, 4] of the core as pixels of the picture, clipped to it; unchanged without a picture."""
     if placement is None:
         return corners
     offsets = _twice(writer, placement.offset_x, placement.offset_y)

@@ -1,8 +1,8 @@
-"""The connected places of a map that are likely enough, with a box around each: how detectors of text say where it is.
+"""Boxes around the connected places of a probability map, the output of text detectors.
 
-A row of the map is a list of runs: places side by side that are likely enough. Runs of neighbouring rows that touch,
-at a corner at least, belong together. There are far fewer runs than places, and what belongs together is found among
-them alone.
+Each row of the map is a list of runs: adjacent places above the threshold. Runs of neighbouring rows that touch, even
+at a corner, are connected. Since there are far fewer runs than places, connected regions are searched among the runs
+only.
 """
 
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Regions:
-    """What the table says about them."""
+    """Settings of the table for regions."""
 
     threshold: float
-    """places have to be likelier"""
+    """places need a higher probability"""
     unclip_ratio: float
-    """how much of a box's area by its outline it grows on each side: DB is trained to shrink them"""
+    """growth of a box on each side, as a share of its area divided by its outline: DB is trained to shrink boxes"""
     min_size: float
-    """places that the shorter side has at least, before it grows"""
+    """smallest shorter side, in places, before the box grows"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Boxed:
     corners: str
     """float [m, 4]: left, top, right, bottom, in places of the map"""
     scores: str
-    """float [m]: the mean of a region's places"""
+    """float [m]: mean probability of a region"""
 
 
 def boxed(writer: Writer, likelihoods: str, wanted: Regions) -> Boxed:
@@ -64,18 +64,18 @@ def boxed(writer: Writer, likelihoods: str, wanted: Regions) -> Boxed:
 
 
 def _connected(writer: Writer, runs: Runs) -> str:
-    """int64 [runs]: the first run of the region that each belongs to.
+    """int64 [runs]: the first run of the region of each run.
 
-    A run names one that it belongs with, itself to begin with. In each round both ends of a touch name the earlier of
-    the two that they name, and then each run names what the one names that it names. When nothing changes, all runs
-    of a region name the same.
+    Each run points to a run of its region, initially itself. In each round, both ends of a touch point to the earlier
+    of their targets, and then each run points to its target's target. When nothing changes any more, all runs of a
+    region point to the same run.
     """
     first = _numbers(writer, runs.row)
     return writer.node("Loop", "", _truth(writer), first, body=_round(writer, runs))
 
 
 def _round(writer: Writer, runs: Runs) -> "GraphProto":
-    """The body of the loop: takes and gives what each run names."""
+    """Body of the loop: updates the target of each run."""
     from onnx import TensorProto, helper
 
     inside = Writer(
@@ -112,10 +112,10 @@ def _round(writer: Writer, runs: Runs) -> "GraphProto":
 
 
 def _grown(writer: Writer, sides: tuple[str, str, str, str], filled: str, wanted: Regions) -> tuple[str, str]:
-    """Boxes [m, 4] after they have grown, and which of them were large enough before.
+    """The grown boxes [m, 4], and which of them were large enough before.
 
-    The outline goes through the centres of the outermost places: a box 10 places wide is 9 wide. Its area counts as far
-    as it is `filled`: text that is not level fills little of its box.
+    The outline goes through the centres of the outermost places: a box 10 places wide has a width of 9. Its area counts
+    as far as it is `filled`: slanted text fills little of its box.
     """
     left, top, right, bottom = sides
     starts = [writer.node("Add", each, 0.5) for each in (left, top)]
@@ -132,7 +132,7 @@ def _grown(writer: Writer, sides: tuple[str, str, str, str], filled: str, wanted
 
 
 def _numbers(writer: Writer, values: str) -> str:
-    """0, 1, 2 ... as many as `values` [n] are."""
+    """0, 1, 2 ... with the length of `values` [n]."""
     return writer.node("Range", 0, writer.node("Squeeze", writer.node("Shape", values), [0]), 1)
 
 

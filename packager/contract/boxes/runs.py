@@ -1,4 +1,4 @@
-"""The rows of a map as runs: places side by side that are likely enough."""
+"""Runs of a map: adjacent places of a row above the threshold."""
 
 from dataclasses import dataclass
 
@@ -13,15 +13,15 @@ class Runs:
     row: str
     """int64 [r]"""
     left: str
-    """int64 [r]: the first place"""
+    """int64 [r]: first place"""
     right: str
-    """int64 [r]: behind the last place"""
+    """int64 [r]: position after the last place"""
     sum: str
-    """float [r]: of the likelihoods"""
+    """float [r]: sum of the probabilities"""
     above: str
-    """int64 [e]: a run that touches one of the next row ..."""
+    """int64 [e]: a run that touches one of the next row"""
     below: str
-    """int64 [e]: ... which is this"""
+    """int64 [e]: the touched run"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,23 +34,23 @@ class Places:
     """int64 [1]"""
 
     def where(self, writer: Writer, truths: str) -> str:
-        """int64 [n]: the numbers of those that are true in `truths`, of all rows or all but the last."""
-        # ONNX Runtime takes a quarter of the time for it that it takes for NonZero.
+        """int64 [n]: the numbers of the true places in `truths`, which has all rows or all but the last."""
+        # ONNX Runtime computes this in a quarter of the time of NonZero.
         return writer.node("Compress", self.numbers, writer.node("Reshape", truths, [-1]), axis=0)
 
     def columns(self, writer: Writer, ringed: str, start: int) -> str:
-        """As many columns of `ringed` as the map has, from `start`, which is from 0 to 2."""
+        """The map's columns of `ringed`, from column `start`, 0 to 2."""
         return writer.node("Slice", ringed, [start], writer.node("Add", self.width, [start]), [1])
 
 
 def runs_of(writer: Writer, likelihoods: str, threshold: float) -> Runs:
-    """Those of `likelihoods` [h, w] above `threshold`."""
+    """The runs of `likelihoods` [h, w] above `threshold`."""
     is_likely = writer.node("Greater", likelihoods, float(threshold))
     places = Places(
         numbers=writer.node("Range", 0, writer.node("Size", likelihoods), 1),
         width=writer.node("Shape", likelihoods, start=1, end=2),
     )
-    ringed = writer.node("Pad", is_likely, [0, 1, 0, 1])  # with a column of nothing on either side
+    ringed = writer.node("Pad", is_likely, [0, 1, 0, 1])  # with an empty column on either side
     left, right = (places.columns(writer, ringed, shift) for shift in (0, 2))
     is_start = writer.node("And", is_likely, writer.node("Not", left))
     is_end = writer.node("And", is_likely, writer.node("Not", right))
@@ -67,7 +67,7 @@ def runs_of(writer: Writer, likelihoods: str, threshold: float) -> Runs:
 
 
 def _sums(writer: Writer, likelihoods: str, is_likely: str, first: str, last: str) -> str:
-    """Sums from the start of a row stay small enough for floats."""
+    """Sums are computed per row, because they must be small enough for floats."""
     likely = writer.node("Where", is_likely, likelihoods, 0.0)
     so_far = writer.node("Reshape", writer.node("CumSum", likely, 1), [-1])
     behind = writer.node("Sub", *(writer.node("Gather", so_far, place) for place in (last, first)))
@@ -77,7 +77,7 @@ def _sums(writer: Writer, likelihoods: str, is_likely: str, first: str, last: st
 def _touches(writer: Writer, ringed: str, is_start: str, places: Places) -> tuple[str, str]:
     """Pairs of runs in neighbouring rows: straight below, to the left and to the right."""
     starts = writer.cast(writer.node("Reshape", is_start, [-1]), ElementType.INT32)
-    run_count = writer.node("CumSum", starts, 0)  # up to each place, with the run that it is in
+    run_count = writer.node("CumSum", starts, 0)  # for each place, the number of runs that started up to it
     upper, lower = writer.node("Slice", ringed, [0], [-1], [0]), writer.node("Slice", ringed, [1], [2**31], [0])
     likely = places.columns(writer, upper, 1)
     ends: tuple[list[str], list[str]] = ([], [])
@@ -93,6 +93,6 @@ def _touches(writer: Writer, ringed: str, is_start: str, places: Places) -> tupl
 
 
 def _first_places(writer: Writer, truths: str, places: Places) -> str:
-    """Of those side by side in `truths` the first: the others say the same of the same two runs."""
+    """The first of adjacent places in `truths`: the others connect the same two runs."""
     before = writer.node("Slice", writer.node("Pad", truths, [0, 1, 0, 0]), [0], [-1], [1])
     return places.where(writer, writer.node("And", truths, writer.node("Not", before)))

@@ -1,4 +1,4 @@
-"""Pictures of any size, as apps have them, made into what a model was trained on."""
+"""The kind `image`: pictures of any size, converted to the model's input."""
 
 from packager.contract.image.kind import PictureInput
 

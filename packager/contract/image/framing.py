@@ -1,4 +1,4 @@
-"""What part of a model's input is a picture: its height, width and channels."""
+"""Height, width and channels of a picture in a model's input."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,7 +15,7 @@ ELEMENTS = (ElementType.FLOAT, ElementType.FLOAT16, ElementType.UINT8)
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """What a model sees of a picture."""
+    """The picture in a model's input."""
 
     height: int
     width: int
@@ -32,7 +32,7 @@ class Frame:
 
 
 def framed(spec: TensorSpec, *, size: tuple[int, int] | None, layout: Layout, colour: Colour) -> Frame:
-    """What `spec` sees of a picture; ConfigError when that is none, or cannot be known."""
+    """The picture in `spec`. Raises ConfigError if it has none, or if the shape is ambiguous."""
     dimensions = spec.shape[1:] if len(spec.shape) == 4 else spec.shape
     if (
         spec.element not in ELEMENTS
@@ -40,8 +40,8 @@ def framed(spec: TensorSpec, *, size: tuple[int, int] | None, layout: Layout, co
         or (len(spec.shape) == 4 and not _is_open(1, spec.shape[0]))
     ):
         raise ConfigError(
-            f"{_described(spec)} takes no picture: that is float, float16 or uint8 of 3 dimensions, or a batch of 1",
-            hint='kind = "tensor" passes it as it is',
+            f"{_described(spec)} cannot be a picture: use float, float16 or uint8 with 3 dimensions or a batch of 1",
+            hint='use kind = "tensor" to pass it as it is',
         )
     is_channels_last = _is_channels_last(spec, dimensions, layout)
     height, width = _size(spec, dimensions[:2] if is_channels_last else dimensions[1:], size)
@@ -55,7 +55,7 @@ def framed(spec: TensorSpec, *, size: tuple[int, int] | None, layout: Layout, co
 
 
 def _is_open(size: int, declared: Dimension) -> bool:
-    """Whether a dimension can be `size`."""
+    """Whether a dimension is `size`, or may be."""
     return declared == size or not isinstance(declared, int)
 
 
@@ -70,7 +70,7 @@ def _is_channels_last(spec: TensorSpec, dimensions: tuple[Dimension, ...], layou
     first, last = (dimensions[axis] in CHANNELS.values() for axis in (0, 2))
     if first == last:
         what = "both the first and the last dimension" if first else "no dimension"
-        raise ConfigError(f"{_described(spec)}: {what} can be channels", hint='say layout = "nchw" or "nhwc"')
+        raise ConfigError(f"{_described(spec)}: {what} can be channels", hint='set layout = "nchw" or "nhwc"')
     return last
 
 
@@ -80,8 +80,8 @@ def _channels(spec: TensorSpec, declared: Dimension, colour: Colour) -> int:
     if channels not in CHANNELS.values() or asked not in (None, channels):
         what = "pictures" if asked is None else f"'{colour}'"
         raise ConfigError(
-            f"{_described(spec)} has {channels} channels, which is not for {what}",
-            hint="colour is grey for 1 channel, rgb or bgr for 3; layout says which dimension they are",
+            f"{_described(spec)} has {channels} channels, which does not fit {what}",
+            hint="set colour to grey for 1 channel, to rgb or bgr for 3; layout names their dimension",
         )
     return channels
 
@@ -90,9 +90,9 @@ def _size(spec: TensorSpec, declared: tuple[Dimension, ...], size: tuple[int, in
     """Height and width."""
     height, width = size or declared
     if not isinstance(height, int) or not isinstance(width, int) or min(height, width) < 1:
-        raise ConfigError(f"{_described(spec)} leaves the size of pictures open", hint="say size = [height, width]")
+        raise ConfigError(f"{_described(spec)} leaves the size of pictures open", hint="set size = [height, width]")
     if not _is_open(height, declared[0]) or not _is_open(width, declared[1]):
         raise ConfigError(
-            f"{_described(spec)} takes no pictures of [{height}, {width}]", hint="leave 'size' out, or take the model's"
+            f"{_described(spec)} takes no pictures of [{height}, {width}]", hint="omit 'size', or use the model's"
         )
     return height, width

@@ -1,4 +1,4 @@
-"""The table of a picture, and the nodes it stands for."""
+"""The kind `image`: its table, and the nodes that preprocess a picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,82 +19,84 @@ if TYPE_CHECKING:
     import numpy
 
 LUMA = (19595, 38470, 7471)
-"""What red, green and blue count in brightness, of 65536: ITU-R BT.601, as Pillow's mode L has it."""
+"""weights of red, green and blue in brightness, of 65536: ITU-R BT.601, as in Pillow's mode L"""
 SHAPES = ((60, 80, 4), (37, 53, 3))
-"""Of the pictures that models are compared on."""
+"""shapes of the pictures that models are compared on"""
 SAME = (0.0,), (1.0,)
-"""The mean and the scale that change nothing."""
+"""mean and scale without effect"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PictureInput:
-    """A picture of any size, in any order of channels, turned as EXIF says, becomes what the model takes.
+    """A picture of any size, channel order and EXIF orientation, converted to the model's input.
 
-    In this order: it is resized, turned upright, cut or filled, made grey, and last `(pixel * scale - mean) / std`.
-    Alpha is never read: pixels that carry it are premultiplied on phones, which is the picture over black.
+    The steps are, in this order: resize, rotate upright, crop or pad, convert to grey, `(pixel * scale - mean) / std`.
+    Alpha is never read: pixels with alpha are premultiplied on phones, which is the picture over black.
 
-    Pixel i of n reaches from i to i + 1, its centre is at i + 0.5. `bilinear` weighs with a triangle that reaches 1
-    pixel to both sides, `bicubic` with Catmull and Rom's cubic (a = -0.5) that reaches 2; where a picture gets smaller,
-    both are made as much wider. Weights of pixels outside the picture are left out, those inside are divided by their
-    sum. Rows, as they lie in memory, are resized first, then columns; both round to whole numbers 0 to 255, halves up.
-    This is what Pillow does (`src/libImaging/Resample.c`), and torchvision with its pictures. ONNX Runtime has float
-    weights where Pillow has double (`core/providers/cpu/tensor/upsample_antialias.h`): few values differ, by 1, hardly
-    ever by 2. As many as a third differ by 1 where Pillow resizes columns first: of pictures that lie on their side in
-    memory, and with Pillow 13 of tall ones. Bicubic values of hard edges differ by more then, as each pass cuts off
-    what leaves 0 to 255: in photos that get smaller by up to 5, in noise by 28.
-    Without `antialias` each pixel is made of the four around its centre and rounded once. OpenCV's INTER_LINEAR rounds
-    its weights, too: values differ by at most 1. `nearest` takes the pixel in which the centre lies: Pillow's NEAREST.
-    A picture without pixels is an error of ONNX Runtime's.
+    Pixel i of n covers i to i + 1, with its centre at i + 0.5. `bilinear` weights with a triangle that extends 1 pixel
+    to both sides, `bicubic` with Catmull and Rom's cubic (a = -0.5), which extends 2; both are widened by the factor by
+    which a picture shrinks. Weights of pixels outside the picture are dropped, the others are divided by their sum.
+    Rows, in memory order, are resized first, then columns; both round to integers from 0 to 255, halves up. Pillow
+    (`src/libImaging/Resample.c`), and torchvision on pictures, do the same. ONNX Runtime has float weights where Pillow
+    has double (`core/providers/cpu/tensor/upsample_antialias.h`): few values differ, by 1, rarely by 2. Up to a third
+    differ by 1 if Pillow resizes columns first: for pictures that are stored rotated, and with Pillow 13 for tall ones.
+    Bicubic values of hard edges then differ by more, because each pass clips to 0 to 255: by up to 5 in photos that
+    shrink, by 28 in noise.
+
+    Without `antialias`, each pixel is computed from the four around its centre and rounded once. OpenCV's INTER_LINEAR
+    also rounds its weights: values differ by at most 1. `nearest` takes the pixel that contains the centre, like
+    Pillow's NEAREST. For a picture without pixels, ONNX Runtime reports an error.
     """
 
     KIND: ClassVar[str] = "image"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["image"] = "image"
-    """what the input is"""
+    """kind of the input"""
     size: tuple[int, int] | None = None
-    """height and width where the model leaves them open"""
+    """height and width, if the model leaves them open"""
     resize: Resize = "stretch"
-    """how a picture of other proportions comes into the size: `stretch` ignores them; `crop` cuts off what is too much
-    on two sides; `letterbox` shows all of it and fills what is left free"""
+    """how a picture of other proportions fits the size: `stretch` ignores the proportions; `crop` cuts off two sides;
+    `letterbox` shows all of it and fills the rest"""
     resize_to: int | None = None
-    """with `crop`: how long the shorter side is made before the middle is cut out of the picture, as torchvision's
-    Resize and CenterCrop do. The picture just covers the size when absent"""
+    """with `crop`: length of the shorter side before the centre is cut out, as in torchvision's Resize and CenterCrop.
+    Default: the picture just covers the size"""
     fill: tuple[int, ...] = (0,)
-    """with `letterbox`: what is left free is filled with, 0 to 255; one for all channels or one each, in the order in
-    which the model takes them"""
+    """with `letterbox`: fill colour, 0 to 255; one number for all channels or one each, in the model's order"""
     align: Align = "center"
-    """with `letterbox`: whether the picture lies in the middle or begins at the top left"""
+    """with `letterbox`: whether the picture is centred or starts at the top left"""
     filter: Filter = "bilinear"
-    """how pixels between pixels are computed"""
+    """interpolation of pixels"""
     antialias: bool = True
-    """whether all pixels count when a picture gets smaller, as with Pillow and torchvision. Without, only the four
-    around each centre do, as with OpenCV's INTER_LINEAR"""
+    """whether all pixels contribute when a picture gets smaller, as with Pillow and torchvision; otherwise only the
+    four around each centre, as with OpenCV's INTER_LINEAR"""
     scale: float = 1 / 255
-    """what a pixel, 0 to 255, is multiplied with first"""
+    """factor of pixels, 0 to 255, applied first"""
     mean: tuple[float, ...] = (0.0,)
-    """one for all channels or one each, in the order in which the model takes them"""
+    """one number for all channels or one each, in the model's order"""
     std: tuple[float, ...] = (1.0,)
     """as `mean`"""
     colour: Colour = "auto"
-    """`auto` is grey for one channel, else red first"""
+    """order of the channels; `auto` is grey for one channel, else red first"""
     layout: Layout = "auto"
-    """`auto` finds the channels: the dimension that is 1 or 3"""
+    """`auto` takes the dimension that is 1 or 3 as channels"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`."""
         if self.size is not None and min(self.size) < 1:
-            raise ValueError(f"size {list(self.size)} is no height and width|size = [224, 224]")
+            raise ValueError(f"size {list(self.size)} is not a height and width|for example: size = [224, 224]")
         if self.resize_to is not None and self.resize != "crop":
-            raise ValueError("'resize-to' says nothing without resize = \"crop\"|take it out, or crop")
+            raise ValueError('\'resize-to\' has no effect without resize = "crop"|remove it, or set resize = "crop"')
         if self.resize != "letterbox" and (self.fill != (0,) or self.align != "center"):
-            raise ValueError("'fill' and 'align' say nothing without resize = \"letterbox\"|take them out")
+            raise ValueError("'fill' and 'align' have no effect without resize = \"letterbox\"|remove them")
         if not all(0 <= each <= 255 for each in self.fill):
-            raise ValueError(f"fill {list(self.fill)} is no colour|numbers from 0 to 255")
+            raise ValueError(f"fill {list(self.fill)} is not a colour|use numbers from 0 to 255")
         if not self.antialias and self.filter != "bilinear":
-            raise ValueError(f'antialias = false is not for {self.filter}|take it out, or filter = "bilinear"')
+            raise ValueError(
+                f'antialias = false is not supported with {self.filter}|remove it, or set filter = "bilinear"'
+            )
         if 0 in self.std:
-            raise ValueError("std 0 divides by zero|leave it out, or 1.0")
+            raise ValueError("std 0 would divide by zero|omit it, or use 1.0")
 
     def within(self, folder: Path) -> Self:
         return self
@@ -137,24 +139,25 @@ class PictureInput:
         )
 
     def _frame(self, spec: TensorSpec) -> Frame:
-        """What `spec` sees of a picture; ConfigError where it sees none, or the keys are for another."""
+        """The picture in `spec`. Raises ConfigError if it has none, or if the keys do not fit it."""
         frame = framed(spec, size=self.size, layout=self.layout, colour=self.colour)
         for key, numbers in (("mean", self.mean), ("std", self.std), ("fill", self.fill)):
             if len(numbers) not in (1, frame.channels):
                 raise ConfigError(
-                    f"{key} {list(numbers)} is not for {frame.channels} channels", hint="one, or one for each"
+                    f"{key} {list(numbers)} does not fit {frame.channels} channels",
+                    hint="use one number, or one per channel",
                 )
         if self.resize_to is not None and self.resize_to < max(frame.height, frame.width):
             raise ConfigError(
-                f"resize-to {self.resize_to} leaves less than the {frame.height} x {frame.width} to cut out",
-                hint="make it as long as the longer side at least",
+                f"resize-to {self.resize_to} is too small to cut out {frame.height} x {frame.width}",
+                hint="use at least the longer side",
             )
         if spec.element is ElementType.UINT8 and (self.mean, self.std, self.scale) != (*SAME, 1 / 255):
-            raise ConfigError("takes pixels as they are", hint="take out 'scale', 'mean' and 'std'")
+            raise ConfigError("is uint8 and takes unscaled pixels", hint="remove 'scale', 'mean' and 'std'")
         return frame
 
     def _picked(self, writer: Writer, pixels: str, channels: str) -> str:
-        """uint8 [pixels, 3], the colours in the model's order; with `letterbox`, the filling behind them."""
+        """uint8 [pixels, 3]: the colours in the model's order; with `letterbox`, followed by the fill colour."""
         import numpy
 
         colours = writer.node("Gather", pixels, channels, axis=1)
@@ -166,7 +169,7 @@ class PictureInput:
         return writer.node("Concat", colours, writer.constant(numpy.ascontiguousarray(filling)), axis=0)
 
     def _arranged(self, writer: Writer, upright: str, frame: Frame) -> str:
-        """uint8 of the core's shape, from [height, width, 3]."""
+        """uint8 in the core's shape, from [height, width, 3]."""
         arranged = _grey(writer, upright) if frame.channels == 1 else upright
         if not frame.is_channels_last:
             arranged = writer.node("Transpose", arranged, perm=[2, 0, 1])
@@ -211,7 +214,7 @@ def _placement(writer: Writer, made: Fit, frame: Frame, size: tuple[str, str], n
 
 
 def _grey(writer: Writer, colours: str) -> str:
-    """uint8 [height, width, 1] of [height, width, 3]: brightness, rounded, halves up."""
+    """uint8 [height, width, 1] from [height, width, 3]: brightness, rounded, halves up."""
     weighted = writer.node("Mul", writer.cast(colours, ElementType.DOUBLE), writer.doubles(*LUMA))
     brightness = writer.node("Add", writer.node("ReduceSum", weighted, [2], keepdims=1), writer.double(1 << 15))
     shares = writer.node("Floor", writer.node("Mul", brightness, writer.double(2**-16)))
@@ -219,7 +222,7 @@ def _grey(writer: Writer, colours: str) -> str:
 
 
 def _per_channel(numbers: "numpy.ndarray", frame: Frame) -> "numpy.ndarray":
-    """float, as many dimensions as the core's input has, so that every provider takes the operator."""
+    """float with the rank of the core's input, so that every provider takes the operator."""
     import numpy
 
     sizes = [1] * len(frame.shape)

@@ -1,4 +1,4 @@
-"""Where a picture lies in what a model sees: its size, what is cut off or left free, and how it was turned."""
+"""Position of a picture in the model's input: size, cropping, padding and orientation."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,24 +22,24 @@ TURNS = (
     (True, False, True),
     UPRIGHT,
 )
-"""EXIF's orientation -> what makes the upright picture of the stored one: whether width and height change places, then
-whether columns, then whether rows are counted from the other end. Numbers that EXIF does not know count as upright."""
+"""EXIF orientation -> conversion of the stored picture to the upright one: whether width and height are swapped, then
+whether columns, then rows are reversed. Unknown orientations count as upright."""
 
 
 OUTSIDE = 2.0**52
-"""A place behind every pixel: sums of it are exact."""
+"""position after every pixel; sums of it are exact"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """The picture as it lies in memory. All are values of the graph with one element, of a length that is not known."""
+    """The picture in memory. All are values of the graph with one element, of a hidden length."""
 
     height: str
-    """double, as the width and the number of channels"""
+    """double, like the width and the number of channels"""
     width: str
     channels: str
     is_swapped: str
-    """bool, as those below: see TURNS"""
+    """bool, like those below: see TURNS"""
     is_mirrored: str
     is_flipped: str
     nothing: str
@@ -48,33 +48,33 @@ class Stored:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """How large the upright picture is made, and where it begins in what the core sees: whole numbers, double, one
-    element each."""
+    """Size of the upright picture after resizing, and its start in the core's picture: integers as double, one element
+    each."""
 
     width: str
     height: str
     left: str
-    """below 0 where columns are cut off"""
+    """negative if columns are cut off"""
     top: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """What decides how a picture comes into a core."""
+    """Settings that determine how a picture fits the core."""
 
     resize: Resize
     resize_to: int | None
     align: Align
     height: int
-    """of what the core sees"""
+    """of the core's picture"""
     width: int
 
 
 def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
-    """What is asked of `pixels`, in values whose length nobody knows before the model runs.
+    """Properties of `pixels`, as values of a hidden length.
 
-    QNN and CoreML take whatever has a static shape, sizes among it, and compute it in 16 bits if they like. No provider
-    of a phone takes a node with an operand of open length; and all that is computed of these values has one.
+    QNN and CoreML take nodes with static shapes, including sizes, and may compute them in 16 bits. No provider of a
+    phone takes a node with an operand of open length, so every value computed from these is safe.
     """
     nothing = writer.node("Squeeze", writer.node("NonZero", writer.node("Shape", pixels, start=2)), [0])
     sides = (writer.node("Shape", pixels, start=axis, end=axis + 1) for axis in range(3))
@@ -93,12 +93,12 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
 
 
 def _double(writer: Writer, value: str, nothing: str) -> str:
-    """`value`, int64 with one element, as double; `nothing` is 0, in one element of an open length."""
+    """`value`, int64 with one element, as double; `nothing` is 0, in one element of a hidden length."""
     return writer.cast(writer.node("Add", value, nothing), ElementType.DOUBLE)
 
 
 def _is_one_of(writer: Writer, number: str, turns: tuple[bool, ...]) -> str:
-    """bool: whether `turns` is True at `number`, which may be none of its places."""
+    """bool: whether `turns` is True at `number`, which may be out of range."""
     import numpy
 
     wanted = numpy.array([index for index, turn in enumerate(turns) if turn], numpy.float64)
@@ -107,7 +107,7 @@ def _is_one_of(writer: Writer, number: str, turns: tuple[bool, ...]) -> str:
 
 
 def swapped(writer: Writer, picture: Stored, one: str, other: str) -> tuple[str, str]:
-    """Both, or both the other way round: between sizes of the stored picture and those of the upright one."""
+    """Both values, swapped if the picture is: converts between sizes of the stored picture and of the upright one."""
     return (
         writer.node("Where", picture.is_swapped, other, one),
         writer.node("Where", picture.is_swapped, one, other),
@@ -115,7 +115,7 @@ def swapped(writer: Writer, picture: Stored, one: str, other: str) -> tuple[str,
 
 
 def fit(writer: Writer, fitting: Fitting, width: str, height: str) -> Fit:
-    """How a picture that is `width` x `height` when it is upright comes into the core."""
+    """Fits a picture of upright size `width` x `height` into the core."""
     made_width, made_height = _size(writer, fitting, width, height)
     return Fit(
         width=made_width,
@@ -128,7 +128,7 @@ def fit(writer: Writer, fitting: Fitting, width: str, height: str) -> Fit:
 def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[str, str]:
     if fitting.resize == "stretch":
         return writer.doubles(fitting.width), writer.doubles(fitting.height)
-    # An empty picture gets an error from its resizing, and must get that far.
+    # An empty picture must get as far as the resizing, which reports the error.
     wide, high = (_at_least(writer, 1, size) for size in (width, height))
     if fitting.resize == "letterbox":
         return (
@@ -145,12 +145,12 @@ def _size(writer: Writer, fitting: Fitting, width: str, height: str) -> tuple[st
 
 
 def _ratio(writer: Writer, one: str, to: int, other: str) -> str:
-    """`one * to / other`, what is behind the point cut off."""
+    """`one * to / other`, truncated."""
     return writer.node("Floor", writer.node("Div", writer.node("Mul", one, writer.double(to)), other))
 
 
 def _rounded_ratio(writer: Writer, one: str, to: int, other: str) -> str:
-    """`one * to / other` rounded, halves to even numbers; at least 1."""
+    """`one * to / other` rounded, halves to even; at least 1."""
     ratio = writer.node("Div", writer.node("Mul", one, writer.double(to)), other)
     return _at_least(writer, 1, writer.node("Round", ratio))
 
@@ -164,18 +164,18 @@ def _at_most(writer: Writer, most: int, value: str) -> str:
 
 
 def _start(writer: Writer, fitting: Fitting, made: str, size: int) -> str:
-    """Where `made` pixels begin in `size` pixels of the core."""
+    """Start of `made` pixels within `size` pixels of the core."""
     if fitting.resize == "stretch" or (fitting.resize == "letterbox" and fitting.align == "start"):
         return writer.doubles(0)
     half = writer.node("Mul", writer.node("Sub", writer.double(size), made), writer.double(0.5))
-    # Of what is cut off: halves to even numbers, Python's round(), which torchvision's center_crop uses.
+    # Cropping rounds halves to even, like Python's round(), which torchvision's center_crop uses.
     return writer.node("Floor" if fitting.resize == "letterbox" else "Round", half)
 
 
 def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> str:
-    """int64 [core height, core width]: which pixel of the stored and resized picture lies there, counted row by row.
+    """int64 [core height, core width]: index of the stored and resized pixel at each position, counted row by row.
 
-    Where the core sees nothing of the picture, the number is that of a pixel behind the last one.
+    Positions outside the picture have the index after the last pixel.
     """
     _, stored_width = swapped(writer, picture, made.height, made.width)
     one = writer.doubles(1)
@@ -194,7 +194,7 @@ def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> s
 
 
 def _counted(writer: Writer, picture: Stored, size: int, start: str) -> str:
-    """double, as many as `size`: rows or columns of the resized upright picture."""
+    """double, `size` numbers: rows or columns of the resized upright picture."""
     least = writer.node("Min", picture.height, writer.double(0))
     end = writer.node("ReduceMax", writer.node("Add", least, writer.double(size)), [0], keepdims=0)
     return writer.node("Sub", writer.node("Range", writer.double(0), end, writer.double(1)), start)
@@ -206,7 +206,7 @@ def _steps(writer: Writer, places: str, made: str, is_reversed: str, step: str) 
 
 
 def _inside(writer: Writer, places: str, made: str, found: str) -> str:
-    """`found` where `places` are from 0 to `made`; else OUTSIDE."""
+    """`found` where `places` are from 0 to `made`, else OUTSIDE."""
     outside = writer.double(OUTSIDE)
     before_end = writer.node("Where", writer.node("Less", places, made), found, outside)
     return writer.node("Where", writer.node("Less", places, writer.double(0)), outside, before_end)

@@ -1,4 +1,4 @@
-"""Makes pictures larger or smaller, in standard operators."""
+"""Resizes pictures with standard operators."""
 
 from typing import Literal
 
@@ -10,13 +10,13 @@ Filter = Literal["bilinear", "bicubic", "nearest"]
 
 MODES = {"bilinear": "linear", "bicubic": "cubic"}
 CUBIC_COEFFICIENT = -0.5
-"""Catmull and Rom's, which Pillow takes; torch and OpenCV take -0.75."""
+"""Catmull and Rom's coefficient, used by Pillow; torch and OpenCV use -0.75"""
 
 
 def resized(
     writer: Writer, pixels: str, picture: Stored, *, height: str, width: str, filter_: Filter, antialias: bool
 ) -> str:
-    """uint8 [height * width, channels]: the pixels of the stored picture made `height` x `width`, row by row."""
+    """uint8 [height * width, channels]: the stored picture resized to `height` x `width`, row by row."""
     if filter_ == "nearest":
         return _nearest(writer, pixels, picture, height, width)
     if not antialias:
@@ -39,7 +39,7 @@ def resized(
 
 
 def _nearest(writer: Writer, pixels: str, picture: Stored, height: str, width: str) -> str:
-    """Each pixel is the one in which its centre lies."""
+    """Each pixel is the one that contains its centre."""
     rows, _ = _divided(writer, *_centres(writer, picture.height, height))
     columns, _ = _divided(writer, *_centres(writer, picture.width, width))
     taken = writer.node("Gather", pixels, writer.cast(rows, ElementType.INT64), axis=0)
@@ -48,7 +48,7 @@ def _nearest(writer: Writer, pixels: str, picture: Stored, height: str, width: s
 
 
 def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, width: str) -> str:
-    """Each pixel is made of the four whose centres lie around its own, rounded once, halves up."""
+    """Each pixel is computed from the four whose centres surround its own, rounded once, halves up."""
     upper, lower, row_share = _neighbours(writer, picture.height, height)
     left, right, column_share = _neighbours(writer, picture.width, width)
     both_rows = writer.node("Concat", *_upended(writer, upper, lower), axis=1)
@@ -58,7 +58,7 @@ def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, wid
     numbers = writer.cast(writer.node("Reshape", taken, [0, 2, -1]), ElementType.DOUBLE)
     upper_share = writer.node("Sub", writer.double(1), row_share)
     weights = writer.node("Concat", *_upended(writer, upper_share, row_share), axis=1)
-    made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a product is the fastest sum
+    made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a matrix product is the fastest sum
     sides = writer.node("Concat", writer.doubles(-1, 2), width, picture.channels, axis=0)
     halves = writer.node("Reshape", made, writer.cast(sides, ElementType.INT64))
     first, second = writer.nodes("Split", 2, halves, axis=1, num_outputs=2)
@@ -69,7 +69,7 @@ def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, wid
 
 
 def _centres(writer: Writer, size: str, made: str) -> tuple[str, str]:
-    """Where the centres of `made` pixels lie among `size` pixels: numerators [made], and the denominator; whole numbers
+    """Positions of the centres of `made` pixels among `size` pixels: numerators [made], and the denominator; integers
     as double."""
     end = writer.node("ReduceMax", made, [0], keepdims=0)
     numbers = writer.node("Range", writer.double(0), end, writer.double(1))
@@ -78,14 +78,14 @@ def _centres(writer: Writer, size: str, made: str) -> tuple[str, str]:
 
 
 def _divided(writer: Writer, numerators: str, denominator: str) -> tuple[str, str]:
-    """Whole parts, and what is left over."""
+    """Quotients and remainders."""
     whole = writer.node("Floor", writer.node("Div", numerators, denominator))
     return whole, writer.node("Sub", numerators, writer.node("Mul", whole, denominator))
 
 
 def _neighbours(writer: Writer, size: str, made: str) -> tuple[str, str, str]:
-    """double [made], thrice: the pixels whose centres lie before and behind each centre; how much of the latter.
-    Outside the first and the last centre it is theirs."""
+    """double [made], three times: the pixels whose centres lie before and after each centre, and the weight of the
+    latter. Beyond the outer centres, both are the outer pixel."""
     centres, denominator = _centres(writer, size, made)
     from_first = writer.node("Max", writer.node("Sub", centres, made), writer.double(0))
     before, left_over = _divided(writer, from_first, denominator)

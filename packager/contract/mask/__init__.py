@@ -1,4 +1,4 @@
-"""Outputs that say of each place of a picture what is there."""
+"""The kind `mask`: a class for each place of a picture."""
 
 from packager.contract.mask.kind import Mask
 

@@ -1,4 +1,4 @@
-"""The kind `mask`: what a model sees at each place of a picture."""
+"""The kind `mask`: a class for each place of a picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,40 +17,40 @@ from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 
 MOST_CLASSES = 256
-"""A place has one byte."""
+"""limit of the one byte per place"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mask:
     """One score for each class and place: `[1, n, h, w]`, `[1, h, w, n]`, or `[1, h, w]` of a model with one class.
 
-    Of several classes each place has the best (of equal ones the first) and its score. Of one class a place has its
-    score, and 1 where that is not below `threshold`.
+    With several classes, each place has its best class (of equal ones the first) and its score. With one class, each
+    place has its score, and class 1 if the score is not below `threshold`.
 
-    `size = "picture"`: as many places as the upright picture has pixels. Pixel x, whose centre is at x + 0.5, lies at
-    `(scale * (x + 0.5) + offset) * width of the mask / width of what the model sees` in the mask. There several
-    classes are read as they are (the place that it falls into), and one class is interpolated between the centres of
-    the four places around it, at borders between fewer. Pixels that the model has not seen, beside a crop, have class 0
-    and score 0.
+    With `size = "picture"`, the mask has the size of the upright picture. Pixel x, with its centre at x + 0.5, is at
+    `(scale * (x + 0.5) + offset) * width of the mask / width of the model's picture` in the mask. Several classes are
+    sampled at the place that contains this position; one class is interpolated between the centres of the four places
+    around it, of fewer at borders. Pixels that the model has not seen, outside a crop, have class 0 and score 0.
     """
 
     KIND: ClassVar[str] = "mask"
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     kind: Literal["mask"] = "mask"
-    """what the output is"""
+    """kind of the output"""
     size: Literal["picture", "model"] = "picture"
-    """how large the mask is: as the upright picture, or as the model makes it, borders of a letterbox among it"""
+    """size of the mask: that of the upright picture, or that of the model's output, including letterbox borders"""
     layout: Literal["auto", "nchw", "nhwc"] = "auto"
-    """where classes are; `auto` takes the smaller one of the second and the last dimension"""
+    """axis of the classes; `auto` takes the smaller one of the second and the last dimension"""
     activation: Activation = "none"
-    """what makes probabilities of the scores, where the model has not: `softmax` of several classes, `sigmoid`"""
+    """activation that turns scores into probabilities, if the model does not include it: `softmax` for several classes,
+    or `sigmoid`"""
     threshold: float = 0.5
-    """of one class: places with lower scores do not have it"""
+    """of one class: smallest score of places that have it"""
     labels: Path | None = None
-    """a text with the name of each class on a line of its own, in the model's order"""
+    """file with one class name per line, in the model's order"""
     image: str = ""
-    """the input with the picture that the mask is of, when there are several"""
+    """the input with the picture of the mask, if there are several"""
 
     def within(self, folder: Path) -> Self:
         return replace(self, labels=folder / self.labels) if self.labels else self
@@ -58,7 +58,7 @@ class Mask:
     def attach(self, writer: Writer, spec: TensorSpec, core: Core) -> AttachedOutput:
         placement = placement_of(core, self.image)
         if self.size == "picture" and placement is None:
-            raise ConfigError("the model takes no picture that the mask could be as large as", hint='size = "model"')
+            raise ConfigError("the model takes no picture to match the mask's size to", hint='set size = "model"')
         count, is_last = self._classes(spec)
         labels = labels_for(self.labels, count)
         classes, scores = self._mask(writer, spec, count, is_last, placement if self.size == "picture" else None)
@@ -72,11 +72,12 @@ class Mask:
         return AttachedOutput(typed=typed, taken=(spec.name,))
 
     def _classes(self, spec: TensorSpec) -> tuple[int, bool]:
-        """How many classes there are, and whether they are the last dimension. Raises ConfigError for other outputs."""
+        """The number of classes, and whether they are the last dimension. Raises ConfigError for other outputs."""
         shape = spec.shape if len(spec.shape) != 3 else (spec.shape[0], 1, *spec.shape[1:])
         if len(shape) != 4 or not (shape[0] == 1 or not isinstance(shape[0], int)):
             raise ConfigError(
-                f"the output is {in_words(spec)}: not [1, classes, height, width]", hint='kind = "tensor"'
+                f"the output is {in_words(spec)}: not [1, classes, height, width]",
+                hint='use kind = "tensor" to return it as it is',
             )
         first, last = shape[1], shape[3]
         is_last = self.layout == "nhwc" or (
@@ -85,11 +86,11 @@ class Mask:
         count = last if is_last else first
         if not isinstance(count, int) or not 1 <= count <= MOST_CLASSES:
             raise ConfigError(
-                f"the output is {in_words(spec)}: {count} is no number of classes from 1 to {MOST_CLASSES}",
+                f"the output is {in_words(spec)}: the number of classes, {count}, is not from 1 to {MOST_CLASSES}",
                 hint='set layout to "nchw" or "nhwc"',
             )
         if count == 1 and self.activation == "softmax":
-            raise ConfigError("softmax of one class is always 1", hint='use activation = "sigmoid"')
+            raise ConfigError("the softmax of a single class is always 1", hint='use activation = "sigmoid"')
         return count, is_last
 
     def _mask(
@@ -112,6 +113,6 @@ class Mask:
 
 
 def _plane(writer: Writer, numbers: str, spec: TensorSpec, is_last: bool) -> str:
-    """The one class of `spec` as [height, width]."""
+    """The only class of `spec` as [height, width]."""
     one = [3 if is_last else 1] if len(spec.shape) == 4 else []
     return writer.node("Squeeze", numbers, [0, *one])

@@ -1,4 +1,4 @@
-"""What a mask says of each pixel of the upright picture."""
+"""Samples a mask at each pixel of the upright picture."""
 
 from dataclasses import dataclass
 
@@ -12,17 +12,17 @@ class Along:
     """One direction, as values in the graph."""
 
     positions: str
-    """double [pixels]: where the centres of the picture's pixels lie in the mask"""
+    """double [pixels]: positions of the picture's pixel centres in the mask"""
     is_seen: str
-    """bool [pixels]: whether that is within it"""
+    """bool [pixels]: whether the position is within the mask"""
     count: str
     """int64, no dimensions: places of the mask"""
 
 
 def picked(writer: Writer, planes: list[str], placement: Placement) -> tuple[str, ...]:
-    """Each of `planes` [h, w] as large as the picture: what the place says that a pixel's centre falls into.
+    """Each of `planes` [h, w] in the picture's size: the place that contains the pixel's centre.
 
-    What the model has not seen is 0: another row and column of the mask, behind its last.
+    Pixels that the model has not seen are 0: an extra row and column after the mask's last.
     """
     down, across = _directions(writer, planes[0], placement)
     rows, columns = (_places(writer, along) for along in (down, across))
@@ -31,13 +31,14 @@ def picked(writer: Writer, planes: list[str], placement: Placement) -> tuple[str
 
 
 def interpolated(writer: Writer, plane: str, placement: Placement) -> str:
-    """`plane` [h, w] as large as the picture, linear between the centres of places; 0 where the model has not seen."""
+    """`plane` [h, w] in the picture's size, linearly interpolated between the centres of places; 0 for pixels that the
+    model has not seen."""
     down, across = _directions(writer, plane, placement)
     return _mixed(writer, _mixed(writer, plane, across, axis=1), down, axis=0)
 
 
 def _directions(writer: Writer, plane: str, placement: Placement) -> tuple[Along, Along]:
-    """Down and across."""
+    """Vertical and horizontal direction."""
     height, width = (
         writer.node("Squeeze", writer.node("Shape", plane, start=axis, end=axis + 1), [0]) for axis in (0, 1)
     )
@@ -47,7 +48,7 @@ def _directions(writer: Writer, plane: str, placement: Placement) -> tuple[Along
 
 
 def _along(writer: Writer, pixels: str, scale: str, offset: str, places: tuple[str, int]) -> Along:
-    """`places` are those of the mask, and pixels that the core sees."""
+    """One direction; `places` are those of the mask and of the core's picture."""
     count, core = places
     end = writer.node("ReduceMax", pixels, [0], keepdims=0)
     centres = writer.node("Add", writer.node("Range", writer.double(0), end, writer.double(1)), writer.double(0.5))
@@ -60,7 +61,7 @@ def _along(writer: Writer, pixels: str, scale: str, offset: str, places: tuple[s
 
 
 def _places(writer: Writer, along: Along) -> str:
-    """int64 [pixels]: positions in the mask, behind its end for what is not seen."""
+    """int64 [pixels]: positions in the mask, or after its end for unseen pixels."""
     places = writer.cast(writer.node("Floor", along.positions), ElementType.INT64)
     return writer.node("Where", along.is_seen, places, along.count)
 

@@ -1,8 +1,8 @@
-"""Builds glibc stand-ins for the Android system libraries, so that Android's own x86_64 binaries load on Linux.
+"""Builds glibc shims for the Android system libraries, so that Android's x86_64 binaries load on Linux.
 
-An Android library names its system functions as `malloc@LIBC` of `libc.so`. A stand-in is a library of that soname
-which exports exactly the names asked for, in that version. Most only jump to the glibc function of the same name;
-those that differ in layout or numbers are written out in `sources/*.c`. The Android binaries are not changed.
+An Android library refers to its system functions as `malloc@LIBC` of `libc.so`. A shim is a library of that soname
+which exports exactly the required names, in that version. Most of them jump to the glibc function of the same name;
+those that differ in layout or numbers are written in `sources/*.c`. The Android binaries are not changed.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ HAND_WRITTEN = re.compile(r"^BIONIC\((\w+)\);$", re.MULTILINE)
 
 
 def compiler() -> Path:
-    """The C compiler, unpacked into the cache on first use; fetched when it was not yet."""
+    """The C compiler, downloaded and extracted to the cache on first use."""
     wheel = downloads.fetch(COMPILER)
     folder = folder_for("zig", wheel.name)
 
@@ -36,16 +36,16 @@ def compiler() -> Path:
         with zipfile.ZipFile(wheel) as archive:
             for member in archive.namelist():
                 archive.extract(member, made)
-        (made / "ziglang" / "zig").chmod(0o755)  # a zip file's rights are lost on extraction
+        (made / "ziglang" / "zig").chmod(0o755)  # extracting a .zip loses permissions
 
     make_once(folder, unpack)
     return folder / "ziglang" / "zig"
 
 
-def stand_ins(binaries: Sequence[Path]) -> Path:
-    """A folder of stand-ins for all system libraries that `binaries` need, built once per content.
+def shims(binaries: Sequence[Path]) -> Path:
+    """A folder of shims for all system libraries that `binaries` need, built once per content.
 
-    Raises ToolError when a binary needs a library or name that neither `sources/` nor glibc has.
+    Raises ToolError if a binary needs a library or name that neither `sources/` nor glibc has.
     """
     folder = cache_folder() / "bionic" / content_key(binaries)
     make_once(folder, lambda made: build(binaries, made))
@@ -53,7 +53,7 @@ def stand_ins(binaries: Sequence[Path]) -> Path:
 
 
 def content_key(files: Sequence[Path] = ()) -> str:
-    """Hex digest of everything that stand-ins for `files` depend on."""
+    """Hex digest of all inputs of the shims for `files`."""
     digest = hashlib.sha256(downloads.pin(COMPILER).sha256.encode())
     for path in [Path(__file__), *sorted(SOURCES.glob("*.[ch]")), *files]:
         digest.update(f"{path.name} {sha256_of(path)}\n".encode())
@@ -61,7 +61,7 @@ def content_key(files: Sequence[Path] = ()) -> str:
 
 
 def build(binaries: Sequence[Path], folder: Path) -> None:
-    """Builds stand-ins for all system libraries that `binaries` need into `folder`."""
+    """Builds shims for all system libraries that `binaries` need into `folder`."""
     libraries = [elf.read(binary) for binary in binaries]
     imports = {name for library in libraries for name in library.imports}
     own = {binary.name for binary in binaries}
@@ -69,8 +69,8 @@ def build(binaries: Sequence[Path], folder: Path) -> None:
         source = SOURCES / f"{soname.removesuffix('.so')}.c"
         if not source.is_file():
             raise ToolError(
-                f"the Android binaries need {soname}, which has no stand-in",
-                hint=f"add packager/environments/bionic/sources/{source.name}",
+                f"the Android binaries need {soname}, which has no shim",
+                hint=f"add a shim as packager/environments/bionic/sources/{source.name}",
             )
         wanted = {name.name for name in imports if name.library == soname and name.is_function}
         build_one(source, folder / soname, wanted - set(HAND_WRITTEN.findall(source.read_text(encoding="utf-8"))))
@@ -78,7 +78,7 @@ def build(binaries: Sequence[Path], folder: Path) -> None:
 
 
 def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> None:
-    """Compiles `source` to the shared library `library`, with jumps to the glibc functions that are `forwarded`."""
+    """Compiles `source` to the shared library `library`, with jumps to the `forwarded` glibc functions."""
     with tempfile.TemporaryDirectory() as scratch:
         assembly = Path(scratch, "forward.S")
         assembly.write_text(_forwarders(sorted(forwarded)), encoding="utf-8")
@@ -96,7 +96,7 @@ def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> Non
                 f"-Wl,-soname,{library.name}",
                 f"-Wl,--version-script={versions}",
                 "-Wl,-z,defs",
-                # Without the compiler's own library: its memcpy and memset would take the place of glibc's.
+                # Without the compiler's own library: its memcpy and memset would replace glibc's.
                 "-nodefaultlibs",
                 "-o",
                 library,
@@ -105,13 +105,13 @@ def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> Non
                 "-lc",
                 "-lm",
             ],
-            what=f"building the stand-in for {library.name}",
-            hint="a name glibc does not have needs a function in packager/environments/bionic/sources/",
+            what=f"building the shim for {library.name}",
+            hint="a name that glibc lacks needs a function in packager/environments/bionic/sources/",
         )
 
 
 def _forwarders(symbols: Sequence[str]) -> str:
-    """Assembly with one jump per symbol: every register, and so every argument, reaches glibc as it was."""
+    """Assembly with one jump per symbol: all registers, and so all arguments, reach glibc unchanged."""
     lines = [".text"]
     for symbol in symbols:
         lines += [
@@ -124,17 +124,16 @@ def _forwarders(symbols: Sequence[str]) -> str:
 
 
 def _check_complete(imports: Iterable[elf.Symbol], folder: Path) -> None:
-    """The loader would report a missing name only when it is first called, by ending the process."""
+    """Raises ToolError for missing names; the loader would report them only at the first call, by ending the
+    process."""
     built = [elf.read(library) for library in folder.iterdir()]
     defined = {name for library in built for name in library.exports}
     missing = sorted({name.name for name in imports if not name.is_weak} - defined)
     if missing:
-        raise ToolError(
-            f"no stand-in for {', '.join(missing)}", hint="write them in packager/environments/bionic/sources/"
-        )
+        raise ToolError(f"no shim for {', '.join(missing)}", hint="add them to packager/environments/bionic/sources/")
     circular = sorted(name for library in built for name in library.looked_up)
     if circular:
         raise ToolError(
-            f"stand-ins that would call themselves: {', '.join(circular)}",
-            hint="the linker found these names elsewhere than in glibc",
+            f"shims that would call themselves: {', '.join(circular)}",
+            hint="add them to the sources: the linker did not find these names in glibc",
         )

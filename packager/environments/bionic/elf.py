@@ -1,4 +1,4 @@
-"""Reads what a 64-bit shared library takes from others and gives to them, as the System V ABI lays it out."""
+"""Reads imports and exports of a 64-bit shared library, as defined by the System V ABI."""
 
 import struct
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from packager.core.errors import ToolError
 
 STRTAB, RELA, DYNAMIC, DYNSYM, VERNEED, VERSYM = 3, 4, 6, 11, 0x6FFFFFFE, 0x6FFFFFFF
-"""Types of sections."""
+"""section types"""
 DT_NEEDED = 1
 STT_OBJECT, STB_WEAK, SHN_UNDEF = 1, 2, 0
 
@@ -19,7 +19,7 @@ class Symbol:
 
     name: str
     library: str
-    """soname of the library it is asked from, or empty when the name has no version"""
+    """soname of the library that must provide it; empty for a name without a version"""
     is_defined: bool
     is_function: bool
     is_weak: bool
@@ -28,21 +28,21 @@ class Symbol:
 @dataclass(frozen=True)
 class Library:
     needed: tuple[str, ...]
-    """sonames of the libraries that the loader is to load with it"""
+    """sonames of the libraries that it depends on"""
     imports: tuple[Symbol, ...]
     exports: tuple[str, ...]
     looked_up: tuple[str, ...]
-    """names that the loader is to look up for it although it defines them itself"""
+    """names that the loader looks up although the library defines them itself"""
 
 
 def read(path: Path) -> Library:
-    """Raises ToolError when `path` is no shared library of this kind."""
+    """Reads a library. Raises ToolError if `path` is not a 64-bit shared library."""
     content = path.read_bytes()
     if content[:6] != b"\x7fELF\x02\x01":
-        raise ToolError(f"{path}: not a 64-bit ELF file", hint="is it a shared library of the NDK?")
+        raise ToolError(f"{path}: not a 64-bit ELF file", hint="use a shared library built with the NDK")
     sections = _sections(content)
     if DYNSYM not in sections or DYNAMIC not in sections:
-        raise ToolError(f"{path}: nothing for a loader in it", hint="is it a shared library of the NDK?")
+        raise ToolError(f"{path}: not a dynamic library", hint="use a shared library built with the NDK")
     symbols = list(_symbols(content, sections))
     looked_up = {symbols[index].name for index in _relocated(content, sections) if symbols[index].is_defined}
     return Library(
@@ -58,11 +58,11 @@ class _Section:
     offset: int
     size: int
     strings: int
-    """offset of the strings that it names"""
+    """offset of its string table"""
 
 
 def _sections(content: bytes) -> Mapping[int, list[_Section]]:
-    """Type -> its sections."""
+    """Type -> sections."""
     (table,) = struct.unpack_from("<Q", content, 40)
     size, count = struct.unpack_from("<HH", content, 58)
     headers = [struct.unpack_from("<IIQQQQII", content, table + index * size) for index in range(count)]
@@ -90,7 +90,7 @@ def _symbols(content: bytes, sections: Mapping[int, list[_Section]]) -> Iterator
 
 
 def _version_owners(content: bytes, sections: Mapping[int, list[_Section]]) -> Mapping[int, str]:
-    """Version index -> soname of the library it is asked from."""
+    """Version index -> soname of the library that provides it."""
     owners: dict[int, str] = {}
     for section in sections.get(VERNEED, []):
         entry, step = section.offset, 1
@@ -114,7 +114,7 @@ def _needed(content: bytes, sections: Mapping[int, list[_Section]]) -> Iterator[
 
 
 def _relocated(content: bytes, sections: Mapping[int, list[_Section]]) -> set[int]:
-    """Indexes of the symbols that relocations name."""
+    """Indices of the symbols in relocations."""
     return {
         struct.unpack_from("<Q", content, offset + 8)[0] >> 32
         for section in sections.get(RELA, [])

@@ -1,4 +1,4 @@
-"""Lays out an Android library archive (.aar) and writes the two texts only it has."""
+"""Lays out an Android library archive (.aar) and writes the manifest and consumer rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from packager.targets.target import PackagedRuntime
 ASSETS = PurePosixPath("assets")
 AAR_METADATA = PurePosixPath("META-INF/com/android/build/gradle/aar-metadata.properties")
 ONNXRUNTIME = "ai.onnxruntime"
-"""The Java package of ONNX Runtime's classes, unless they were renamed."""
+"""Java package of ONNX Runtime's classes, unless they were renamed."""
 RUNTIME_JAR = PurePosixPath("libs/onnxruntime.jar")
-"""Where classes of a runtime that comes along lie: Gradle puts the jars that a library is built with there, too."""
+"""Place of a bundled runtime's classes: Gradle puts the jars of a library there as well."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class ManifestView:
     """AndroidManifest.xml of a library."""
 
     package: str
-    """the namespace; empty in a Gradle project, where build.gradle.kts says it and a manifest must not"""
+    """the namespace; empty in a Gradle project, where build.gradle.kts declares it and a manifest must not"""
     min_sdk: int
     """0 in a Gradle project, for the same reason"""
     has_telemetry: bool
@@ -33,19 +33,19 @@ class ConsumerRulesView:
     """consumer-rules.pro"""
 
     onnxruntime: str
-    """the Java package of its classes"""
+    """Java package of its classes"""
     rules: str
-    """those of a runtime that the library brings along"""
+    """rules of a bundled runtime"""
 
 
 def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True) -> str:
-    """AndroidManifest.xml; without package and min_sdk, the one of a Gradle project."""
+    """AndroidManifest.xml; for a Gradle project, without package and min_sdk."""
     view = ManifestView(package=package, min_sdk=min_sdk, has_telemetry=has_telemetry)
     return render("android/AndroidManifest.xml.j2", view)
 
 
 def consumer_rules(onnxruntime: str = ONNXRUNTIME, rules: str = "") -> str:
-    """What R8 must know in the app that uses the library; `rules` are those of a runtime that it brings along."""
+    """R8 rules for apps that use the library; `rules` are those of a bundled runtime."""
     return render("android/consumer-rules.pro.j2", ConsumerRulesView(onnxruntime=onnxruntime, rules=rules.strip()))
 
 
@@ -61,12 +61,11 @@ def write_aar(
     min_compile_sdk: int,
     runtime: PackagedRuntime | None = None,
 ) -> Path:
-    """Writes the archive to `path` and returns it, with the libraries and classes of `runtime` where one is given.
+    """Writes the archive to `path` and returns it, including the libraries and classes of `runtime`, if given.
 
-    `assets` are by path below assets/, `licenses` by file name. A license lands in META-INF/<namespace>/ of
-    the archive, which Android's build leaves alone. In classes.jar it would be merged into the app, where two
-    libraries with a META-INF/LICENSE clash.
-    `min_compile_sdk` is the oldest compileSdk an app may use with the library.
+    `assets` are keyed by path below assets/, `licenses` by file name. A licence goes to META-INF/<namespace>/ of the
+    archive, which Android's build ignores. In classes.jar it would be merged into the app, where two libraries with a
+    META-INF/LICENSE clash. `min_compile_sdk` is the oldest compileSdk of apps that use the library.
     """
     entries: dict[PurePosixPath, Content] = {
         PurePosixPath("AndroidManifest.xml"): manifest.encode(),
@@ -84,7 +83,7 @@ def write_aar(
 
 
 def write_runtime_aar(path: Path, runtime: PackagedRuntime, *, min_sdk: int) -> Path:
-    """Writes `runtime` as a library of its own, without telemetry's start-up component and permissions."""
+    """Writes `runtime` as a separate library, without the start-up component and permissions of telemetry."""
     assert runtime.classes is not None
     entries: dict[PurePosixPath, Content] = {
         PurePosixPath("AndroidManifest.xml"): manifest(
@@ -99,7 +98,7 @@ def write_runtime_aar(path: Path, runtime: PackagedRuntime, *, min_sdk: int) -> 
 
 
 def _aar_metadata(min_compile_sdk: int) -> str:
-    """What Android's Gradle plugin checks before it takes the archive (task checkAarMetadata)."""
+    """Metadata that Android's Gradle plugin checks before it uses the archive (task checkAarMetadata)."""
     return (
         "aarFormatVersion=1.0\n"
         "aarMetadataVersion=1.0\n"
@@ -110,5 +109,5 @@ def _aar_metadata(min_compile_sdk: int) -> str:
 
 
 def write_sources_jar(path: Path, texts: Mapping[PurePosixPath, str]) -> Path:
-    """Writes the jar of sources that an IDE shows, `texts` by path below the source root; returns `path`."""
+    """Writes the sources jar for IDEs, with `texts` by path below the source root; returns `path`."""
     return write_zip(path, {name: text.encode() for name, text in texts.items()})

@@ -1,4 +1,4 @@
-"""Lays out the files of a package's models: which asset each becomes, and who opens it."""
+"""Lays out the files of a package's models: the asset of each file, and the providers that open it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from packager.targets.android.view import Asset, FileView, OptionView, WeightsVi
 from packager.targets.ends import ends_sha256
 
 MAX_ASSET_BYTES = 2**31 - 1
-"""What a Java buffer maps."""
+"""limit of a memory-mapped Java buffer"""
 MAX_PACKAGE_BYTES = 2**32 - 1
-"""What a zip archive without 64-bit extensions holds; Android reads no others."""
+"""limit of a zip archive without 64-bit extensions, the only kind that Android reads"""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one model, as its Kotlin class and as the package see them."""
+    """Files of one model, for its Kotlin class and for the package."""
 
     views: tuple[FileView, ...]
     assets: tuple[Asset, ...]
 
 
 def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
-    """Model name -> its files. Raises ModelError when Android cannot carry them."""
+    """Model name -> its files. Raises ModelError if they exceed Android's limits."""
     names = _names(plans)
     laid_out = {plan.model.name: _files(plan, names, PurePosixPath("mobpack", package.name)) for plan in plans}
     _refuse_too_large([asset for files in laid_out.values() for asset in files.assets])
@@ -35,7 +35,7 @@ def lay_out(plans: Sequence[Plan], package: Package) -> dict[str, Files]:
 def _names(plans: Sequence[Plan]) -> Mapping[tuple[str, str], str]:
     """(model, sha256) -> the file's name in the package, without its suffix.
 
-    The file that the CPU opens bears the model's name. The others say what they are for.
+    The file for the CPU has the model's name; the names of the others state their purpose.
     """
     names = {(plan.model.name, plan.cpu.sha256): plan.model.name for plan in plans}
     for plan in plans:
@@ -60,7 +60,7 @@ def _free(name: str, *, taken: Iterable[str]) -> str:
 
 
 def _files(plan: Plan, names: Mapping[tuple[str, str], str], folder: PurePosixPath) -> Files:
-    """Choices of the same file for the same chips with the same settings are one view, with several providers."""
+    """Merges choices with the same file, chips and settings into one view with several providers."""
     users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
         users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice)), []).append(choice)
@@ -96,7 +96,7 @@ def _settings(choice: Choice) -> tuple[OptionView, ...]:
 
 
 def _weights(file: Path, folder: PurePosixPath, assets: dict[str, Asset]) -> Asset:
-    """The asset with the bytes of `file`: one that is there already, as the CPU's file often is, or a new one."""
+    """The asset with the bytes of `file`: an existing one, often the CPU's file, or a new one."""
     sha256 = sha256_of(file)
     if sha256 not in assets:
         path = str(folder / file.name)
@@ -110,12 +110,12 @@ def _refuse_too_large(assets: Sequence[Asset]) -> None:
     for asset in assets:
         if asset.size_bytes > MAX_ASSET_BYTES:
             raise ModelError(
-                f"{asset.path} has {asset.size_bytes:,} bytes: Android maps less than 2 GiB at once",
-                hint='ship it as ONNX, whose weights lie in several files: format = "onnx"',
+                f"{asset.path} has {asset.size_bytes:,} bytes: Android cannot map 2 GiB or more at once",
+                hint='ship it as ONNX, which splits the weights over several files: format = "onnx"',
             )
     total = sum(asset.size_bytes for asset in assets)
     if total > MAX_PACKAGE_BYTES:
         raise ModelError(
-            f"the models of the package have {total:,} bytes together: an Android app holds less than 4 GiB",
-            hint="ship quantized variants, or a package for each model",
+            f"the models of the package have {total:,} bytes together: the limit of an Android app is 4 GiB",
+            hint="ship quantized variants, or one package per model",
         )

@@ -1,4 +1,4 @@
-"""Shows Kotlin where golden vectors lie, and which of a model's files must compute them."""
+"""Views of golden vectors for Kotlin: their files, and the model files that must reproduce them."""
 
 from pathlib import PurePosixPath
 
@@ -11,7 +11,7 @@ from packager.vectors import Golden, GoldenFile, Vectors
 
 
 def golden_views(model: str, files: Files, package: Package, golden: Golden) -> tuple[GoldenView, ...]:
-    """The golden files of a model; empty when one of the files that ship has none, so that no app relies on them."""
+    """The golden files of a model; empty if a shipped file has none, so that the self-test is complete or absent."""
     shipped = {view.asset.sha256: view.asset for view in files.views}
     if any((model, sha256) not in golden for sha256 in shipped):
         return ()

@@ -1,4 +1,4 @@
-"""The same sources as a Gradle project, and a build of it where Gradle and an Android SDK are there."""
+"""The sources as a Gradle project, and a build of it if Gradle and an Android SDK are available."""
 
 import os
 import re
@@ -21,7 +21,7 @@ SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
 @dataclass(frozen=True, kw_only=True)
 class GradleDependency:
     configuration: str
-    """`api` when public signatures use it, else `implementation`"""
+    """`api` if public signatures use it, else `implementation`"""
     notation: str
     """group:artifact:version, or the path of a jar in the project"""
     is_file: bool = False
@@ -33,7 +33,7 @@ class SettingsView:
 
     artifact: str
     repository: str
-    """path of a Maven repository from the project's folder; empty when none is needed"""
+    """path of a Maven repository, relative to the project's folder; empty if none is needed"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class BuildView:
 
 @dataclass(frozen=True, kw_only=True)
 class PropertiesView:
-    """gradle.properties, the same for every project."""
+    """gradle.properties, equal in every project"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +82,10 @@ def gradle_project(
     repository: str = "",
     has_telemetry: bool = True,
 ) -> Sources:
-    """`sources`, laid out as a module's already, with the build files around them.
+    """Adds build files to `sources`, which are already laid out as a module.
 
-    `repository` is the path of a Maven repository from the project's folder, `has_telemetry` as in `manifest`. The
-    manifest is written anew: in a Gradle project the namespace and the SDK versions are in build.gradle.kts.
+    `repository` is the path of a Maven repository, relative to the project's folder; `has_telemetry` as in `manifest`.
+    The manifest is replaced: in a Gradle project, build.gradle.kts declares the namespace and the SDK versions.
     """
     pinned = pins()["android"]
     build = BuildView(
@@ -122,16 +122,16 @@ def gradle_project(
 
 
 def build_with_gradle(project: Path) -> Path:
-    """Runs `gradle :assembleRelease` in `project` and returns the .aar it made.
+    """Runs `gradle :assembleRelease` in `project` and returns the .aar.
 
-    Raises ToolError when there is no Gradle, no Android SDK, or the build fails or makes no single .aar.
+    Raises ToolError if Gradle or the Android SDK is missing, or if the build fails or does not make exactly one .aar.
     """
     gradle = shutil.which("gradle")
     if not gradle:
         oldest = pins()["android"]["gradle"]
         raise ToolError(
             "gradle not found on PATH",
-            hint=f"install Gradle {oldest} or later, or use the .aar that mobpack builds without it",
+            hint=f"install Gradle {oldest} or later, or use the assembler embedded, which needs no Gradle",
         )
     if not has_android_sdk(project):
         raise ToolError(
@@ -148,11 +148,11 @@ def build_with_gradle(project: Path) -> Path:
 
 
 def has_android_sdk(project: Path) -> bool:
-    """True when `project` names an SDK in local.properties, or the environment does, and the folder is there."""
+    """Whether `project` has an SDK in local.properties, or the environment names one, and its folder exists."""
     named = [os.environ.get(variable, "") for variable in SDK_VARIABLES]
     properties = project / "local.properties"
     if properties.is_file():
-        # A Java properties file: a backslash escapes the next character.
+        # in a Java properties file, a backslash escapes the next character
         found = re.search(r"^\s*sdk\.dir\s*[=:]\s*(.+?)\s*$", properties.read_text(encoding="utf-8"), re.MULTILINE)
         named.append(re.sub(r"\\(.)", r"\1", found.group(1)) if found else "")
     return any(folder and Path(folder).is_dir() for folder in named)
@@ -164,7 +164,7 @@ def _built_aar(project: Path) -> Path:
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
         raise ToolError(
-            f"gradle should have left one -release.aar in {folder}, found {names}",
+            f"gradle made no single -release.aar in {folder}: found {names}",
             hint="delete the project's build folder and run again",
         )
     return found[0]

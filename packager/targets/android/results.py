@@ -1,4 +1,4 @@
-"""Shows Kotlin what a model with a contract gives: expressions over its tensors, and its labels."""
+"""Views of a contract's results for Kotlin: expressions over the output tensors, and labels."""
 
 from collections.abc import Sequence
 
@@ -19,22 +19,22 @@ from packager.render import kdoc_code
 from packager.targets.android.view import ModelView, OutputView, ResultView, WordsView
 
 PIECE = 90
-"""Characters of labels that stand in a line of code."""
+"""characters of labels per line of code"""
 MOST_PIECES = 2000
-"""A method of the JVM has 64 KiB of code, which takes some ten bytes for each."""
+"""limit of literals per method: the JVM allows 64 KiB of code, and each literal takes about ten bytes"""
 LOWEST = -3.4e38
-"""A threshold from here down lets everything through."""
+"""thresholds at or below this value accept everything"""
 
 
 def results(contract: Contract, view: ModelView) -> tuple[ResultView, ...]:
-    """What the outputs give: one value each, and the shape of a tensor that the run decides."""
+    """The contract's results: one value per output, and the shape of a tensor whose size the run determines."""
     taken = [each.identifier for each in contract.outputs]
     top = "top" if contract.verb != SEVERAL else ""
     return tuple(part for each in contract.outputs for part in _result(each, view, taken, top))
 
 
 def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
-    """The labels and alphabets of the outputs. Raises ModelError for one that holds a line break."""
+    """The labels and alphabets of the outputs. Raises ModelError for a label with a line break."""
     return tuple(
         WordsView(identifier=each.identifier, pieces=pieces(lines, where=f"model '{model}': '{each.identifier}'"))
         for each in contract.outputs
@@ -43,10 +43,10 @@ def words(contract: Contract, model: str) -> tuple[WordsView, ...]:
 
 
 def pieces(lines: Sequence[str], *, where: str) -> tuple[str, ...]:
-    """`lines` in pieces of several, each short enough for a line of code, all together for a method."""
+    """`lines` joined into pieces that fit a line of code, few enough for one method."""
     for number, line in enumerate(lines):
         if "\n" in line:
-            raise ModelError(f"{where}: label {number} has a line break", hint="give each label a line of its own")
+            raise ModelError(f"{where}: label {number} has a line break", hint="remove the line break")
     room = max(PIECE, sum(len(line) + 1 for line in lines) // MOST_PIECES)
     made: list[list[str]] = [[]]
     for line in lines:
@@ -96,7 +96,7 @@ def _tensor(result: TensorOutput, view: ModelView, taken: Sequence[str]) -> tupl
 def _value(
     result: ClassesOutput | BoxesOutput | MaskOutput | EmbeddingOutput | TextOutput, view: ModelView, top: str
 ) -> tuple[str, str, str]:
-    """Type, expression and a sentence about it."""
+    """Type, expression and a sentence that describes it."""
     known = f"Words.{result.identifier}" if _lines(result) else "emptyList()"
 
     def of(tensor: str) -> str:
@@ -131,7 +131,7 @@ def _lines(result: TypedOutput) -> tuple[str, ...]:
 
 
 def _shape(tensor: str, view: ModelView) -> str:
-    """An expression of type LongArray."""
+    """Kotlin expression of type LongArray."""
     shown = output(tensor, view)
     return f"longArrayOf({', '.join(shown.sizes)})" if is_pinned(tensor, view) else f"output.{shown.shape_identifier}"
 

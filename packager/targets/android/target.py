@@ -1,4 +1,4 @@
-"""Android as a target: a library (.aar) whose Kotlin classes load and run the models of a package."""
+"""The target Android: a library (.aar) whose Kotlin classes load and run the models of a package."""
 
 import re
 from collections.abc import Mapping
@@ -38,16 +38,16 @@ LIBRARIES_ROOT = PurePosixPath("src/main/jniLibs")
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
 RELEASED = "../../maven"
-"""From an emitted Gradle project to the Maven repository of its release."""
+"""path from an emitted Gradle project to the Maven repository of its release"""
 
 KNOWN = ("qnn", "nnapi", "xnnpack", "webgpu")
-"""The providers that Android packages can have."""
+"""providers of Android packages"""
 
 RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
 SELF_TEST = "SelfTest"
-"""The file of packages with golden vectors alone."""
+"""file that only packages with golden vectors have"""
 
-# Java's keywords and literals (JLS 3.9, 3.10) and Kotlin's hard ones: a package name is written in both languages.
+# Keywords and literals of Java (JLS 3.9, 3.10) and hard keywords of Kotlin: both languages use the package name.
 KEYWORDS = frozenset(
     """
     abstract as assert boolean break byte case catch char class const continue default do double else enum extends
@@ -64,32 +64,32 @@ class Android:
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"
-    """Maven group; with the package's name, the package of the Kotlin classes"""
+    """Maven group; with the package's name it forms the package of the Kotlin classes"""
     variant: str = "source"
-    """which variant of the models ships"""
+    """variant of the models to ship"""
     providers: tuple[str, ...] = ("xnnpack",)
-    """what runs the models, tried in this order; the CPU is always the last"""
+    """providers that run the models, tried in this order; the CPU is always last"""
     format: Literal["auto", "ort", "onnx"] = "auto"
-    """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the providers; `ort`: nothing but ORT
-    format, as reduced runtimes need, except for `soc-models`; `onnx`: the graph as it is, which the runtime rewrites
+    """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the other providers; `ort`: ORT format
+    only, as reduced runtimes need, except for `soc-models`; `onnx`: the unmodified graph, which the runtime optimizes
     at every load"""
     prepacking: Literal["auto", "on", "off"] = "auto"
-    """whether the CPU packs weights when it loads: a second copy and ten times the loading time, for runs that are some
-    15 % faster; `auto` packs unless the model ships as ONNX alone"""
+    """whether the CPU prepacks weights at load: a second copy in memory and ten times the loading time, for runs that
+    are about 15 % faster; `auto` prepacks unless the model ships as ONNX only"""
     float16: Literal["native", "onnx", "float32"] = "native"
-    """how float16 models ship: `native` for phones that compute in 16 bits; as `onnx`, each phone decides; `float32`"""
+    """form of float16 models: `native` for phones that compute in 16 bits; with `onnx`, each phone decides; `float32`
+    ships 32 bits"""
     float16_fallback: Literal["onnx", "float32"] = "onnx"
-    """what ships instead of `native` where mobpack cannot convert for ARM"""
+    """form to ship instead of `native` if mobpack cannot convert for ARM on this machine"""
     soc_models: tuple[str, ...] = ()
-    """Qualcomm chips that models are compiled for ahead of time when providers has `qnn`, as Android names them:
-    `SM8650`"""
+    """Qualcomm chips to compile models for ahead of time if providers has `qnn`, by their Android names: `SM8650`"""
     min_sdk: int = 24
-    """oldest Android API level that apps can be installed on"""
+    """oldest supported Android API level"""
     assembler: Literal["embedded", "gradle"] = "embedded"
-    """`embedded` needs nothing but pip, `gradle` an Android SDK and Gradle"""
+    """`embedded` needs only pip packages, `gradle` an Android SDK and Gradle"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for values that no Android package can have: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`, for invalid values."""
         for part in self.group.split("."):
             if not re.fullmatch(r"[a-z][a-z0-9_]*", part) or part in KEYWORDS:
                 raise ValueError(f"group '{self.group}' is not a package name|use a reversed domain: com.example")
@@ -97,15 +97,17 @@ class Android:
             if provider not in KNOWN:
                 raise ValueError(f"unknown provider '{provider}'|{_provider_hint(provider)}")
             if provider in self.providers[:index]:
-                raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
+                raise ValueError(f"provider '{provider}' is listed twice|keep only its first place in the order")
         if self.soc_models and "qnn" not in self.providers:
-            raise ValueError('soc-models without provider qnn, which alone opens their files|add "qnn" to providers')
+            raise ValueError(
+                'soc-models needs the provider qnn, the only one that opens its files|add "qnn" to providers'
+            )
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
             raise ValueError(f"min-sdk {self.min_sdk} is too old|ONNX Runtime needs {oldest} or later")
 
     def runtime(self) -> str:
-        """The Maven coordinates of the ONNX Runtime that the package depends on."""
+        """Maven coordinates of the ONNX Runtime that the package depends on."""
         pinned = downloads.pins()["android"]
         return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
 
@@ -219,7 +221,7 @@ class Android:
         )
 
     def assemble(self, view: AndroidView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The .aar and a jar of the Kotlin sources; the .aar of the runtime, where it is an artifact of its own."""
+        """The .aar and a jar of the Kotlin sources; also the .aar of the runtime, if that is a separate artifact."""
         stem = f"{view.package.name}-{view.package.version}"
         own = view.own
         inputs = [
@@ -271,17 +273,17 @@ class Android:
 
 
 def _inside(view: AndroidView) -> PackagedRuntime | None:
-    """The runtime that the library itself brings along."""
+    """The bundled runtime, if any."""
     return view.own if view.own and view.own.ship == "inside" else None
 
 
 def _has_telemetry(view: AndroidView) -> bool:
-    """A runtime of the user's own is packaged without the manifest that starts telemetry."""
+    """Whether telemetry starts: a runtime of the user's own is packaged without the manifest that starts it."""
     return view.own is None or view.own.ship == "dependency"
 
 
 def _runtime_files(inside: PackagedRuntime | None) -> dict[PurePosixPath, Path]:
-    """Where a Gradle project has the libraries and classes of a runtime."""
+    """Paths of a runtime's libraries and classes in a Gradle project."""
     if inside is None or inside.classes is None:
         return {}
     libraries = {LIBRARIES_ROOT / path.relative_to("jni"): file for path, file in inside.libraries.items()}
@@ -303,7 +305,7 @@ def _provider_hint(provider: str) -> str:
 
 
 def _package_part(name: str) -> str:
-    """`page-orientation` -> `pageorientation`; a keyword gets `model` behind it."""
+    """`page-orientation` -> `pageorientation`; `model` is appended to a keyword."""
     part = re.sub(r"[^a-z0-9]", "", name.lower())
     part = part if part[:1].isalpha() else f"model{part}"
     return f"{part}model" if part in KEYWORDS else part
@@ -328,7 +330,7 @@ def _model_text(model: ModelView) -> str:
 
 
 def _kotlin(sources: Sources) -> dict[PurePosixPath, str]:
-    """The Kotlin files by path below their root."""
+    """The Kotlin files by path below their source root."""
     return {
         path.relative_to(KOTLIN_ROOT): text for path, text in sources.texts.items() if path.is_relative_to(KOTLIN_ROOT)
     }

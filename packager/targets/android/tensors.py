@@ -1,4 +1,4 @@
-"""Chooses how Kotlin shows a model: class name, types, parameters for the sizes that the app decides."""
+"""Views of a model for Kotlin: class name, types, and parameters for the sizes that the app chooses."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
 
 MAX_PARAMETERS = 240
-"""The JVM allows 255 for a method, and default arguments take some of them."""
+"""the JVM allows 255 parameters per method, and default arguments use some of them"""
 MAX_BUFFER_BYTES = 2**31 - 1
 
-# Names that the generated files use; a model's class must not hide one of them.
+# Names that the generated files use: a model's class must not hide them.
 RESERVED_CLASSES = frozenset(
     """
     Allowed Any Array Asset AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream ByteBuffer ByteOrder
@@ -35,17 +35,17 @@ RESERVED_CLASSES = frozenset(
 
 @dataclass(frozen=True)
 class Storage:
-    """How Kotlin and ONNX Runtime's Java API hold the values of an element type."""
+    """Representation of an element type in Kotlin and ONNX Runtime's Java API."""
 
     number: str
-    """Kotlin type whose size is that of an element"""
+    """Kotlin type with the size of an element"""
     java_type: str
-    """OnnxJavaType for input tensors and pinned outputs; empty when the Java API cannot make such a tensor"""
+    """OnnxJavaType for input tensors and pinned outputs; empty if the Java API cannot make such a tensor"""
     note: str = ""
 
     @property
     def as_buffer(self) -> str:
-        """Turns a ByteBuffer into a buffer of this type."""
+        """Expression that converts a ByteBuffer to a buffer of this type."""
         return "" if self.number == "Byte" else f".as{self.number}Buffer()"
 
 
@@ -68,8 +68,8 @@ STRING_TYPE = "Array<String>"
 
 
 def class_names(models: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
-    """Model name -> class name; `Model` is put behind a name that the generated files need themselves: all packages,
-    or this one that needs those `taken` as well."""
+    """Model name -> class name; `Model` is appended to names that generated files use: in every package, or, for those
+    in `taken`, in this one."""
     used = set(taken)
     chosen = {}
     for model in models:
@@ -93,10 +93,10 @@ def model_view(
     onnxruntime: str,
     reshaped: Collection[str],
 ) -> ModelView:
-    """The Kotlin file of one model. `reshaped` names outputs whose declared shape is not the real one, `onnxruntime`
-    the Java package of ONNX Runtime's classes.
+    """View of one model's Kotlin file. `reshaped` names outputs whose actual shape contradicts the declared one;
+    `onnxruntime` is the Java package of ONNX Runtime's classes.
 
-    Raises ModelError for a model that ONNX Runtime's Java API cannot carry.
+    Raises ModelError for a model that ONNX Runtime's Java API does not support.
     """
     refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
     input_specs = model.signature.inputs
@@ -104,8 +104,8 @@ def model_view(
     if len(input_specs) + len(sizes.views) > MAX_PARAMETERS:
         raise ModelError(
             f"model '{model.name}' has {len(input_specs)} inputs and {len(sizes.views)} dynamic dimensions: "
-            f"a Kotlin class takes {MAX_PARAMETERS}",
-            hint="fix dimensions with [model.NAME.shapes], or join inputs in the graph",
+            f"the limit of a Kotlin class is {MAX_PARAMETERS}",
+            hint="fix dimensions with [model.NAME.shapes], or merge inputs in the graph",
         )
     output_specs = model.signature.outputs
     inputs = tuple(_input(spec, sizes) for spec in input_specs)
@@ -148,13 +148,14 @@ def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpe
                 )
             if spec.is_static and storage and prod(_numbers(spec)) * _bytes(storage) > MAX_BUFFER_BYTES:
                 raise ModelError(
-                    f"model '{model}': {kind} '{spec.name}' needs more than 2 GiB, a Java buffer holds less",
+                    f"model '{model}': {kind} '{spec.name}' exceeds 2 GiB, the limit of a Java buffer",
                     hint="split the tensor in the graph",
                 )
 
 
 def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
-    """ONNX Runtime can write it into memory of the app: the size is known, and Java can make such a tensor."""
+    """Whether ONNX Runtime can write the output into memory of the app: its size is known, and Java can make such a
+    tensor."""
     storage = STORAGE.get(spec.element)
     return spec.is_static and spec.name not in reshaped and storage is not None and bool(storage.java_type)
 
@@ -199,7 +200,7 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
 def _imports(
     inputs: Sequence[InputView], outputs: Sequence[OutputView], onnxruntime: str, *, has_pinned: bool
 ) -> tuple[str, ...]:
-    """What the model's file uses, in the order ktlint wants."""
+    """Imports of the model's file, in ktlint's order."""
     types = {each.kotlin_type for each in inputs} | {each.kotlin_type for each in outputs}
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)

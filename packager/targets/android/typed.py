@@ -1,4 +1,5 @@
-"""Shows Kotlin a model's contract: the method that takes pictures and gives labels, and the files that it needs."""
+"""Views of a model's contract for Kotlin: the method that takes pictures and returns labels, and the files that it
+needs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,8 +23,8 @@ from packager.targets.android import results
 from packager.targets.android.view import ArgumentView, InputView, ModelView, ParameterView, StateView, TypedView
 from packager.targets.dimensions import DimensionView
 
-# Names that the files of contracts use beside those of all packages. They are taken in packages with a contract alone,
-# so that no class of another changes its name.
+# Names that the files of contracts use in addition. They are reserved in packages with a contract only,
+# so that the class names of other packages do not change.
 RESERVED_CLASSES = frozenset(
     """
     Bitmap Box Carried Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask Orientation
@@ -31,7 +32,7 @@ RESERVED_CLASSES = frozenset(
     """.split()
 )
 CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
-"""What the bodies of typed methods name: no parameter may hide it."""
+"""names used in the bodies of typed methods, which parameters must not hide"""
 
 FILES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Orientation", "Picture", "PixelFormat"),
@@ -42,13 +43,13 @@ FILES: Mapping[type, tuple[str, ...]] = {
     TextOutput: ("Reading",),
 }
 SHARED_FILE = "Values"
-"""of every package with a contract"""
+"""file of every package with a contract"""
 
 Given = ImageInput | AudioInput | TensorInput
 
 
 def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
-    """The Kotlin files that a package has because of its contracts, sorted."""
+    """The Kotlin files that a package needs for its contracts, sorted."""
     known = [contract for contract in contracts if contract]
     parts = [type(part) for contract in known for part in (*contract.parameters, *contract.outputs)]
     needed = {name for part in parts for name in FILES.get(part, ())}
@@ -56,7 +57,7 @@ def files(contracts: Iterable[Contract | None]) -> tuple[str, ...]:
 
 
 def with_contract(view: ModelView, contract: Contract | None) -> ModelView:
-    """`view` with what a contract adds to it. Raises ModelError for labels that are no lines of text."""
+    """Adds the contract to `view`. Raises ModelError for labels that are not lines of text."""
     if contract is None:
         return view
     bitmap = ("android.graphics.Bitmap",) if _takes_bitmap(contract) else ()
@@ -93,7 +94,7 @@ def _takes_bitmap(contract: Contract) -> bool:
 
 
 def _passed(contract: Contract, taken: Sequence[str]) -> dict[str, Given]:
-    """What an app passes, by the name of its parameter."""
+    """Values that apps pass, by parameter name."""
     wanted = [each.identifier for each in contract.parameters]
     return dict(zip(names.identifiers(wanted, prefix="input", taken=taken), contract.parameters, strict=True))
 
@@ -129,7 +130,7 @@ def _size_parameter(name: str, size: DimensionView) -> ParameterView:
 
 
 def _free_sizes(view: ModelView, passed: Mapping[str, Given], taken: Sequence[str]) -> dict[str, str]:
-    """The sizes that no picture and no sound has: parameter of Input -> parameter of the method."""
+    """Sizes that no picture or sound determines: parameter of Input -> parameter of the method."""
     known = _sizes(passed)
     free = [each.identifier for each in view.dimensions if (each.tensor, each.axis) not in known]
     return dict(zip(free, names.identifiers(free, prefix="dim", taken=[*taken, *passed]), strict=True))
@@ -152,7 +153,7 @@ def _arguments(
 
 
 def _values(given: Given, name: str) -> dict[str, str]:
-    """Expressions for the tensors that a parameter stands for, by their names in the model."""
+    """Expressions for the tensors that a parameter provides, by their names in the model."""
     if isinstance(given, ImageInput):
         return {
             given.pixels.name: f"{name}.pixels",
@@ -166,7 +167,7 @@ def _values(given: Given, name: str) -> dict[str, str]:
 
 
 def _sizes(passed: Mapping[str, Given]) -> dict[tuple[str, int], str]:
-    """Expressions for the sizes that come with pictures and sounds, by tensor and axis."""
+    """Expressions for the sizes that pictures and sounds determine, by tensor and axis."""
     found: dict[tuple[str, int], str] = {}
     for name, given in passed.items():
         if isinstance(given, ImageInput):
@@ -190,7 +191,7 @@ def _state(state: StateInput, view: ModelView) -> StateView:
 
 
 def _top(contract: Contract, taken: Sequence[str]) -> tuple[str, int]:
-    """Name and default of the parameter that says how many classes; an empty name where there is no such thing."""
+    """Name and default of the parameter for the number of classes; an empty name if there is none."""
     first = contract.outputs[0]
     if contract.verb == SEVERAL or not isinstance(first, ClassesOutput):
         return "", 0

@@ -1,4 +1,4 @@
-"""What the Kotlin templates print: every decision is taken here, the templates only lay it out."""
+"""Views of the Kotlin templates: all decisions are made here; templates only lay out the values."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,19 +18,19 @@ class OptionView:
 @dataclass(frozen=True, kw_only=True)
 class ProviderView:
     name: str
-    """of its partials in templates/android/_providers"""
+    """name of its partials in templates/android/_providers"""
     constant: str
-    """in the enum Provider"""
+    """constant of the enum Provider"""
     options: tuple[OptionView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeView:
-    """The files that all models of a package share."""
+    """Files that all models of a package share."""
 
     kotlin_package: str
     onnxruntime: str
-    """the Java package of ONNX Runtime's classes"""
+    """Java package of ONNX Runtime's classes"""
     providers: tuple[ProviderView, ...]
     uses_nnapi: bool
 
@@ -41,16 +41,16 @@ class InputView:
     tensor: str
     element: str
     shape: str
-    """for people, with the names of dimensions"""
+    """for documentation, with the names of dimensions"""
     note: str
-    """how its values are stored, where that is not obvious"""
+    """storage of its values, if not obvious"""
     kotlin_type: str
     is_string: bool
     java_type: str
     """constant of OnnxJavaType"""
     element_bytes: str
     as_buffer: str
-    """turns a ByteBuffer into `kotlin_type`"""
+    """converts a ByteBuffer to `kotlin_type`"""
     sizes: tuple[str, ...]
     """Kotlin expressions of type Int"""
 
@@ -67,9 +67,9 @@ class OutputView:
     element_bytes: str
     as_buffer: str
     sizes: tuple[str, ...]
-    """of a pinned output"""
+    """sizes of a pinned output"""
     getter: str
-    """property of OnnxTensor that copies the values out"""
+    """property of OnnxTensor that copies the values"""
     empty: str
     """value before the first run"""
     shape_identifier: str
@@ -77,39 +77,39 @@ class OutputView:
 
 @dataclass(frozen=True, kw_only=True)
 class Asset:
-    """A file on its way into the package."""
+    """A file to put into the package."""
 
     path: str
-    """below assets/"""
+    """path below assets/"""
     file: Path
     sha256: str
     ends_sha256: str
-    """of its first and last blocks"""
+    """sha256 of its first and last blocks"""
     size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsView:
-    """A file with weights of an ONNX file."""
+    """A weights file of an ONNX file."""
 
     name: str
-    """that the ONNX file has for it"""
+    """its name in the ONNX file"""
     asset: Asset
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileView:
-    """A file of a model, and who opens it."""
+    """A file of a model, and the providers that open it."""
 
     providers: tuple[str, ...]
     """constants of the enum Provider"""
     asset: Asset
     chips: tuple[str, ...]
-    """what Build.SOC_MODEL must be; empty for any"""
+    """allowed values of Build.SOC_MODEL; empty for any"""
     settings: tuple[OptionView, ...]
     """session configuration entries"""
     weights: tuple[WeightsView, ...]
-    """of an ONNX file; another provider's ORT file may be among them"""
+    """weights files of an ONNX file; another provider's ORT file may be among them"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,47 +123,47 @@ class GoldenView:
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterView:
-    """Of the method that takes pictures and gives labels."""
+    """A parameter of the typed method."""
 
     identifier: str
     kotlin_type: str
     default: str
-    """what the type is followed by: ` = 1` or nothing"""
+    """suffix of the type: ` = 1` or nothing"""
     about: str
-    """a sentence, where its type does not say enough"""
+    """a sentence, if the type alone is not clear"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArgumentView:
-    """What makes a model's Input of the parameters."""
+    """A constructor argument of the model's Input, made from the parameters."""
 
     identifier: str
-    """of Input"""
+    """name in Input"""
     value: str
-    """a Kotlin expression over the parameters"""
+    """Kotlin expression over the parameters"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultView:
-    """What the method gives, or one of several things."""
+    """The result of the typed method, or one of several."""
 
     identifier: str
     kotlin_type: str
     value: str
-    """a Kotlin expression over `output`"""
+    """Kotlin expression over `output`"""
     about: str
     """a sentence"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StateView:
-    """What one call leaves for the next."""
+    """A state that one call passes to the next."""
 
     input: InputView
     output: str
-    """identifier"""
+    """identifier of the output"""
     is_pinned: bool
-    """the output lies in memory that can be an input"""
+    """whether the output lies in memory that can be an input"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,31 +172,31 @@ class WordsView:
 
     identifier: str
     pieces: tuple[str, ...]
-    """lines, several in each"""
+    """several lines per piece"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TypedView:
-    """What the class of a model with a contract has more."""
+    """The parts that a contract adds to a model's class."""
 
     verb: str
     kotlin_type: str
-    """of what it gives"""
+    """type of the result"""
     about: str
-    """what it gives: a sentence"""
+    """description of the result: a sentence"""
     example: str
-    """a call"""
+    """an example call"""
     parameters: tuple[ParameterView, ...]
-    """those of the contract, then the sizes of its tensors"""
+    """parameters of the contract, then the sizes of its tensors"""
     top: str
-    """the parameter that says how many classes, or nothing"""
+    """parameter for the number of classes, or empty"""
     default_top: int
     takes_bitmap: bool
-    """a picture is all that it takes"""
+    """whether a picture is the only input"""
     arguments: tuple[ArgumentView, ...]
     results: tuple[ResultView, ...]
     is_several: bool
-    """the results are put into one value"""
+    """whether the results are combined into one value"""
     states: tuple[StateView, ...]
     words: tuple[WordsView, ...]
 
@@ -209,27 +209,27 @@ class ModelView:
     class_name: str
     name: str
     source: str
-    """name of the file that the user gave"""
+    """name of the user's model file"""
     source_sha256: str
     runtime_version: str
     version: str
     files: tuple[FileView, ...]
     imports: tuple[str, ...]
     input_example: str
-    """fills the first input, for the documentation; empty when there is none"""
+    """code that fills the first input, for the documentation; empty without inputs"""
     output_example: str
-    """reads the first output"""
+    """code that reads the first output"""
     dimensions: tuple[DimensionView, ...]
     has_default_dimensions: bool
     inputs: tuple[InputView, ...]
     pinned_outputs: tuple[OutputView, ...]
-    """written by ONNX Runtime into memory of the app"""
+    """outputs that ONNX Runtime writes into memory of the app"""
     copied_outputs: tuple[OutputView, ...]
-    """made by ONNX Runtime, then copied: their size is known after the run only"""
+    """outputs that ONNX Runtime allocates and the app copies: their size is known only after the run"""
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
     samples: str
-    """what a self-test runs on, in words"""
+    """description of the self-test's samples"""
     typed: TypedView | None = None
 
 
@@ -241,19 +241,19 @@ class License:
 
 @dataclass(frozen=True, kw_only=True)
 class AndroidView:
-    """All of a package."""
+    """View of a whole package."""
 
     package: Package
     group: str
     namespace: str
-    """of the Android library; the Kotlin package too"""
+    """namespace of the Android library, and the Kotlin package"""
     runtime: RuntimeView
     models: tuple[ModelView, ...]
     typed_files: tuple[str, ...]
-    """names of the Kotlin files that contracts need besides"""
+    """names of the Kotlin files that contracts need in addition"""
     assets: tuple[Asset, ...]
     licenses: tuple[License, ...]
     own: PackagedRuntime | None
-    """the runtime that takes the place of the published one"""
+    """the runtime that replaces the published one"""
     onnxruntime: str
-    """coordinates of the runtime that the package depends on; empty when it is inside"""
+    """coordinates of the runtime that the package depends on; empty if it is bundled"""

@@ -1,4 +1,4 @@
-"""Shows Swift what a model gives an app: an expression for each answer, and the names of classes."""
+"""Views of a contract's results for Swift: an expression per result, and the labels."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from packager.targets.ios.typed_view import LabelsView, ResultView
 from packager.targets.ios.view import OutputView
 
 PACKED = 96
-"""How many characters of names a line of a literal has at most; a longer name has its own."""
+"""characters of labels per line of a literal; a longer label has its own line"""
 
 LARGEST = 3.4028234663852886e38
-"""Of the floats that have 32 bits."""
+"""largest 32-bit float"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,9 @@ class Outcome:
     """The tensors of a run, as Swift expressions."""
 
     tensors: Mapping[str, OutputView]
-    """by their names in the graph"""
+    """by name in the graph"""
     pinned: frozenset[str]
-    """those that have no shape of their own"""
+    """outputs without a shape property"""
     variable: str
 
     def values(self, spec: TensorSpec) -> str:
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def results(outputs: tuple[TypedOutput, ...], outcome: Outcome, *, top: str) -> tuple[ResultView, ...]:
-    """What is made of a run; `top` is the parameter with the number of classes, empty where there is none."""
+    """Results of a run; `top` is the parameter for the number of classes, empty if there is none."""
     taken = [output.identifier for output in outputs]
     shapes = names.identifiers([f"{each}-shape" for each in taken], prefix="output", taken=taken)
     return tuple(_result(output, shape, outcome, top) for output, shape in zip(outputs, shapes, strict=True))
@@ -65,7 +65,7 @@ def _result(output: TypedOutput, shape_identifier: str, outcome: Outcome, top: s
 
 
 def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, str]:
-    """Swift type, words for the documentation, and Swift expression."""
+    """Swift type, description for the documentation, and Swift expression."""
     match output:
         case ClassesOutput():
             scores, labels = outcome.values(output.scores), _labels(output)
@@ -92,7 +92,7 @@ def _made(output: TypedOutput, outcome: Outcome, top: str) -> tuple[str, str, st
 
 
 def _float(number: float) -> str:
-    """A Swift literal of type Float, which has no larger ones."""
+    """Swift literal of type Float, limited to its range."""
     return repr(min(max(number, -LARGEST), LARGEST))
 
 
@@ -110,12 +110,12 @@ def _name(output: TypedOutput) -> str:
 
 
 def _labels(output: TypedOutput) -> str:
-    """Swift expression for the names of an output."""
+    """Swift expression for the labels of an output."""
     return f"Self.{_name(output)}" if any(_texts(output)) else "[]"
 
 
 def declared_labels(outputs: tuple[TypedOutput, ...]) -> tuple[LabelsView, ...]:
-    """The names that a class holds. Raises ModelError for one with an end of a line in it."""
+    """Labels that a class declares. Raises ModelError for one with a line break."""
     return tuple(
         LabelsView(
             identifier=_name(output),
@@ -130,13 +130,13 @@ def declared_labels(outputs: tuple[TypedOutput, ...]) -> tuple[LabelsView, ...]:
 
 
 def packed(texts: tuple[str, ...]) -> Iterator[str]:
-    """Lines of a Swift literal that is `texts` with ends of lines between: several on each, for most are short."""
+    """Lines of a Swift literal of `texts` separated by line breaks, several per line."""
     line = ""
     for index, text in enumerate(texts):
         if "\n" in text:
-            raise ModelError(f"the label {text!r} has an end of a line in it", hint="give it in one line")
+            raise ModelError(f"the label {text!r} has a line break", hint="remove the line break")
         word = swift_string(text)[1:-1]
-        # A line of nothing, or with a blank at its end, looks like another one in an editor.
+        # An empty line, or a trailing blank, is easily misread in an editor.
         if index and line and word and len(line) + len(word) >= PACKED:
             yield _visible(line)
             line = word

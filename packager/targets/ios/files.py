@@ -1,6 +1,6 @@
-"""Lays out the files of a package's models: which folder each lies in, under which name, and who opens it.
+"""Lays out the files of a package's models: folder, name, and the providers that open each.
 
-An ONNX file names the files that its weights are in, so it lies in one folder with them.
+An ONNX file refers to its weights files by name, so they share a folder.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from packager.targets.ios.view import FileView, OptionView, Resource
 CASES = {"coreml": "coreML", "xnnpack": "xnnpack", "cpu": "cpu"}
 """Provider -> its case in the enum Provider."""
 MAIN = "model.ort"
-"""What the first file in ORT format is called: the name that ONNX files over its weights have for it."""
+"""name of the first file in ORT format, as used by ONNX files over its weights"""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one model, as its Swift class and as the package see them."""
+    """Files of one model, for its Swift class and for the package."""
 
     folder: str
-    """where what else belongs to the model goes"""
+    """folder for further files of the model"""
     views: tuple[FileView, ...]
     resources: tuple[Resource, ...]
 
@@ -37,11 +37,11 @@ class Folder:
     """by name in the folder"""
 
     def fits(self, wanted: Mapping[str, str]) -> bool:
-        """Whether files of these names, with these sha256, can lie here: what is there already is the same."""
+        """Whether files of these names and hashes can be in this folder: existing files must be identical."""
         return all(name not in self.files or self.files[name].sha256 == sha256 for name, sha256 in wanted.items())
 
     def add(self, name: str, file: Path, sha256: str, size_bytes: int) -> Resource:
-        """The file under `name`, which must be free or its own."""
+        """Adds the file as `name`, which must be unused or hold the same file."""
         made = Resource(
             path=f"{self.name}/{name}",
             file=file,
@@ -62,13 +62,13 @@ class Folder:
 
 
 def lay_out(plans: Sequence[Plan]) -> dict[str, Files]:
-    """Model name -> its files. Files that want one name for different bytes get a folder each."""
+    """Model name -> its files. Files that need the same name for different bytes get separate folders."""
     taken = {plan.model.name.lower() for plan in plans}
     return {plan.model.name: _files(plan, taken) for plan in plans}
 
 
 def _files(plan: Plan, taken: set[str]) -> Files:
-    """`taken` are the names of folders in lower case: macOS tells no others apart."""
+    """Lays out the files of one plan; `taken` are names of folders in lower case, because macOS ignores case."""
     folders = [Folder(plan.model.name)]
     opened: dict[str, Resource] = {}
     weights: dict[str, tuple[Resource, ...]] = {}
@@ -89,12 +89,13 @@ def _files(plan: Plan, taken: set[str]) -> Files:
 
 
 def _those_with_weights_first(plan: Plan) -> list[Compiled]:
-    """Files that name others decide what those are called; of the rest, the CPU's has the first choice."""
+    """Sorts the files: those that refer to others come first, because they determine names; of the rest, the CPU's is
+    first."""
     return sorted(plan.files, key=lambda file: (not file.data_files, file.sha256 != plan.cpu.sha256))
 
 
 def _folder_for(named: Mapping[str, str], file: Compiled, folders: list[Folder], taken: set[str]) -> Folder:
-    """The folder that has most of what `file` names and nothing else under those names; a new one if there is none."""
+    """The folder that has most of the files in `named` without a conflict; a new one if there is none."""
     fitting = [folder for folder in folders if folder.fits(named)]
     if fitting:
         known = {file.sha256, *named.values()}
@@ -108,7 +109,7 @@ def _folder_for(named: Mapping[str, str], file: Compiled, folders: list[Folder],
 
 
 def _name(file: Compiled, folder: Folder) -> str:
-    """`model.ort` for the first in ORT format; the others say how they were made: `fixed.onnx`."""
+    """`model.ort` for the first file in ORT format; the names of others state their style: `fixed.onnx`."""
     if file.format is Format.ORT and MAIN not in folder.files:
         return MAIN
     return folder.free_name(f"{file.style}-{file.processor}".lower().rstrip("-"), file.format)
@@ -117,7 +118,7 @@ def _name(file: Compiled, folder: Folder) -> str:
 def _views(
     plan: Plan, opened: Mapping[str, Resource], weights: Mapping[str, tuple[Resource, ...]]
 ) -> Iterator[FileView]:
-    """Choices of the same file with the same settings are one view, with several providers."""
+    """Merges choices with the same file and settings into one view with several providers."""
     users: dict[tuple[str, tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
         users.setdefault((choice.compiled.sha256, _settings(choice)), []).append(choice)

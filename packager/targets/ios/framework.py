@@ -1,4 +1,4 @@
-"""The ONNX Runtime of a package: the published one by its address, or one of the user's own that comes along."""
+"""The ONNX Runtime of a package: the published one, by address, or the user's own."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -10,11 +10,11 @@ from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 
 UNKNOWN = "of your own"
-"""The version of a runtime that nobody has opened."""
+"""version of a runtime at an address, which is not downloaded"""
 
 
 def framework_view(own: PackagedFramework | None) -> FrameworkView:
-    """Where Package.swift finds it: `own`, or the published one."""
+    """Source of ONNX Runtime for Package.swift: `own`, or the published one."""
     pinned = downloads.pins()["ios"]
     if own is None:
         return FrameworkView(
@@ -27,18 +27,18 @@ def framework_view(own: PackagedFramework | None) -> FrameworkView:
 
 
 def oldest_ios(own: PackagedFramework | None) -> str:
-    """The oldest iOS that the package runs on: its own code is tried with the published runtime's."""
+    """Oldest iOS that the package supports; its own code is tested with the published runtime's."""
     published = str(downloads.pins()["ios"]["min-ios"])
     return max(published, own.minimum_os or published, key=version_key) if own else published
 
 
 def files(own: PackagedFramework | None) -> dict[PurePosixPath, Path]:
-    """The files of a framework that comes along, by their place in the package."""
+    """Files of a bundled framework, by path in the package."""
     return {place: path for place, path in _content(own) if not path.is_symlink()}
 
 
 def links(own: PackagedFramework | None) -> dict[PurePosixPath, str]:
-    """Its links: frameworks for macOS have versions inside, and links to the current one."""
+    """Links of a bundled framework: macOS frameworks contain versions, with links to the current one."""
     return {place: str(path.readlink()) for place, path in _content(own) if path.is_symlink()}
 
 

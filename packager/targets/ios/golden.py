@@ -1,4 +1,4 @@
-"""Shows Swift where golden vectors lie, and which of a model's files must compute them."""
+"""Views of golden vectors for Swift: their files, and the model files that must reproduce them."""
 
 from packager.targets.ends import ends_sha256
 from packager.targets.golden import sample_views, tested_file
@@ -8,7 +8,7 @@ from packager.vectors import Golden, GoldenFile, Vectors
 
 
 def golden_views(model: str, files: Files, golden: Golden) -> tuple[GoldenView, ...]:
-    """The golden files of a model; empty when one of the files that ship has none, so that no app relies on them."""
+    """The golden files of a model; empty if a shipped file has none, so that the self-test is complete or absent."""
     shipped = {view.resource.sha256: view.resource for view in files.views}
     if any((model, sha256) not in golden for sha256 in shipped):
         return ()

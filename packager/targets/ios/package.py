@@ -1,4 +1,4 @@
-"""Where the files of a Swift package lie, and the manifest that SwiftPM builds it by."""
+"""Paths of the files in a Swift package, and the manifest for SwiftPM."""
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -9,7 +9,7 @@ from packager.targets.ios.view import FrameworkView, IosView
 
 MANIFEST = PurePosixPath("Package.swift")
 FRAMEWORKS = PurePosixPath("Frameworks")
-"""Where a package has an ONNX Runtime that it brings along."""
+"""folder of a bundled ONNX Runtime"""
 RESOURCES = PurePosixPath("Resources")
 MODELS = RESOURCES / "Models"
 
@@ -29,7 +29,7 @@ class ManifestView:
 
 
 def sources(module: str) -> PurePosixPath:
-    """The folder of a target's files."""
+    """Folder of a target's files."""
     return PurePosixPath("Sources") / module
 
 
@@ -61,11 +61,11 @@ class ScriptView:
     module: str
     c_module: str
     bundle: str
-    """what SwiftPM calls the bundle of the resources"""
+    """SwiftPM's name for the resource bundle"""
 
 
 def script(view: IosView) -> str:
-    """The script that makes an .xcframework of a package; mobpack does not run it: it takes a Mac."""
+    """The script that makes an .xcframework of a package; mobpack does not run it, because it needs a Mac."""
     bundle = f"{view.package.name}_{view.runtime.module}.bundle"
     made = ScriptView(module=view.runtime.module, c_module=view.runtime.c_module, bundle=bundle)
     return render("ios/make-xcframework.sh.j2", made)

@@ -1,7 +1,7 @@
-"""The podspec of a package, for apps that still take their libraries from CocoaPods: from a folder of theirs alone.
+"""Podspec of a package, for apps that use CocoaPods with a local folder.
 
-CocoaPods reads JSON as well as Ruby (guides.cocoapods.org/syntax/podspec.html); its public list of pods takes no new
-ones after 2 December 2026.
+CocoaPods reads JSON as well as Ruby (guides.cocoapods.org/syntax/podspec.html); its public list of pods is closed after
+2 December 2026.
 """
 
 from pathlib import PurePosixPath
@@ -11,19 +11,19 @@ from packager.targets.ios import package
 from packager.targets.ios.view import IosView
 
 HOMEPAGE = "https://onnxruntime.ai"
-"""CocoaPods refuses a podspec without one."""
+"""required: CocoaPods rejects a podspec without it"""
 FRAMEWORKS = ("CoreML", "Foundation", "Network")
-"""What ONNX Runtime is linked with."""
+"""frameworks that ONNX Runtime links"""
 
 
 def texts(view: IosView) -> dict[PurePosixPath, str]:
-    """The podspec by its place; none where ONNX Runtime is at an address of the user's own, which no pod can name."""
+    """The podspec by path; none if ONNX Runtime is at an address of the user's own, which no pod can refer to."""
     is_known = view.own is None or view.own.folder is not None
     return {PurePosixPath(f"{view.runtime.module}.podspec.json"): podspec(view)} if is_known else {}
 
 
 def podspec(view: IosView) -> str:
-    """The text of the podspec: everything in it lies beside it."""
+    """The podspec's text; all its paths are relative."""
     module, c_module = view.runtime.module, view.runtime.c_module
     headers = package.sources(c_module) / "include"
     document: dict[str, object] = {
@@ -53,7 +53,7 @@ def podspec(view: IosView) -> str:
 
 
 def _runtime(view: IosView) -> dict[str, object]:
-    """ONNX Runtime: the pod of that name, or the framework in the package."""
+    """The dependency on ONNX Runtime: its pod, or the framework in the package."""
     if view.framework.path:
         return {"vendored_frameworks": [view.framework.path]}
     return {"dependencies": {"onnxruntime-c": [view.framework.version]}}

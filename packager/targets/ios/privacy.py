@@ -1,4 +1,4 @@
-"""What a package says of itself to the App Store: PrivacyInfo.xcprivacy, beside the models."""
+"""Privacy manifest of a package: PrivacyInfo.xcprivacy, beside the models."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,13 @@ from packager.processes import downloads
 from packager.xcframework.privacy import REASONS, TIMES, Access, privacy_manifest
 
 OWN = Access(category=TIMES, reasons=(REASONS[TIMES].code,))
-"""What the package's own code calls for: the times of a model's file say whether it was replaced."""
+"""accesses of the package's own code: it reads file times to detect a replaced model"""
 
 
 def manifest(accesses: Sequence[Access] | None = None) -> str:
-    """The privacy manifest of a package and its ONNX Runtime: the published one, or one that calls for `accesses`.
+    """The privacy manifest of a package and its ONNX Runtime: the published one, or one with `accesses`.
 
-    Apple's list of reasons has none for some kinds of access: those cannot be declared.
+    Apple lists no reasons for some kinds of access: those cannot be declared.
     """
     found = published() if accesses is None else accesses
     reasons: dict[str, set[str]] = {}
@@ -24,7 +24,7 @@ def manifest(accesses: Sequence[Access] | None = None) -> str:
 
 
 def published() -> tuple[Access, ...]:
-    """What the published library calls for, as it was measured on its code."""
+    """Accesses of the published library, as measured on its code."""
     return tuple(
         Access(category=entry["category"], reasons=tuple(entry["reasons"]))
         for entry in downloads.pins()["ios"]["privacy"]

@@ -1,4 +1,4 @@
-"""Shows Swift the providers of a package, and the settings that it has for CoreML."""
+"""Views of a package's providers for Swift, and its CoreML settings."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ SWITCHES = {"0": "false", "1": "true"}
 
 
 def runtime_view(module: str, providers: tuple[str, ...], contracts: Sequence[Contract] = ()) -> RuntimeView:
-    """What the files print that all models of a package share."""
+    """View of the files that all models of a package share."""
     return RuntimeView(
         module=module,
         c_module=f"C{module}",

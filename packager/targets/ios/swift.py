@@ -1,4 +1,4 @@
-"""Names in Swift: of the module, and of the classes that no generated file may lose to a model."""
+"""Swift names: the module, and classes that do not collide with generated code."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -9,12 +9,12 @@ from packager.targets.apple import SYSTEM_MODULES
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 SUFFIX = "Kit"
 SUFFIX_BESIDE_APPLE = "Models"
-"""where Apple has a Kit of that name"""
+"""suffix if Apple has a Kit of that name"""
 
 UNUSABLE_MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
-"""In lower case: file systems of Macs do not tell capitals from others."""
+"""in lower case: macOS file systems ignore case"""
 
-# Names that the generated files use; a model's class must not hide one of them.
+# Names that the generated files use: a model's class must not hide them.
 RESERVED_CLASSES = frozenset(
     """
     Allowed Anchor Array ArraySlice BFloat16 Bool Bundle Cancellation CancellationError CaseIterable CChar
@@ -32,7 +32,7 @@ RESERVED_CLASSES = frozenset(
     """.split()
 )
 
-# What packages with contracts use beside: taken in those alone, so that no class of another package changes its name.
+# Names that contracts add: reserved only in packages with contracts, so that class names elsewhere do not change.
 RESERVED_BY_CONTRACTS = frozenset(
     """
     Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Classification
@@ -43,33 +43,35 @@ RESERVED_BY_CONTRACTS = frozenset(
 
 
 def module_name(package: str, given: str = "") -> str:
-    """What Swift code imports: `page-orientation` -> `PageOrientationKit`, or the name that was `given`.
+    """Name of the Swift module: `page-orientation` -> `PageOrientationKit`, or the name `given`.
 
-    `vision` -> `VisionModels`, for VisionKit is Apple's. Raises ValueError for a name that no module can have: what is
-    wrong, `|`, what to do.
+    `vision` -> `VisionModels`, because VisionKit is Apple's. Raises ValueError, as `problem|hint`, for an unusable
+    name.
     """
     if not given:
         stem = names.pascal_case(package).removesuffix(SUFFIX)
         made = stem + SUFFIX
         return stem + SUFFIX_BESIDE_APPLE if made.lower() in UNUSABLE_MODULES else made
     if not IDENTIFIER.fullmatch(given) or given[0].islower():
-        raise ValueError(f"module '{given}' is no name of a Swift module|use capitalized words: OrientationKit")
+        raise ValueError(
+            f"module '{given}' is not a valid name for a Swift module|use capitalized words: OrientationKit"
+        )
     if given in RESERVED_CLASSES or given.lower() in UNUSABLE_MODULES:
         free = f"{given.removesuffix(SUFFIX)}{SUFFIX_BESIDE_APPLE}"
-        raise ValueError(f"module '{given}' has the name of something that Swift code uses|try {free}")
+        raise ValueError(f"module '{given}' clashes with a name that Swift code uses|try {free}")
     return given
 
 
 def class_names(models: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
-    """Model name -> class name; `Model` is put behind a name that is taken, or that Apple or the generated files need.
+    """Model name -> class name; `Model` is appended to names that are taken, or used by Apple or generated files.
 
-    The module's own name must be among those that are `taken`: Swift cannot tell the two apart.
+    The module's own name must be in `taken`: Swift cannot distinguish the two.
     """
     used = UNUSABLE_MODULES | {name.lower() for name in (*RESERVED_CLASSES, *taken)}
     chosen = {}
     for model in models:
         name = names.pascal_case(model)
-        # Each class is a file, and file systems of Macs do not tell capitals from others.
+        # Each class is a file, and macOS file systems ignore case.
         while name.lower() in used:
             name += "Model"
         used |= {name.lower()}

@@ -1,4 +1,4 @@
-"""iOS and macOS as a target: a Swift package whose classes load and run the models."""
+"""The target iOS and macOS: a Swift package whose classes load and run the models."""
 
 import re
 from collections.abc import Mapping
@@ -28,10 +28,10 @@ from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
 ASSEMBLY = Step(name="ios", caller=__name__, computed_by=("packager.files.zips",))
 KNOWN = ("coreml", "xnnpack")
-"""The providers that packages for iOS can have."""
+"""providers of iOS packages"""
 VERSION = re.compile(r"[1-9][0-9]*\.(0|[1-9][0-9]*)")
 HEADERS = PurePosixPath("ios/onnxruntime")
-"""Below templates/: ONNX Runtime's C headers and their licence, as they are."""
+"""below templates/: unmodified C headers of ONNX Runtime, with their licence"""
 SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 
 
@@ -41,32 +41,33 @@ class Ios:
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""
-    """what Swift code imports; from the package's name when absent: `page-orientation` -> `PageOrientationKit`"""
+    """name of the Swift module; default: derived from the package's name, `page-orientation` -> `PageOrientationKit`"""
     variant: str = "source"
-    """which variant of the models ships"""
+    """variant of the models to ship"""
     providers: tuple[str, ...] = ("coreml",)
-    """what runs the models, tried in this order; the CPU is always the last"""
+    """providers that run the models, tried in this order; the CPU is always last"""
     format: Literal["auto", "ort", "onnx"] = "auto"
     """`auto`: ORT format for CoreML, which needs its weights in its own file, ONNX graphs over the same weights for the
-    CPU; `ort`: nothing but ORT format, as reduced runtimes need; `onnx`: the graph as it is, which the runtime rewrites
-    at every load"""
+    CPU; `ort`: ORT format only, as reduced runtimes need; `onnx`: the unmodified graph, which the runtime optimizes at
+    every load"""
     prepacking: Literal["auto", "on", "off"] = "auto"
-    """whether the CPU packs weights when it loads: a second copy and ten times the loading time, for runs that are some
-    15 % faster; `auto` packs unless the model ships as ONNX alone"""
+    """whether the CPU prepacks weights at load: a second copy in memory and ten times the loading time, for runs that
+    are about 15 % faster; `auto` prepacks unless the model ships as ONNX only"""
     float16: Literal["native", "onnx", "float32"] = "native"
-    """how float16 models ship: `native` for phones that compute in 16 bits; as `onnx`, each phone decides; `float32`"""
+    """form of float16 models: `native` for phones that compute in 16 bits; with `onnx`, each phone decides; `float32`
+    ships 32 bits"""
     float16_fallback: Literal["onnx", "float32"] = "onnx"
-    """what ships instead of `native` where mobpack cannot convert for ARM"""
+    """form to ship instead of `native` if mobpack cannot convert for ARM on this machine"""
     min_ios: str = ""
-    """oldest iOS that apps can be installed on; the oldest that ONNX Runtime runs on when absent"""
+    """oldest supported iOS; default: the oldest that ONNX Runtime supports"""
     min_macos: str = ""
-    """oldest macOS, as `min-ios`"""
+    """oldest supported macOS; default as for `min-ios`"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for values that no package for iOS can have: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`, for invalid values."""
         for index, provider in enumerate(self.providers):
             if provider in self.providers[:index]:
-                raise ValueError(f"provider '{provider}' is named twice|name it where it is to be tried first")
+                raise ValueError(f"provider '{provider}' is listed twice|keep only its first place in the order")
             if provider not in KNOWN:
                 raise ValueError(_unknown(provider))
         if self.module:
@@ -76,11 +77,11 @@ class Ios:
 
     @property
     def soc_models(self) -> tuple[str, ...]:
-        """CoreML compiles on the device."""
+        """Always empty: CoreML compiles on the device."""
         return ()
 
     def runtime(self) -> str:
-        """The ONNX Runtime that the package depends on, as CocoaPods names it."""
+        """CocoaPods name of the ONNX Runtime that the package depends on."""
         return str(downloads.pins()["ios"]["onnxruntime"])
 
     def outside(self) -> str:
@@ -151,7 +152,7 @@ class Ios:
         )
 
     def render(self, view: IosView) -> Sources:
-        """The Swift package: everything that is in it."""
+        """All files of the Swift package."""
         home = package.sources(view.runtime.module)
         printed = {
             package.MANIFEST: package.manifest(view),
@@ -172,7 +173,7 @@ class Ios:
         return replace(sources, texts={**sources.texts, SCRIPT: package.script(view)})
 
     def assemble(self, view: IosView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The package as the archive that a registry of Swift packages serves: all of it in one folder."""
+        """The package as an archive for Swift package registries: a single top-level folder."""
         stem = f"{view.package.name}-{view.package.version}"
         inputs = [
             stem,
@@ -201,23 +202,23 @@ def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
     if not asked:
         return
     if not VERSION.fullmatch(asked):
-        raise ValueError(f'{key} "{asked}" is no version|write it as in {key} = "{oldest}"')
+        raise ValueError(f'{key} "{asked}" is not a version|for example: {key} = "{oldest}"')
     if version_key(asked) < version_key(oldest):
         raise ValueError(f'{key} "{asked}" is too old|ONNX Runtime needs {oldest} or later')
 
 
 def _refuse_double(framework_name: str, shared: RuntimeView) -> None:
-    """Raises ConfigError where a framework of the user's own and a target of the package have one name."""
+    """Raises ConfigError if the user's own framework has the name of a target in the package."""
     named = (shared.module, shared.c_module, package.tests(shared.module).name)
     if framework_name.lower() in map(str.lower, named):
         raise ConfigError(
-            f"the runtime {framework_name} has the name of a module in the package, and SwiftPM takes one of a name",
-            hint="name the package's module: [target.ios] module, or rename the .xcframework",
+            f"the runtime {framework_name} has the same name as a module in the package, which SwiftPM rejects",
+            hint="set another module name in [target.ios] module, or rename the .xcframework",
         )
 
 
 def _headers(view: IosView) -> dict[PurePosixPath, Path]:
-    """ONNX Runtime's C headers and licence, where the package has its C target."""
+    """ONNX Runtime's C headers and licence, if the package has a C target."""
     root = templates_folder() / HEADERS
     home = package.sources(view.runtime.c_module)
     inside = {home / path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*")) if path.is_file()}

@@ -1,4 +1,4 @@
-"""Chooses how Swift shows a model: types, names, parameters for the sizes that the app decides."""
+"""Views of a model for Swift: types, names, and parameters for the sizes that the app chooses."""
 
 from collections.abc import Collection, Sequence
 
@@ -29,9 +29,9 @@ SWIFT_TYPES = {
     ElementType.STRING: "String",
 }
 ZEROS = {"Bool": "false", "String": '""'}
-"""Of the types whose zero is not written `0`."""
+"""zeros other than `0`, by type"""
 EXAMPLES = {"Bool": "true", "String": '"text"'}
-"""What the documentation assigns, where it is not `1`."""
+"""example values other than `1`, for the documentation"""
 
 
 def model_view(
@@ -44,9 +44,9 @@ def model_view(
     runtime_version: str,
     reshaped: Collection[str],
 ) -> ModelView:
-    """The Swift file of one model. `reshaped` names outputs whose declared shape is not the real one.
+    """View of one model's Swift file. `reshaped` names outputs whose actual shape contradicts the declared one.
 
-    Raises ModelError for a model that ONNX Runtime's C API cannot carry.
+    Raises ModelError for a model that ONNX Runtime's C API does not support.
     """
     refuse_unsupported(model.signature.inputs, model.signature.outputs, model=model.name)
     sizes = dimensions.sizes(model.signature.inputs)
@@ -84,7 +84,7 @@ def model_view(
 
 
 def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], *, model: str) -> None:
-    """Raises ModelError for the first tensor whose type Swift has no numbers for."""
+    """Raises ModelError for the first tensor whose type Swift cannot represent."""
     for kind, specs in (("input", inputs), ("output", outputs)):
         for spec in specs:
             if spec.element not in SWIFT_TYPES:
@@ -97,7 +97,8 @@ def refuse_unsupported(inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpe
 
 
 def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
-    """ONNX Runtime can write it into memory of the app: the size is known, and its values have one."""
+    """Whether ONNX Runtime can write the output into memory of the app: its size is known, and its values have a fixed
+    size."""
     return spec.is_static and spec.name not in reshaped and spec.element is not ElementType.STRING
 
 
@@ -133,7 +134,7 @@ def _output(spec: TensorSpec, sizes: Sizes, outputs: Sequence[TensorSpec]) -> Ou
 
 
 def _expressions(spec: TensorSpec, sizes: Sizes, of: str = "") -> tuple[str, ...]:
-    """Swift's for the sizes of a tensor, with `of` before parameters."""
+    """Swift expressions for the sizes of a tensor, with `of` before parameters."""
     return tuple(
         swift_integer(size) if isinstance(size, int) else f"{of}{label}"
         for size, label in zip(spec.shape, sizes.labels(spec), strict=True)

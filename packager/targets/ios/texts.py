@@ -1,4 +1,4 @@
-"""Which files of Swift, C and documentation a package has, and which template prints each."""
+"""Swift, C and documentation files of a package, with their templates."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -23,13 +23,13 @@ SHARED = (
     "Resources",
     "Shape",
 )
-"""The files that all models of a package share."""
+"""files that all models of a package share"""
 COREML = ("CoreMLOptions",)
-"""Those of packages with CoreML."""
+"""files of packages with CoreML"""
 SELF_TEST = ("Samples", "SelfTest")
-"""Those of packages with golden vectors."""
+"""files of packages with golden vectors"""
 LABELS = ("Labels",)
-"""Those of packages with names of classes."""
+"""files of packages with labels"""
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Picture", "Pixels", "SystemPictures"),
     AudioInput: ("Sound",),
@@ -38,11 +38,11 @@ OF_KINDS: Mapping[type, tuple[str, ...]] = {
     MaskOutput: ("Mask", *LABELS),
     TextOutput: ("Reading", *LABELS),
 }
-"""Those of packages with a contract of such a kind."""
+"""files of packages with a contract of that kind"""
 ALWAYS = (*SHARED, *COREML, *SELF_TEST)
-"""No model's class may be called after one, for it is a file, too."""
+"""names of files that no model's class may have"""
 FILES = (*ALWAYS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
-"""All of them."""
+"""names of all files"""
 VALUES: Mapping[type, tuple[str, ...]] = {
     ImageInput: ("Picture", "PixelFormat", "Orientation", "Region"),
     AudioInput: ("Sound",),
@@ -51,11 +51,11 @@ VALUES: Mapping[type, tuple[str, ...]] = {
     MaskOutput: ("Mask",),
     TextOutput: ("Reading",),
 }
-"""What an app handles of each kind."""
+"""types that apps use, by kind"""
 
 
 def texts(view: IosView) -> dict[PurePosixPath, str]:
-    """The sources of the package by their place in it."""
+    """Sources of the package by path."""
     home, shared = package.sources(view.runtime.module), view.runtime
     printed = {home / f"{model.class_name}.swift": render("ios/swift/Model.swift.j2", model) for model in view.models}
     for name in shared_files(view):
@@ -119,7 +119,7 @@ def _readme(view: IosView) -> str:
 
 
 def _has_static_frameworks(own: PackagedFramework | None) -> bool:
-    """Whether ONNX Runtime is static libraries in frameworks, which Xcode copies into apps; the published one is."""
+    """Whether ONNX Runtime consists of static frameworks, which Xcode copies into apps; the published one does."""
     if own is None:
         return True
     return own.linkage == "static" and own.folder is not None and any(own.folder.glob("*/*.framework"))

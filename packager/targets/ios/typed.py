@@ -1,4 +1,4 @@
-"""Shows Swift a model's contract: the method that takes pictures and sounds, and gives labels and boxes."""
+"""Views of a model's contract for Swift: the method that takes pictures and sounds and returns labels and boxes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from packager.targets.ios.typed_view import FedView, LocalsView, ParameterView, 
 from packager.targets.ios.view import InputView, OutputView
 
 WIDEST = 120
-"""Characters of a line: parameters stand on lines of their own where they do not fit into one."""
+"""longest line, in characters; longer parameter lists are split"""
 SUMMARIES = {
     "classify": "Says which classes the model sees, best first.",
     "detect": "Finds what the model knows and says where it is, best first.",
@@ -36,18 +36,18 @@ LOCALS = ("output", "tensors", "cancellation", "carried", "answer")
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What an app passes."""
+    """A parameter that apps pass."""
 
     identifier: str
     type: str
     default: str
-    """what the type is followed by: ` = 1` or nothing"""
+    """suffix of the type: ` = 1` or nothing"""
     words: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tensors:
-    """The inputs and outputs of a model as its class has them, by their names in the graph."""
+    """Inputs and outputs of a model in its class, by name in the graph."""
 
     inputs: Mapping[str, InputView]
     dimensions: tuple[DimensionView, ...]
@@ -56,7 +56,7 @@ class Tensors:
 
 
 def typed_view(contract: Contract | None, tensors: Tensors) -> TypedView | None:
-    """The method for apps; None for a model that takes and gives nothing but tensors."""
+    """The typed method; None for a model with tensors only."""
     return _view(contract, tensors) if contract else None
 
 
@@ -101,7 +101,7 @@ def _view(contract: Contract, tensors: Tensors) -> TypedView:
 
 
 def typed_example(class_name: str, contract: Contract, tensors: Tensors) -> tuple[str, ...]:
-    """Lines of Swift for the documentation; sizes that have no default are 128."""
+    """Lines of Swift for the documentation; sizes without a default are 128."""
     sizes = [f"{each.identifier}: 128" for each in _sizes(contract, tensors).values() if not each.default]
     names_given = [each.identifier for each in contract.parameters]
     is_alone = len(_sizes(contract, tensors)) + len(names_given) == 1
@@ -124,7 +124,7 @@ def _made_in_example(given: ImageInput | AudioInput | TensorInput) -> str:
 
 
 def _sizes(contract: Contract, tensors: Tensors) -> dict[str, Parameter]:
-    """By what the tensor API calls them: the sizes that the contract's own tensors leave open."""
+    """Sizes that the contract's own tensors leave open, by name in the tensor API."""
     plain = [tensors.inputs[each.spec.name] for each in contract.parameters if isinstance(each, TensorInput)]
     open_sizes = {size for view in plain for size in view.sizes}
     needed = [each for each in tensors.dimensions if each.identifier in open_sizes]
@@ -155,7 +155,7 @@ def _given(given: ImageInput | AudioInput | TensorInput, tensors: Tensors) -> Pa
 
 
 def _top(contract: Contract, identifier: str) -> Parameter | None:
-    """How many classes; a Prediction has as many as the contract says."""
+    """The parameter for the number of classes; a Prediction always uses the contract's number."""
     first = contract.outputs[0]
     if contract.verb == SEVERAL or not isinstance(first, ClassesOutput):
         return None
@@ -171,7 +171,7 @@ def _is_wide(name: str, parameters: Iterable[str], result: str) -> bool:
 
 
 def _answer(contract: Contract, made: Sequence[ResultView]) -> tuple[str, ...]:
-    """Lines of what a call returns; choosing classes may throw."""
+    """Lines of the expression that a call returns; choosing classes may throw."""
     effect = "try " if any(isinstance(each, ClassesOutput) for each in contract.outputs) else ""
     if contract.verb != SEVERAL:
         return (effect + made[0].value,)

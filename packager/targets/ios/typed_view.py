@@ -1,11 +1,11 @@
-"""What the Swift templates print of a model's contract."""
+"""Views of a model's contract for the Swift templates."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterView:
-    """What the documentation says of a parameter."""
+    """Documentation of a parameter."""
 
     identifier: str
     words: str
@@ -13,10 +13,10 @@ class ParameterView:
 
 @dataclass(frozen=True, kw_only=True)
 class FedView:
-    """A tensor that a call hands to ONNX Runtime."""
+    """A tensor that a call passes to ONNX Runtime."""
 
     type: str
-    """struct that does it"""
+    """struct that passes it"""
     tensor: str
     arguments: tuple[str, ...]
     """Swift expressions"""
@@ -24,15 +24,15 @@ class FedView:
 
 @dataclass(frozen=True, kw_only=True)
 class StateView:
-    """What the class remembers from one call to the next."""
+    """A state that the class keeps from one call to the next."""
 
     identifier: str
     type: str
-    """of one value"""
+    """type of one value"""
     sizes: tuple[str, ...]
     zero: str
     output: str
-    """property of Output with the next one"""
+    """property of Output with the next state"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,23 +45,23 @@ class ResultView:
     value: str
     """Swift expression"""
     shape: str
-    """Swift expression of a tensor's shape; empty for what is no tensor"""
+    """Swift expression for a tensor's shape; empty for other results"""
     shape_identifier: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsView:
-    """The names of classes, or the symbols of an alphabet."""
+    """Labels of classes, or the symbols of an alphabet."""
 
     identifier: str
     words: str
     lines: tuple[str, ...]
-    """between the quotes of a literal: each ends with a name, and may hold several"""
+    """contents of the literal: each line ends with a label, and may hold several"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalsView:
-    """Names within a function that no parameter has."""
+    """Local names of a function that do not clash with parameters."""
 
     output: str
     tensors: str
@@ -72,7 +72,7 @@ class LocalsView:
 
 @dataclass(frozen=True, kw_only=True)
 class TypedView:
-    """The method of a model that takes pictures and sounds, and gives labels and boxes."""
+    """The typed method of a model."""
 
     verb: str
     summary: str
@@ -80,11 +80,11 @@ class TypedView:
     declared: tuple[str, ...]
     """parameters of the public methods"""
     received: tuple[str, ...]
-    """parameters of the private one"""
+    """parameters of the private method"""
     passed: str
-    """what the public ones pass to it, with a comma behind"""
+    """arguments that the public methods pass to it, with a trailing comma"""
     is_wide: bool
-    """parameters of the public methods stand on lines of their own"""
+    """whether parameters of the public methods are on separate lines"""
     is_received_wide: bool
     result: str
     """Swift type"""
@@ -95,10 +95,10 @@ class TypedView:
     states: tuple[StateView, ...]
     results: tuple[ResultView, ...]
     is_prediction: bool
-    """the results are properties of a struct"""
+    """whether the results are properties of a struct"""
     labels: tuple[LabelsView, ...]
     is_picture_alone: bool
-    """a picture is all that an app passes: Apple's own types can stand for it"""
+    """whether a picture is the only parameter, so that overloads for Apple's types exist"""
     more_declared: str
-    """what else the methods for those types take, with a comma ahead"""
+    """other parameters of those overloads, with a leading comma"""
     more_passed: str

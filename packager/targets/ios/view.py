@@ -1,4 +1,4 @@
-"""What the Swift templates print: every decision is taken here, the templates only lay it out."""
+"""Views of the Swift templates: all decisions are made here; templates only lay out the values."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +20,14 @@ class OptionView:
 @dataclass(frozen=True, kw_only=True)
 class ProviderView:
     name: str
-    """of its partials in templates/ios/_providers"""
+    """name of its partials in templates/ios/_providers"""
     case: str
-    """of the enum Provider: `coreML`"""
+    """case of the enum Provider: `coreML`"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoremlView:
-    """The package's own choices for CoreML: Swift expressions for the defaults of CoreMLOptions."""
+    """The package's CoreML settings: Swift expressions for the defaults of CoreMLOptions."""
 
     model_format: str
     compute_units: str
@@ -40,20 +40,20 @@ class CoremlView:
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeView:
-    """The files that all models of a package share."""
+    """Files that all models of a package share."""
 
     module: str
-    """of the package's Swift code: `OrientationKit`"""
+    """Swift module of the package: `OrientationKit`"""
     c_module: str
-    """of ONNX Runtime's C header: `COrientationKit`; every package has its own, for two may be in one app"""
+    """module of ONNX Runtime's C header: `COrientationKit`; one per package, because an app may contain two packages"""
     providers: tuple[ProviderView, ...]
     coreml: CoremlView | None
     """None for a package without CoreML"""
     has_contract: bool
-    """a model takes more than tensors, or gives more"""
+    """whether a model has a contract"""
     has_pictures: bool
     has_states: bool
-    """a model remembers what it was given before"""
+    """whether a model keeps state between calls"""
 
     @property
     def uses_coreml(self) -> bool:
@@ -66,15 +66,15 @@ class InputView:
     tensor: str
     element: str
     shape: str
-    """for people, with the names of dimensions"""
+    """for documentation, with the names of dimensions"""
     swift_type: str
-    """of one value"""
+    """type of one value"""
     zero: str
     """Swift expression"""
     tensor_type: str
-    """struct that hands it to ONNX Runtime: `Fed` or `FedStrings`"""
+    """struct that passes it to ONNX Runtime: `Fed` or `FedStrings`"""
     sizes: tuple[str, ...]
-    """Swift expressions of type Int, where the input is made"""
+    """Swift expressions of type Int, in the initializer of Input"""
     run_sizes: tuple[str, ...]
     """the same where `input` is run"""
 
@@ -88,7 +88,7 @@ class OutputView:
     swift_type: str
     zero: str
     sizes: tuple[str, ...]
-    """of a pinned output"""
+    """sizes of a pinned output"""
     lent: str
     """variable that holds a pinned output during a run"""
     shape_identifier: str
@@ -96,20 +96,20 @@ class OutputView:
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """A file on its way into the package."""
+    """A file to put into the package."""
 
     path: str
-    """below the bundle's folder `Models`: `orientation/model.ort`"""
+    """path below the bundle's folder `Models`: `orientation/model.ort`"""
     file: Path
     sha256: str
     ends_sha256: str
-    """of its first and last blocks"""
+    """sha256 of its first and last blocks"""
     size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileView:
-    """A file of a model, and who opens it."""
+    """A file of a model, and the providers that open it."""
 
     providers: tuple[str, ...]
     """cases of the enum Provider"""
@@ -117,10 +117,10 @@ class FileView:
     settings: tuple[OptionView, ...]
     """session configuration entries"""
     weights: tuple[Resource, ...]
-    """of an ONNX file: they lie in its folder under the names that it has for them; another provider's ORT file may be
-    among them"""
+    """weights files of an ONNX file, in its folder under the names that it refers to; another provider's ORT file may
+    be among them"""
     is_float16: bool
-    """it computes with 16-bit floats"""
+    """whether it computes with 16-bit floats"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +139,7 @@ class ModelView:
     class_name: str
     name: str
     source: str
-    """name of the file that the user gave"""
+    """name of the user's model file"""
     source_sha256: str
     runtime_version: str
     version: str
@@ -148,23 +148,23 @@ class ModelView:
     """lines of Swift that load the model and run it, for the documentation"""
     dimensions: tuple[DimensionView, ...]
     has_default_input: bool
-    """an input can be made without arguments"""
+    """whether an input can be made without arguments"""
     inputs: tuple[InputView, ...]
     pinned_outputs: tuple[OutputView, ...]
-    """written by ONNX Runtime into memory of the app"""
+    """outputs that ONNX Runtime writes into memory of the app"""
     copied_outputs: tuple[OutputView, ...]
-    """made by ONNX Runtime, then copied: their size is known after the run only"""
+    """outputs that ONNX Runtime allocates and the app copies: their size is known only after the run"""
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
     samples: str
-    """what a self-test runs on, in words"""
+    """description of the self-test's samples"""
     typed: TypedView | None
     """None for a model without a contract"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestsView:
-    """The tests that the package has for itself."""
+    """Unit tests in the package."""
 
     module: str
     models: tuple[ModelView, ...]
@@ -180,9 +180,9 @@ class ReadmeView:
     min_macos: str
     uses_coreml: bool
     has_static_frameworks: bool
-    """Xcode copies its ONNX Runtime into apps, which the App Store may refuse for that"""
+    """whether Xcode copies ONNX Runtime into apps, which the App Store may reject"""
     is_runtime_unknown: bool
-    """its ONNX Runtime is at an address that nobody has opened"""
+    """whether ONNX Runtime is at an address, so that its version is unknown"""
     has_self_test: bool
     has_pictures: bool
     models: tuple[ModelView, ...]
@@ -190,13 +190,13 @@ class ReadmeView:
 
 @dataclass(frozen=True, kw_only=True)
 class DocumentationView:
-    """The page that Xcode's documentation of the module opens with."""
+    """Landing page of the module's documentation in Xcode."""
 
     module: str
     uses_coreml: bool
     has_self_test: bool
     values: tuple[str, ...]
-    """types of what models with contracts take and give"""
+    """types of the contracts' parameters and results"""
     models: tuple[ModelView, ...]
 
 
@@ -208,21 +208,21 @@ class License:
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkView:
-    """Where SwiftPM takes ONNX Runtime from."""
+    """Source of ONNX Runtime for SwiftPM."""
 
     name: str
-    """of the framework: `onnxruntime`"""
+    """name of the framework: `onnxruntime`"""
     version: str
     url: str
-    """of an archive; empty when the package holds the framework itself"""
+    """address of an archive; empty if the package contains the framework"""
     checksum: str
     path: str
-    """in the package: `Frameworks/onnxruntime.xcframework`; empty when `url` says it"""
+    """path in the package: `Frameworks/onnxruntime.xcframework`; empty if `url` is set"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IosView:
-    """All of a package."""
+    """View of a whole package."""
 
     package: Package
     runtime: RuntimeView
@@ -233,6 +233,6 @@ class IosView:
     resources: tuple[Resource, ...]
     licenses: tuple[License, ...]
     contracts: tuple[Contract, ...]
-    """of the models that have one"""
+    """contracts of the models that have one"""
     own: PackagedFramework | None = None
-    """the runtime that takes the place of the published one"""
+    """the runtime that replaces the published one"""

@@ -1,4 +1,4 @@
-"""Lays out the files of a package's models: one name for the same bytes, whichever platform opens them."""
+"""Lays out the files of a package's models: the same bytes have one name on all platforms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from packager.targets.target import Built
 from packager.vectors import GoldenFile
 
 BOTH = "both"
-"""The folder of the files that more than one platform opens."""
+"""folder of files that several platforms open"""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The files of a package while they are collected: names are given once, bytes lie there once."""
+    """Files of a package while they are collected: each name and each content occurs once."""
 
     files: dict[str, FlatFile] = field(default_factory=dict)
     """by sha256"""
@@ -25,7 +25,7 @@ class Layout:
     """sha256 -> the platforms that open the file"""
 
     def add(self, platform: str, stem: str, suffix: str, file: Path, sha256: str, size_bytes: int) -> FlatFile:
-        """The file under a name that starts with `stem`, or under the one that its bytes have already."""
+        """Adds the file under a name that starts with `stem`, or returns the existing file with its bytes."""
         self.users.setdefault(sha256, set()).add(platform)
         if sha256 not in self.files:
             name = self._free_name(stem, suffix)
@@ -42,7 +42,7 @@ class Layout:
         return tuple(sorted(found, key=lambda each: each.content.path))
 
     def _free_name(self, stem: str, suffix: str) -> str:
-        """File systems of Macs do not tell capitals from others."""
+        """An unused name; names that differ in case only clash on macOS file systems."""
         taken = {each.path.lower() for each in self.files.values()}
         name, number = f"{stem}{suffix}", 2
         while name.lower() in taken:
@@ -63,7 +63,8 @@ def lay_out(built: Sequence[Built], layout: Layout) -> dict[str, dict[str, tuple
 
 
 def _add(plan: Plan, layout: Layout) -> None:
-    """What is opened is named first: weights may be one of those files. The CPU's file bears the model's name."""
+    """Adds the files of a plan, opened files first: a weights file may be one of them. The CPU's file has the model's
+    name."""
     model = plan.model.name
     for file in sorted(plan.files, key=lambda file: file.sha256 != plan.cpu.sha256):
         purpose = _purpose(file, plan)
@@ -85,7 +86,7 @@ def _purpose(file: Compiled, plan: Plan) -> str:
 
 
 def _views(plan: Plan, layout: Layout) -> Iterator[FileView]:
-    """Choices of the same file for the same chips with the same settings are one view, with several providers."""
+    """Merges choices with the same file, chips and settings into one view with several providers."""
     users: dict[tuple[str, tuple[str, ...], tuple[OptionView, ...]], list[Choice]] = {}
     for choice in plan.choices:
         users.setdefault((choice.compiled.sha256, choice.soc_models, _settings(choice.compiled)), []).append(choice)
@@ -120,7 +121,7 @@ def _weights(file: Path, known: Mapping[str, FlatFile]) -> WeightsView:
 
 
 def add_golden(golden: GoldenFile, model: str, platforms: Sequence[str], layout: Layout) -> FlatFile:
-    """A file of golden vectors that files of `platforms` must compute."""
+    """Adds a file of golden vectors that files of `platforms` must reproduce."""
     added = [
         layout.add(platform, f"{model}-golden", ".safetensors", golden.path, golden.sha256, golden.size_bytes)
         for platform in platforms

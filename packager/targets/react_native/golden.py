@@ -1,4 +1,4 @@
-"""Shows TypeScript where golden vectors lie, and which of a model's files must compute them."""
+"""Views of golden vectors for TypeScript: their files, and the model files that must reproduce them."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ from packager.targets.react_native.view import FileView, GoldenView
 from packager.vectors import Golden, Vectors
 
 Opened = Mapping[str, tuple[FileView, ...]]
-"""Platform -> the files of a model."""
+"""platform -> the files of a model"""
 
 
 def golden_views(model: str, opened: Opened, golden: Golden, layout: Layout) -> tuple[GoldenView, ...]:
-    """The golden files of a model; empty when one of the files that ship has none, so that no app relies on them."""
+    """The golden files of a model; empty if a shipped file has none, so that the self-test is complete or absent."""
     shipped = {view.sha256: view for views in opened.values() for view in views}
     if any((model, sha256) not in golden for sha256 in shipped):
         return ()
@@ -31,6 +31,6 @@ def golden_views(model: str, opened: Opened, golden: Golden, layout: Layout) -> 
 
 
 def _platforms(files: list[tuple[FileView, Vectors]], opened: Opened) -> list[str]:
-    """Those that open one of `files`."""
+    """Platforms that open one of `files`."""
     wanted = {view.sha256 for view, _ in files}
     return [name for name, views in opened.items() if wanted & {view.sha256 for view in views}]

@@ -1,4 +1,4 @@
-"""Names of an npm package: its own, and those that its code has in C++, Kotlin, CMake and CocoaPods."""
+"""Names in an npm package: its own, and those of its code in C++, Kotlin, CMake and CocoaPods."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -9,17 +9,17 @@ from packager.targets.apple import SYSTEM_MODULES
 
 PREFIX = "react-native-"
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
-"""validate-npm-package-name, names of new packages: what an address takes as it is, in lower case"""
+"""validate-npm-package-name, rules for new packages: URL-safe and in lower case"""
 MAX_NPM_NAME = 214
 MAX_VERSION, MAX_NUMBER = 256, 2**53 - 1
 """node-semver, internal/constants.js"""
 SEMVER = re.compile(
     r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?"
 )
-"""semver.org, without what is behind a +: npm drops that"""
+"""semver.org, without build metadata after a +, which npm drops"""
 MODULE = re.compile(r"[A-Z][A-Za-z0-9]*")
 
-# Node's own modules, names that npm refuses, and the packages that an app with this one has.
+# Node's own modules, names that npm rejects, and the packages of every React Native app.
 TAKEN_NAMES = frozenset(
     """
     assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events
@@ -30,7 +30,7 @@ TAKEN_NAMES = frozenset(
     """.split()
 )
 
-# Pods of React Native, of Expo and of ONNX Runtime: an app has one pod of a name. BaseReact, MainReact and
+# Pods of React Native, of Expo and of ONNX Runtime: pod names in an app are unique. BaseReact, MainReact and
 # FBReactNative stand for BaseReactPackage, MainReactPackage and FBReactNativeSpec, which React Native has.
 TAKEN_PODS = frozenset(
     """
@@ -42,9 +42,9 @@ TAKEN_PODS = frozenset(
     """.split()
 )
 UNUSABLE_MODULES = frozenset(name.lower() for name in (*SYSTEM_MODULES, *TAKEN_PODS))
-"""In lower case: file systems of Macs do not tell capitals from others."""
+"""in lower case: macOS file systems ignore case"""
 
-# What generated modules use or export beside the models' own names, and JavaScript's globals that they need.
+# Names that generated modules use or export besides the models' own, and JavaScript globals that they need.
 RESERVED_CLASSES = frozenset(
     """
     AbortController AbortSignal AggregateError Array ArrayBuffer ArrayBufferView AsyncRunOptions Atomics Audio Awaited
@@ -64,36 +64,37 @@ RESERVED_CLASSES = frozenset(
     """.split()
 )
 BESIDE = ("", "Inputs", "Model", "Outputs", "Tensors")
-"""What is behind a class's name in the names of the types that belong to it."""
+"""suffixes of the types that belong to a class"""
 
 
 def npm_name(package: str, given: str = "") -> str:
-    """`page-orientation` -> `react-native-page-orientation`, or the name that was `given`.
+    """npm name: `page-orientation` -> `react-native-page-orientation`, or the name `given`.
 
-    `web` -> `react-native-web-models`, for another package has the plain name.
+    `web` -> `react-native-web-models`, because another package has the plain name.
     """
     made = f"{PREFIX}{package}"
     return given or (f"{made}-models" if made in TAKEN_NAMES else made)
 
 
 def refuse_npm_name(name: str) -> None:
-    """Raises ValueError for a name that npm refuses: what is wrong, `|`, what to do."""
+    """Raises ValueError, as `problem|hint`, for a name that npm rejects."""
     if len(name) > MAX_NPM_NAME:
-        raise ValueError(f"package has {len(name)} letters|npm takes {MAX_NPM_NAME}")
+        raise ValueError(f"the package's name has {len(name)} letters|npm allows {MAX_NPM_NAME}")
     if not NPM_NAME.fullmatch(name):
         example = re.sub(r"[^a-z0-9@/._-]+", "-", name.lower()).strip("-._")
         hint = f"try {example}" if NPM_NAME.fullmatch(example) else "write it as in @example/vision"
-        raise ValueError(f"package '{name}' is not allowed: npm takes lower-case letters, digits, '-', '.', '_'|{hint}")
+        raise ValueError(
+            f"package '{name}' is not allowed: npm allows lower-case letters, digits, '-', '.', '_'|{hint}"
+        )
     if name in TAKEN_NAMES:
         other = f"{name}-models" if name.startswith(PREFIX) else f"{PREFIX}{name}"
-        raise ValueError(f"package '{name}' is the name of something else|try {other} or @example/{name}")
+        raise ValueError(f"package '{name}' is already the name of another package|try {other} or @example/{name}")
 
 
 def module_name(package: str, given: str = "") -> str:
-    """What the pod, the C++ class and the Kotlin classes are called after: `page-orientation` -> `PageOrientation`.
+    """Name of the pod, the C++ class and the Kotlin classes: `page-orientation` -> `PageOrientation`.
 
-    `vision` -> `VisionModels`, for Apple has a Vision. Raises ValueError for a name that no module can have: what is
-    wrong, `|`, what to do.
+    `vision` -> `VisionModels`, because Vision is Apple's. Raises ValueError, as `problem|hint`, for an unusable name.
     """
     if not given:
         made = names.pascal_case(package)
@@ -101,9 +102,9 @@ def module_name(package: str, given: str = "") -> str:
             made += "Models"
         return made
     if not MODULE.fullmatch(given):
-        raise ValueError(f"module '{given}' is no name of a class|use capitalized words: PageOrientation")
+        raise ValueError(f"module '{given}' is not a valid class name|use capitalized words: PageOrientation")
     if given.lower() in UNUSABLE_MODULES:
-        raise ValueError(f"module '{given}' has the name of a framework or pod that apps have|try {given}Models")
+        raise ValueError(f"module '{given}' clashes with a framework or pod of apps|try {given}Models")
     return given
 
 
@@ -112,33 +113,34 @@ def refuse_length(npm_name: str) -> None:
     too_long = len(npm_name) - MAX_NPM_NAME
     if too_long > 0:
         raise ConfigError(
-            f"package.name: '{npm_name}' has {len(npm_name)} letters, and npm takes {MAX_NPM_NAME}",
-            hint=f"take {too_long} away, or say in target.react_native.package what npm is to call it",
+            f"package.name: '{npm_name}' has {len(npm_name)} letters; npm allows {MAX_NPM_NAME}",
+            hint=f"shorten it by {too_long}, or set the npm name in target.react_native.package",
         )
 
 
 def refuse_version(version: str) -> None:
-    """Raises ConfigError for a version that npm does not take."""
+    """Raises ConfigError for a version that npm rejects."""
     if not SEMVER.fullmatch(version):
         raise ConfigError(
-            f"package.version: npm takes three numbers, not '{version}'",
-            hint='write it as in version = "1.0.0" or "1.0.0-beta.1"',
+            f"package.version: npm needs three numbers, not '{version}'",
+            hint='for example: version = "1.0.0" or "1.0.0-beta.1"',
         )
     numbers = version.partition("-")[0].split(".")
     if len(version) > MAX_VERSION or max(int(number) for number in numbers) > MAX_NUMBER:
         raise ConfigError(
             f"package.version: '{version}' is too long for npm",
-            hint=f"npm takes numbers up to {MAX_NUMBER}, and {MAX_VERSION} letters in all",
+            hint=f"npm allows numbers up to {MAX_NUMBER}, and {MAX_VERSION} characters in total",
         )
 
 
 def tarball_name(npm_name: str, version: str) -> str:
-    """As `npm pack` calls it: `@example/vision` -> `example-vision-1.0.0.tgz`"""
+    """Tarball name of `npm pack`: `@example/vision` -> `example-vision-1.0.0.tgz`"""
     return f"{npm_name.removeprefix('@').replace('/', '-')}-{version}.tgz"
 
 
 def cpp_namespace(module: str) -> str:
-    """`PageOrientation` -> `pageorientationcxx`: no keyword (`new`), macro (`linux`) or function (`close`) ends so."""
+    """`PageOrientation` -> `pageorientationcxx`: no keyword (`new`), macro (`linux`) or function (`close`) has this
+    suffix."""
     return f"{module.lower()}cxx"
 
 
@@ -150,9 +152,9 @@ def cmake_target(module: str) -> str:
 def class_names(
     models: Iterable[str], *, taken: Collection[str] = (), beside: Collection[str] = BESIDE
 ) -> dict[str, str]:
-    """Model name -> class name; `Model` is put behind a name that the package needs itself.
+    """Model name -> class name; `Model` is appended to names that the package uses itself.
 
-    Each class has types beside it, `OrientationInputs` and others: no two models may share one of those either.
+    Each class has types named after it, such as `OrientationInputs`: models must not share those either.
     """
     used = {*RESERVED_CLASSES, *taken}
     chosen = {}

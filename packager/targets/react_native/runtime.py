@@ -1,4 +1,4 @@
-"""The ONNX Runtime of an npm package: the published one of each platform, or what the user's own packages have."""
+"""The ONNX Runtime of an npm package: the published one of each platform, or that of the user's own packages."""
 
 import plistlib
 from collections.abc import Iterator, Mapping
@@ -13,22 +13,22 @@ from packager.xcframework.layout import PLIST, Slice, read_plist, slices
 from packager.xcframework.packaged import PackagedFramework
 
 REGISTERED = {"qnn": "QNN", "nnapi": "NNAPI", "xnnpack": "XNNPACK", "webgpu": "WebGPU", "coreml": "CoreML"}
-"""What the providers are called that ONNX Runtime's C API appends by their names; NNAPI has a function of its own."""
+"""names under which ONNX Runtime's C API appends providers; NNAPI has a function of its own"""
 LIBRARY = "libonnxruntime.so"
 JAVA_LIBRARY = "4j_jni.so"
-"""How the library for Java ends, which nothing here calls."""
+"""suffix of the library for Java, which the package does not use"""
 LIBRARIES = PurePosixPath("android/src/main/jniLibs")
 FRAMEWORKS = PurePosixPath("ios/Frameworks")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Linked:
-    """What a package has of ONNX Runtime on Android."""
+    """ONNX Runtime for Android in a package."""
 
     library: str
-    """the file that the code opens"""
+    """library file that the code opens"""
     coordinates: str
-    """what Gradle fetches it by; empty when it is in the package"""
+    """Gradle coordinates; empty if it is in the package"""
     files: Mapping[PurePosixPath, Path]
 
 
@@ -37,9 +37,9 @@ def refuse_address(runtimes: Mapping[str, OwnRuntime]) -> None:
     own = runtimes.get("ios")
     if isinstance(own, PackagedFramework) and own.folder is None:
         raise ConfigError(
-            f"target.react_native: [runtime] ios names an address ({own.url}), and an npm package holds the runtime "
+            f"target.react_native: [runtime] ios is an address ({own.url}), but an npm package contains the runtime "
             "itself",
-            hint='download the .zip and name the file: ios = "onnxruntime.xcframework.zip"',
+            hint='download the .zip and use the file: ios = "onnxruntime.xcframework.zip"',
         )
 
 
@@ -49,7 +49,7 @@ def linked(android: Built) -> Linked:
         return Linked(library=LIBRARY, coordinates=android.dependency, files={})
     if own.ship == "dependency":
         return Linked(library=LIBRARY, coordinates=own.coordinates, files={})
-    # As a Maven artifact it would lie in a repository that npm does not bring.
+    # a Maven artifact would need a repository, which npm packages cannot provide
     wanted = {path: file for path, file in own.libraries.items() if not path.name.endswith(JAVA_LIBRARY)}
     (library,) = {path.name for path in wanted}
     return Linked(
@@ -60,21 +60,21 @@ def linked(android: Built) -> Linked:
 
 
 def has_telemetry(android: Built) -> bool:
-    """Libraries of the user's own come without the manifest that starts telemetry."""
+    """Whether telemetry starts: libraries of the user's own come without the manifest that starts it."""
     return not isinstance(android.own, PackagedRuntime) or android.own.ship == "dependency"
 
 
 def framework_path(ios: Built) -> str:
-    """Where the package has the user's .xcframework; empty when it has none."""
+    """Path of the user's .xcframework in the package; empty if it has none."""
     own = ios.own
     is_inside = isinstance(own, PackagedFramework) and own.folder is not None
     return str(FRAMEWORKS / f"{own.name}.xcframework") if own and is_inside else ""
 
 
 def framework_files(ios: Built) -> dict[PurePosixPath, Path]:
-    """The .xcframework as far as apps for phones and simulators need it.
+    """Files of the .xcframework that apps for phones and simulators need.
 
-    Frameworks for macOS are left out: they have links inside, and npm packages hold none.
+    Frameworks for macOS are omitted: they contain links, which npm packages cannot.
     """
     own = ios.own
     if not isinstance(own, PackagedFramework) or own.folder is None:
@@ -84,7 +84,7 @@ def framework_files(ios: Built) -> dict[PurePosixPath, Path]:
 
 
 def framework_plist(ios: Built) -> dict[PurePosixPath, str]:
-    """The Info.plist of an .xcframework that was left out parts of, by its place; nothing for a whole one."""
+    """The Info.plist of a reduced .xcframework, by path; empty for a complete one."""
     own = ios.own
     if not isinstance(own, PackagedFramework) or own.folder is None or not _unneeded(own.folder):
         return {}
@@ -100,7 +100,8 @@ def _unneeded(folder: Path) -> tuple[Slice, ...]:
 
 
 def _files(folder: Path, unneeded: tuple[Slice, ...]) -> Iterator[Path]:
-    """What is changed is no longer what was signed: then the list of parts and the signature stay behind, too."""
+    """Files to keep. A reduced framework invalidates its signature, so the signature and the list of parts are
+    dropped."""
     left_out = {each.identifier for each in unneeded} | ({PLIST, "_CodeSignature"} if unneeded else set())
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.relative_to(folder).parts[0] not in left_out:

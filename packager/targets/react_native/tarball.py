@@ -1,7 +1,7 @@
-"""Writes npm packages (.tgz) whose bytes depend on nothing but the names and bytes inside.
+"""Writes npm packages (.tgz) whose bytes depend only on the names and bytes inside.
 
-A ustar archive as `npm pack` makes one: everything below package/, its fixed date, nobody's user. It is stored, not
-deflated: the bytes that DEFLATE gives change with the machine, as `packager.files.zips` says.
+A ustar archive as made by `npm pack`: everything below package/, a fixed date, no user. It is stored, not deflated,
+because DEFLATE output varies between machines; see `packager.files.zips`.
 """
 
 import shutil
@@ -17,7 +17,7 @@ from packager.files.atomic import atomic_file
 
 PREFIX = PurePosixPath("package")
 DATE = 499162500
-"""1985-10-26T08:15:00Z: what npm gives every file."""
+"""1985-10-26T08:15:00Z, npm's date for every file"""
 MODE = 0o644
 BLOCK = 512
 MAX_NAME, MAX_FOLDER = 100, 155
@@ -26,13 +26,13 @@ MAX_STORED_BYTES = 2**16 - 1
 PIECE_BYTES = 1 << 20
 
 GZIP_START = bytes([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
-"""No name, no time, no operating system (RFC 1952)."""
+"""header without name, time and operating system (RFC 1952)"""
 LAST_BLOCK = bytes([1, 0, 0, 0xFF, 0xFF])
-"""An empty one (RFC 1951, 3.2.4)."""
+"""an empty block (RFC 1951, 3.2.4)"""
 
 
 def write_tarball(path: Path, entries: Mapping[PurePosixPath, bytes | Path]) -> Path:
-    """Writes `entries`, by their places in the package and sorted by them, to `path`, and returns that.
+    """Writes `entries`, sorted by their paths in the package, to `path`, and returns it.
 
     Raises ConfigError for a path that is too long for the format, ModelError for a file that is too large.
     """
@@ -46,7 +46,7 @@ def write_tarball(path: Path, entries: Mapping[PurePosixPath, bytes | Path]) -> 
 
 
 class Stored:
-    """A gzip stream whose content is not compressed: what any gzip unpacks, with the same bytes everywhere."""
+    """A gzip stream with stored blocks: every gzip unpacks it, and its bytes are reproducible."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -82,11 +82,11 @@ def _write_entry(archive: Stored, name: PurePosixPath, content: bytes | Path) ->
 
 
 def _header(name: PurePosixPath, size: int) -> bytes:
-    """IEEE Std 1003.1, ustar interchange format."""
+    """Header of a file: IEEE Std 1003.1, ustar interchange format."""
     if size > MAX_FILE_BYTES:
         raise ModelError(
-            f"{name} has {size:,} bytes: a file of an npm package has less than 8 GiB",
-            hint='ship it as ONNX, whose weights lie in several files: format = "onnx"',
+            f"{name} has {size:,} bytes: the limit of a file in an npm package is 8 GiB",
+            hint='ship it as ONNX, which splits the weights over several files: format = "onnx"',
         )
     folder, last = _split(name)
     header = struct.pack(
@@ -112,7 +112,7 @@ def _header(name: PurePosixPath, size: int) -> bytes:
 
 
 def _split(name: PurePosixPath) -> tuple[bytes, bytes]:
-    """The folder and the rest of a path, as the two fields hold them; one that fits into the second has no folder."""
+    """Splits a path into the two fields of the header; a path that fits into the second has no prefix."""
     whole = str(name).encode()
     if len(whole) <= MAX_NAME:
         return b"", whole
@@ -122,5 +122,6 @@ def _split(name: PurePosixPath) -> tuple[bytes, bytes]:
         if len(before) <= MAX_FOLDER and len(rest) <= MAX_NAME:
             return before, rest
     raise ConfigError(
-        f"{name}: too long a path for an npm package", hint="give the package, the group or the model a shorter name"
+        f"{name}: the path is too long for an npm package",
+        hint="shorten the name of the package, the group or the model",
     )

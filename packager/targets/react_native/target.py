@@ -1,4 +1,4 @@
-"""React Native as a target: an npm package over the files that Android and iOS packages are made of."""
+"""The target React Native: an npm package over the files of the Android and iOS packages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(name="react-native", caller=__name__, computed_by=("packager.targets.react_native.tarball",))
 ONNXRUNTIME = PurePosixPath("ios/onnxruntime")
-"""Below templates/: ONNX Runtime's C headers and their licence, which are the same for all platforms."""
+"""below templates/: C headers of ONNX Runtime with their licence, equal on all platforms"""
 HEADERS = PurePosixPath("cpp/onnxruntime")
 MODELS = PurePosixPath("models")
 UNLICENSED = "UNLICENSED"
-"""What npm calls a package without a licence."""
+"""npm's licence field for a package without a licence"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +34,14 @@ class ReactNative:
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
-    """name on npm, `@example/vision`; from the package's name when absent: `page-orientation` ->
+    """npm name, such as `@example/vision`; default: derived from the package's name, `page-orientation` ->
     `react-native-page-orientation`"""
     module: str = ""
-    """what the native code and the pod are called; from the package's name when absent: `page-orientation` ->
+    """name of the native code and the pod; default: derived from the package's name, `page-orientation` ->
     `PageOrientation`"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for names that no package can have: what is wrong, `|`, what to do."""
+        """Raises ValueError, as `problem|hint`, for invalid names."""
         if self.package:
             naming.refuse_npm_name(self.package)
         if self.module:
@@ -132,7 +132,7 @@ class ReactNative:
         )
 
     def render(self, view: ReactNativeView) -> Sources:
-        """All of the npm package."""
+        """All files of the npm package."""
         models = {
             MODELS / each.folder / view.names.asset_folder / each.content.path: each.content.file for each in view.files
         }
@@ -143,11 +143,11 @@ class ReactNative:
         )
 
     def project(self, view: ReactNativeView, sources: Sources) -> Sources:
-        """The package as it is: apps build it."""
+        """The package itself: apps build its sources."""
         return sources
 
     def assemble(self, view: ReactNativeView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The package as `npm pack` would make it."""
+        """The package as made by `npm pack`."""
         name = naming.tarball_name(view.names.npm_name, view.names.version)
         inputs = [
             name,

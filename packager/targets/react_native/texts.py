@@ -1,4 +1,4 @@
-"""From the templates of an npm package to its files: what lies in their folder is in every package."""
+"""Maps the templates of an npm package to its files: every file in their folder is part of the package."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -8,21 +8,21 @@ from packager.render import render
 from packager.targets.react_native.view import NamesView, ReactNativeView
 
 ROOT = PurePosixPath("react_native")
-"""Below templates/."""
+"""below templates/"""
 TEMPLATE = ".j2"
 MODULE = "Module"
-"""In the names of templates: stands for the package's module."""
+"""stands for the package's module in names of templates"""
 KOTLIN = PurePosixPath("android/src/main/kotlin")
 MODEL = "model"
-"""`models/model.*`: templates that are printed once for each model."""
+"""`models/model.*`: templates that are rendered once per model"""
 TYPED = "typed"
-"""The folder of files that packages have for contracts."""
+"""folder of files that contracts need"""
 PARTIAL = "_"
-"""Starts the names of templates that others include."""
+"""prefix of templates that others include"""
 
 
 def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
-    """What templates print, by its place in the package."""
+    """Rendered templates by path in the package."""
     printed = {}
     for template in templates():
         if is_of_model(template):
@@ -35,13 +35,13 @@ def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
 
 
 def copies() -> dict[PurePosixPath, Path]:
-    """The files that are in every package, as they are."""
+    """Files that every package contains unmodified."""
     root = templates_folder() / ROOT
     return {path: root / path for path in _found() if path.suffix != TEMPLATE and path.parent.name != TYPED}
 
 
 def typed_copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
-    """The files for contracts that a package needs, as they are."""
+    """Files that contracts need, unmodified."""
     root = templates_folder() / ROOT
     wanted = {each.module for each in view.names.exports}
     return {
@@ -50,7 +50,7 @@ def typed_copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
 
 
 def templates() -> list[PurePosixPath]:
-    """What is printed by itself, from the folder of all."""
+    """Templates that are rendered by themselves."""
     return [path for path in _found() if path.suffix == TEMPLATE and not path.name.startswith(PARTIAL)]
 
 

@@ -1,4 +1,4 @@
-"""Chooses how TypeScript shows a contract: the method that an app calls, what it takes and what it is made of."""
+"""Views of a contract for TypeScript: the method that apps call, its parameters and its parts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,41 +33,41 @@ TYPES = {
     "state": (),
     "text": ("Reading",),
 }
-"""The files of `runtime/typed/`, and the types of each that apps name."""
+"""files of `runtime/typed/`, and the types of each that apps use"""
 CARRIED = "Carried"
 PREDICTION = "Prediction"
-"""Behind a class's name: the type of several results."""
+"""suffix of a class's name: the type of several results"""
 RESERVED = frozenset(
     """
     android classified descriptor detected firstState ios loadAs nextState options outputs pcmTensors pictureTensors
     resultOf segmented soundTensors spelled tensors tensorsOf top topOf useModel
     """.split()
 )
-"""What parameters cannot be called, for the code around them uses it."""
+"""names that parameters cannot have, because the surrounding code uses them"""
 MADE = {ImageInput: "picture", AudioInput: "sound"}
-"""What an app passes, in words: the name of the file in `runtime/typed/` as well."""
+"""inputs of apps; also the name of the file in `runtime/typed/`"""
 ARGUMENTS = {ImageInput: "{ data, width, height }", AudioInput: "{ samples, rate }"}
-"""What an app writes for it."""
+"""example arguments"""
 RESULTS = {"classify": "classes", "detect": "found", "segment": "mask", "embed": "vector", "read": "reading"}
-"""What an app calls the result."""
+"""names of the results in example code"""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a model's file takes from a file of `runtime/typed/`."""
+    """Imports of a model's file from a file of `runtime/typed/`."""
 
     values: set[str] = field(default_factory=set)
     types: set[str] = field(default_factory=set)
 
 
 def class_names(contracts: Sequence[Contract]) -> frozenset[str]:
-    """Names that a package with these contracts has beside those of its models."""
+    """Names that a package with these contracts uses in addition to those of its models."""
     exported = {name for each in exports(contracts) for name in each.types}
     return frozenset({CARRIED, *exported} if contracts else ())
 
 
 def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
-    """The files of `runtime/typed/` that a package needs."""
+    """Files of `runtime/typed/` that a package needs."""
     found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
     found |= {"options"} if found else set()
     return tuple(ExportView(module=module, types=TYPES[module]) for module in sorted(found))
@@ -117,7 +117,7 @@ def _free(wanted: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
 
 
 def _example(contract: Contract, parameters: dict[str, Parameter]) -> tuple[str, ...]:
-    """Lines that call the method and show what it gives."""
+    """Lines that call the method and show its result."""
     arguments = ", ".join(ARGUMENTS.get(type(each), name) for name, each in parameters.items())
     result = RESULTS.get(contract.verb, "found")
     return (

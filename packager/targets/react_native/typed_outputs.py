@@ -1,4 +1,4 @@
-"""Chooses how TypeScript shows what a model gives: types, expressions that make them, names of classes."""
+"""Views of a contract's results for TypeScript: types, expressions, labels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from packager.render import ts_string
 from packager.targets.react_native.typed_view import LabelsView
 
 LINE = 110
-"""Of labels, in characters: their files indent them by two or four."""
+"""characters of labels per line, before indentation by two or four"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,20 +27,20 @@ class Shown:
 
     type: str
     value: str
-    """an expression, of `outputs`"""
+    """expression over `outputs`"""
     about: str
-    """in words: what it does"""
+    """description of the action"""
     noun: str
-    """in words: what it is"""
+    """description of the result"""
     module: str = ""
-    """of `runtime/typed/`; empty for what needs none"""
+    """file of `runtime/typed/`; empty if none is needed"""
     function: str = ""
     type_name: str = ""
-    """what the module is asked for"""
+    """type to import from the module"""
 
 
 def shown(output: TypedOutput, class_name: str, *, has_top: bool) -> Shown:
-    """`has_top` says whether the app chooses how many classes there are: a variable `top` then has their number."""
+    """The view of `output`. With `has_top`, the app chooses the number of classes in a variable `top`."""
     labels = labels_name(output)
     match output:
         case ClassesOutput():
@@ -112,19 +112,19 @@ def _data(spec: TensorSpec) -> str:
 
 
 def _number(value: float) -> str:
-    """As JavaScript writes it: `0`, `0.25`, `-Infinity`."""
+    """A number in JavaScript syntax: `0`, `0.25`, `-Infinity`."""
     if not math.isfinite(value):
         return repr(value).replace("inf", "Infinity")
     return str(int(value)) if value == int(value) else repr(value)
 
 
 def labels_name(output: TypedOutput) -> str:
-    """What the constant is called that has the names of its classes."""
+    """Name of the constant with the labels."""
     return f"{output.identifier}Labels"
 
 
 def labels(output: TypedOutput) -> LabelsView | None:
-    """The names of classes, or the symbols of an alphabet; None for what has neither."""
+    """Labels of classes, or the symbols of an alphabet; None if the output has neither."""
     match output:
         case ClassesOutput() | BoxesOutput() | MaskOutput():
             return LabelsView(name=labels_name(output), lines=tuple(_lines(output.labels)))
@@ -134,7 +134,7 @@ def labels(output: TypedOutput) -> LabelsView | None:
 
 
 def _lines(texts: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """As many texts to a line as it takes."""
+    """As many texts per line as fit."""
     line: list[str] = []
     length = 0
     for text in texts:

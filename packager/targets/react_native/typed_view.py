@@ -1,11 +1,11 @@
-"""What the templates of a model with a contract print: its method in TypeScript, and what it is made of."""
+"""Views of a contract for the TypeScript templates: the method and its parts."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImportView:
-    """What a model's file takes from a file of `runtime/typed/`."""
+    """Imports of a model's file from a file of `runtime/typed/`."""
 
     module: str
     values: tuple[str, ...]
@@ -14,10 +14,10 @@ class ImportView:
 
 @dataclass(frozen=True, kw_only=True)
 class MadeView:
-    """What is made of an argument."""
+    """A value made from an argument."""
 
     name: str
-    """of the variable: `imageTensors`"""
+    """variable: `imageTensors`"""
     function: str
     """`pictureTensors`"""
     argument: str
@@ -34,25 +34,25 @@ class FedView:
 
 @dataclass(frozen=True, kw_only=True)
 class StateView:
-    """An input that is carried."""
+    """An input that receives state."""
 
     key: str
     array: str
     """`Float32Array`"""
     count: int
-    """of its values"""
+    """number of its values"""
     output: str
-    """key of what it is in the next call"""
+    """key of the output that becomes the next input"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsView:
-    """The names of classes, or the symbols of an alphabet."""
+    """Labels of classes, or the symbols of an alphabet."""
 
     name: str
-    """of the constant: `logitsLabels`"""
+    """constant: `logitsLabels`"""
     lines: tuple[tuple[str, ...], ...]
-    """as many to a line as it takes"""
+    """as many per line as fit"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +61,10 @@ class PredictedView:
 
     identifier: str
     about: str
-    """in words"""
+    """description"""
     type: str
     value: str
-    """an expression, of `outputs`"""
+    """expression over `outputs`"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,43 +74,43 @@ class TypedView:
     verb: str
     """`classify`"""
     about: str
-    """in words: what it does"""
+    """description of the action"""
     example: tuple[str, ...]
-    """lines that call it and show what it gives"""
+    """lines that call it and show the result"""
     takes: str
-    """in words, for a table: `image: Picture`"""
+    """parameters as text, for a table: `image: Picture`"""
     parameters: str
-    """`image: Picture, `: empty, or with a comma behind it"""
+    """`image: Picture, `: empty, or with a trailing comma"""
     arguments: str
     """`image`"""
     refused: str
-    """in words, what is checked beside tensors: `a picture`; empty for nothing"""
+    """inputs that are validated besides tensors, as text: `a picture`; empty if none"""
     options: str
     """type of the last parameter"""
     sync_options: str
-    """of the method that keeps the app waiting; empty when it has none"""
+    """options type of the synchronous method; empty if it has none"""
     top: str
-    """how many classes it gives; empty when it gives something else"""
+    """number of classes; empty for other results"""
     result: str
-    """type"""
+    """type of the result"""
     given: str
-    """type of the tensors that are made of the arguments"""
+    """type of the tensors made from the arguments"""
     made: tuple[MadeView, ...]
     fed: tuple[FedView, ...]
     value: str
-    """an expression, of `outputs`; empty for several results"""
+    """expression over `outputs`; empty for several results"""
     predicted: tuple[PredictedView, ...]
     """the several results; empty for one"""
     states: tuple[StateView, ...]
     state_keys: str
-    """type: `'state'`; empty when nothing is carried"""
+    """type: `'state'`; empty without state"""
     labels: tuple[LabelsView, ...]
     imports: tuple[ImportView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportView:
-    """A file of `runtime/typed/` and the types of it that apps name."""
+    """A file of `runtime/typed/` and its types that apps use."""
 
     module: str
     types: tuple[str, ...]

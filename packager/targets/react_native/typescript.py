@@ -1,4 +1,4 @@
-"""Chooses how TypeScript shows a model: types, shapes, names."""
+"""Views of a model for TypeScript: types, shapes, names."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from packager.targets.react_native.view import GoldenView, ModelView, PlatformVi
 
 @dataclass(frozen=True)
 class Storage:
-    """How JavaScript holds the values of an element type."""
+    """Representation of an element type in JavaScript."""
 
     type: str
     array: str
@@ -51,9 +51,9 @@ def model_view(
     reshaped: Collection[str],
     typed: TypedView | None = None,
 ) -> ModelView:
-    """The module of one model. `reshaped` names outputs whose declared shape is not the real one.
+    """View of one model's module. `reshaped` names outputs whose actual shape contradicts the declared one.
 
-    Raises ModelError for a model that no typed array carries.
+    Raises ModelError for a model with a tensor that no typed array can hold.
     """
     refuse_unsupported(model)
     sizes = dimensions.sizes(model.signature.inputs)
@@ -78,7 +78,7 @@ def model_view(
 
 
 def refuse_unsupported(model: Model) -> None:
-    """Raises ModelError for the first tensor whose values JavaScript has no array for."""
+    """Raises ModelError for the first tensor that JavaScript has no array type for."""
     for kind, specs in (("input", model.signature.inputs), ("output", model.signature.outputs)):
         for spec in specs:
             if spec.element not in STORAGE:

@@ -1,4 +1,4 @@
-"""What the templates of an npm package print: every decision is taken here, the templates only lay it out."""
+"""Views of the npm package's templates: all decisions are made here; templates only lay out the values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ class ProviderView:
     name: str
     """`coreml`"""
     registered_name: str
-    """as ONNX Runtime names it: `CoreML`"""
+    """ONNX Runtime's name: `CoreML`"""
     options: tuple[OptionView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlatformProvidersView:
-    """What the models of a package run on, on one platform."""
+    """Providers of the models on one platform."""
 
     name: str
     """`android` or `ios`"""
     runtime_version: str
-    """of the ONNX Runtime that the package has there; empty when nobody knows"""
+    """version of the package's ONNX Runtime on the platform; empty if unknown"""
     providers: tuple[ProviderView, ...]
     """in the order in which they are tried, without the CPU"""
 
@@ -41,68 +41,68 @@ class TensorView:
     identifier: str
     tensor: str
     element: str
-    """as the ONNX specification names it: `float`"""
+    """name in the ONNX specification: `float`"""
     type: str
-    """as JavaScript names it: `float32`"""
+    """name in JavaScript: `float32`"""
     array: str
-    """what holds the values: `Float32Array`, or `string[]`"""
+    """array of the values: `Float32Array`, or `string[]`"""
     shape: str
-    """for people, with the names of dimensions"""
+    """for documentation, with the names of dimensions"""
     sizes: tuple[str, ...]
-    """literals: a number, or `null` for a size that is open"""
+    """literals: a number, or `null` for an open size"""
     shape_type: str
     """`readonly [number, 3, 224, 224]`"""
     is_inferable: bool
-    """its shape follows from the number of values: one size at most is open, and then none is 0"""
+    """whether its shape follows from the number of values: at most one size is open, and then none is 0"""
     is_pinned: bool
-    """its size is known before a run, and its values have one"""
+    """whether its size is known before a run, and its values have a fixed size"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlatFile:
-    """A file of models on its way into the package. Files have no folders on a phone: their names are unique."""
+    """A file of models to put into the package. Phones use a single folder, so that names are unique."""
 
     path: str
-    """its name: `orientation.ort`"""
+    """file name: `orientation.ort`"""
     file: Path
     sha256: str
     ends_sha256: str
-    """of its first and last blocks"""
+    """sha256 of its first and last blocks"""
     size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsView:
-    """A file with weights of an ONNX file."""
+    """A weights file of an ONNX file."""
 
     name: str
-    """that the ONNX file has for it"""
+    """its name in the ONNX file"""
     path: str
     sha256: str
     ends_sha256: str
-    """of its first and last blocks"""
+    """sha256 of its first and last blocks"""
     size_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileView:
-    """A file of a model, and who opens it."""
+    """A file of a model, and the providers that open it."""
 
     path: str
     sha256: str
     ends_sha256: str
-    """of its first and last blocks"""
+    """sha256 of its first and last blocks"""
     size_bytes: int
     providers: tuple[str, ...]
     """`xnnpack`, `cpu`"""
     chips: tuple[str, ...]
-    """what Android's Build.SOC_MODEL must be; empty for any"""
+    """allowed values of Android's Build.SOC_MODEL; empty for any"""
     settings: tuple[OptionView, ...]
     """session configuration entries"""
     weights: tuple[WeightsView, ...]
-    """of an ONNX file; another provider's ORT file may be among them"""
+    """weights files of an ONNX file; another provider's ORT file may be among them"""
     is_float16: bool
-    """it computes with 16-bit floats"""
+    """whether it computes with 16-bit floats"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +130,11 @@ class ModelView:
     class_name: str
     name: str
     file: str
-    """of the module, without its suffix: `orientation`"""
+    """module's file name, without its suffix: `orientation`"""
     hook: str
     """`useOrientation`"""
     source: str
-    """name of the file that the user gave"""
+    """name of the user's model file"""
     source_sha256: str
     version: str
     inputs: tuple[TensorView, ...]
@@ -143,38 +143,38 @@ class ModelView:
     golden: tuple[GoldenView, ...]
     """empty for a model without a self-test"""
     samples: str
-    """what a self-test runs on, in words"""
+    """description of the self-test's samples"""
     typed: TypedView | None
-    """of a model with a contract"""
+    """method of a model with a contract"""
     example: tuple[str, ...]
     """lines of TypeScript that load the model and run it, for the documentation"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamesView:
-    """All other files: what they call the package, and what it needs."""
+    """Names and dependencies of the package, for all other files."""
 
     npm_name: str
     version: str
     description: str
     license: str
-    """as package.json names it"""
+    """licence for package.json"""
     module: str
     """`PageOrientation`"""
     cpp_namespace: str
-    """below `mobpack`: two packages may be linked into one app"""
+    """namespace below `mobpack`: two packages may be linked into one app"""
     cmake_target: str
     kotlin_package: str
     asset_folder: str
-    """of the models, below Android's assets: `mobpack/PageOrientation`"""
+    """folder of the models below Android's assets: `mobpack/PageOrientation`"""
     bundle: str
-    """of the models on iOS: `PageOrientationModels`"""
+    """bundle of the models on iOS: `PageOrientationModels`"""
     spec: str
-    """what codegen calls its output: `PageOrientationSpec`"""
+    """name of codegen's output: `PageOrientationSpec`"""
     library: str
-    """ONNX Runtime's file on Android: `libonnxruntime.so`"""
+    """ONNX Runtime's library on Android: `libonnxruntime.so`"""
     android_runtime: str
-    """Maven coordinates of ONNX Runtime; empty when its libraries are in the package"""
+    """Maven coordinates of ONNX Runtime; empty if its libraries are in the package"""
     android_version: str
     ios_version: str
     ios_framework: str
@@ -183,14 +183,14 @@ class NamesView:
     min_sdk: int
     compile_sdk: int
     react_native: str
-    """the oldest that the package works with"""
+    """oldest supported version of React Native"""
     has_telemetry: bool
-    """Android's ONNX Runtime has a manifest that starts telemetry"""
+    """whether the manifest of Android's ONNX Runtime starts telemetry"""
     has_self_test: bool
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
     exports: tuple[ExportView, ...]
-    """what the package has for contracts; empty without any"""
+    """files for contracts; empty without any"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,13 +209,13 @@ class PlacedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class ReactNativeView:
-    """All of a package."""
+    """View of a whole package."""
 
     package: Package
     names: NamesView
     files: tuple[PlacedFile, ...]
     licenses: tuple[License, ...]
     libraries: Mapping[PurePosixPath, Path]
-    """an ONNX Runtime that comes along, by place in the package"""
+    """bundled ONNX Runtime, by path in the package"""
     own_texts: Mapping[PurePosixPath, str]
-    """what of it is not as it was"""
+    """its files that were modified"""

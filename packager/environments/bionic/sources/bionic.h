@@ -1,4 +1,4 @@
-// What every stand-in source needs: the mark that puts a function in Android's place.
+// What every shim source needs: the mark that puts a function in Android's place.
 //
 // BIONIC(name) exports `bionic_name` as `name@LIBC`, the versioned name that Android binaries ask for. The plain
 // name stays free, so inside the function it means glibc's. packager/environments/bionic/builder.py reads these marks: a name

@@ -95,7 +95,7 @@ long bionic_sysconf(int name) {
         case 0x62: return sysconf(_SC_PHYS_PAGES);
         case 0x63: return sysconf(_SC_AVPHYS_PAGES);
         default:
-            fprintf(stderr, "bionic stand-in: sysconf(0x%x) is not known\n", name);
+            fprintf(stderr, "bionic shim: sysconf(0x%x) is not known\n", name);
             errno = EINVAL;
             return -1;
     }
@@ -113,7 +113,7 @@ BIONIC(pathconf);
 // it, which no test needs: refuse rather than walk with the wrong meaning.
 int bionic_nftw(const char *path, void *visit, int descriptors, int flags) {
     (void)path, (void)visit, (void)descriptors, (void)flags;
-    fprintf(stderr, "bionic stand-in: nftw is not translated\n");
+    fprintf(stderr, "bionic shim: nftw is not translated\n");
     errno = ENOSYS;
     return -1;
 }
