@@ -210,11 +210,11 @@ def _lines(page: Page) -> Iterator[str]:
     yield from (f"| {name} | {about} |" for name, about in page.models.items())
     yield from ("", "## What each provider takes", "")
     yield from (*TAKEN_HEAD.splitlines(), "")
-    yield "| model | provider | opens | adds | nodes | partitions | multiply-adds | stays on the CPU | |"
+    yield "| model | provider | opens | adds | nodes | partitions | MACs | stays on the CPU | |"
     yield "|---|---|---|--:|--:|--:|--:|---|---|"
     yield from (line(each) for each in page.rows)
     yield from ("", *FUSED_HEAD.splitlines(), "")
-    yield "| model | provider | nodes | multiply-adds | partitions | nodes of the CPU's | multiply-adds | partitions |"
+    yield "| model | provider | nodes | MACs | partitions | nodes of the CPU's | MACs | partitions |"
     yield "|---|---|--:|--:|--:|--:|--:|--:|"
     yield from (_comparison(page, each) for each in page.fused)
 
@@ -265,7 +265,7 @@ Each provider gets the file that the plan assigns to it. The command needs x86_6
 `mobpack doctor --install all` makes."""
 TAKEN_HEAD = """\
 `adds` is the size that the file adds to a package beside the weights that it shares with the CPU's file. CoreML's file
-contains the weights, and the CPU's file shares them, unless the model is quantized or has 16 bits. `multiply-adds` is
+contains the weights, and the CPU's file shares them, unless the model is quantized or has 16 bits. `MACs` is
 the share of MACs that the provider runs, estimated from shapes. `measured` is what the provider itself took when it
 opened the file, `predicted` what follows from its rules in ONNX Runtime's source."""
 FUSED_HEAD = """\

@@ -205,7 +205,7 @@ class CheckTable(Strict):
     max_partitions: Annotated[int, Field(ge=1)] | None = None
     """largest allowed number of partitions on a provider: every border between partitions costs a copy"""
     min_share: Annotated[float, Field(ge=0, le=1)] | None = None
-    """smallest allowed share of the multiply-adds that a provider runs, 0 to 1"""
+    """smallest allowed share of the MACs that a provider runs, 0 to 1"""
     gain: Literal["require", "skip"] = "require"
     """`require` rejects a quantized variant that is neither smaller nor faster than its model on this machine"""
     kernels: Literal["require", "skip"] = "require"

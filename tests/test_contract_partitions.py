@@ -39,7 +39,7 @@ WEIGHTS = {
 }
 OPSET = {"": 18}
 WHOLE: Any = pytest.approx(1.0, abs=1e-3)
-"""Interpolation as OpenCV does it has multiply-adds of its own."""
+"""Interpolation as OpenCV does it has MACs of its own."""
 IMAGES: dict[str, dict[str, Any]] = {
     "stretch": {"kind": "image", "size": (32, 32)},
     "crop": {"kind": "image", "size": (32, 32), "resize": "crop", "resize_to": 36, "filter": "bicubic"},

@@ -25,7 +25,7 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
     if mine:
         console.table(
             "",
-            ["provider", "nodes", "partitions", "multiply-adds", "CPU fallbacks", "source"],
+            ["provider", "nodes", "partitions", "MACs", "CPU fallbacks", "source"],
             [_partition_row(each) for each in mine],
         )
     console.table(

@@ -190,7 +190,7 @@ class PartitionEntry:
     taken: int
     partitions: int
     share: float | None
-    """share of the multiply-adds, 0 to 1; null if there are none, or if unknown"""
+    """share of the MACs, 0 to 1; null if there are none, or if unknown"""
     left: tuple[LeftEntry, ...]
     refusal: str
     """why the provider cannot open the file, as text; empty if it can"""
