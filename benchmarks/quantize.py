@@ -45,9 +45,10 @@ EXACT = {MOBILENET: 1.9, RESNET: 1.25, BERT: 1.25, U2NETP: 1.9}
 MORE_BYTES = 300_000_000
 """More than plain inference that calibrating and reporting may have in memory."""
 INFERENCE = "inference"
+NO_REPORT = "the same with --no-report"
 THEIRS = {"command": "static-minmax"}
 """Kind -> the work of theirs where it has another name."""
-OURS = {"olive-dynamic": "dynamic-conv", "olive-static": "static-minmax"}
+OURS = {"olive-dynamic": "dynamic-conv", "olive-static": "static-minmax", "with-report": "command"}
 BEFORE = {"report": "command-without-report", **{f"calibrate-{each}": "prepare" for each in METHODS}}
 """Kind -> the step whose results must be there before."""
 """Kind -> the step of ours where it has another name."""
@@ -73,6 +74,7 @@ KINDS: Mapping[str, Kind] = {
     "olive-dynamic": Kind(other="olive quantize", models=(MOBILENET,), goal=Goal(cpu=0.25)),
     "olive-static": Kind(other="olive run", models=(MOBILENET,), goal=Goal(cpu=0.5, memory=0.5)),
     "command": Kind(other="quantize_static", models=(U2NETP,), goal=Goal(cpu=2)),
+    "with-report": Kind(other=NO_REPORT, models=(U2NETP,), goal=Goal(cpu=2)),
     "report": Kind(other=INFERENCE, models=(U2NETP,), goal=Goal(more_bytes=MORE_BYTES)),
     "calibrate-minmax": Kind(other=INFERENCE, models=(*SMALLER, U2NETP), goal=Goal(more_bytes=MORE_BYTES)),
     "calibrate-percentile": Kind(other=INFERENCE, models=SMALLER, goal=Goal(cpu=3)),
@@ -262,6 +264,8 @@ def ours(kind: str, model: Path, samples: Path, out: Path) -> Cost:
 
 
 def theirs(kind: str, model: Path, samples: Path, out: Path) -> Cost:
+    if KINDS[kind].other == NO_REPORT:
+        return ours("command-without-report", model, samples, out)
     if kind.startswith("olive"):
         program = quantize_theirs.olive_command(kind, quantize_theirs.olive(default_folder()), model, samples, out)
         return measure.run(program, cwd=out, environment=ENVIRONMENT)
