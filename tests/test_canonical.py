@@ -44,7 +44,7 @@ options = session_options(SESSION_ENTRIES)
 options.optimized_model_filepath = str(folder / "onnxruntime.ort")
 onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"],
                              disabled_optimizers=["NchwcTransformer"])
-convert(Job(graph=str(graph), data_folder=str(graph.parent), output=str(folder / "model.ort"), scratch=str(folder),
+convert(ConversionJob(graph=str(graph), data_folder=str(graph.parent), output=str(folder / "model.ort"), scratch=str(folder),
             source_bytes=graph.stat().st_size))
 """
 
