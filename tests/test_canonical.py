@@ -38,14 +38,14 @@ CONVERT = """
 import sys
 from pathlib import Path
 import onnxruntime
-from packager.compile.converter import SESSION_ENTRIES, Job, convert, session_options
+from packager.compile.converter import SESSION_ENTRIES, ConversionJob, convert, session_options
 graph, folder = Path(sys.argv[1]), Path(sys.argv[2])
 options = session_options(SESSION_ENTRIES)
 options.optimized_model_filepath = str(folder / "onnxruntime.ort")
 onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"],
                              disabled_optimizers=["NchwcTransformer"])
-convert(ConversionJob(graph=str(graph), data_folder=str(graph.parent), output=str(folder / "model.ort"), scratch=str(folder),
-            source_bytes=graph.stat().st_size))
+convert(ConversionJob(graph=str(graph), data_folder=str(graph.parent), output=str(folder / "model.ort"),
+                      scratch=str(folder), source_bytes=graph.stat().st_size))
 """
 
 FILTERS = weight(20, 3, 3, 3)
