@@ -18,6 +18,8 @@ from benchmarks.abuse.fuzzing import damaged, originals
 from benchmarks.abuse.mutations import MUTATIONS
 from benchmarks.abuse.result import Result, table
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -1,5 +1,6 @@
 """Android: the generated Kotlin compiles without warnings, to the same bytes everywhere."""
 
+import shutil
 import struct
 from collections.abc import Iterator
 from importlib import metadata
@@ -9,9 +10,12 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
+from packager.files.installed import templates_folder
+from packager.processes import downloads
 from packager.targets.android import kotlin
 from tests.archives import read_zip
 from tests.golden.cases import CASES, GOLDEN
+from tests.toolchain.kept import kept
 
 ROOT = Path("src/main/kotlin")
 
@@ -28,12 +32,17 @@ def golden_module(case: str) -> str:
 @pytest.fixture(scope="module")
 def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Case -> the compiled golden files, in a folder whose name is hard to quote."""
-    return {
-        case: kotlin.compile_kotlin(
-            golden_kotlin(case), module_name=golden_module(case), work=tmp_path_factory.mktemp(f"Prüfung {case}")
-        )
-        for case in CASES
-    }
+    return {case: compiled(case, tmp_path_factory.mktemp(f"Prüfung {case}")) for case in CASES}
+
+
+def compiled(case: str, work: Path) -> Path:
+    def make(folder: Path) -> None:
+        jar = kotlin.compile_kotlin(golden_kotlin(case), module_name=golden_module(case), work=work)
+        shutil.copy(jar, folder)
+
+    stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
+    folder = kept("kotlin", make, GOLDEN / case, stubs, Path(kotlin.__file__), kotlin.compiler_version(), str(pinned))
+    return folder / "classes.jar"
 
 
 @pytest.mark.kotlin

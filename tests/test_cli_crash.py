@@ -65,6 +65,7 @@ def test_a_fault_is_one_sentence_and_a_crash_file(
     assert all(name in text for name in ("mobpack ", "Python 3.", "onnxruntime ", "numpy "))
 
 
+@pytest.mark.processes
 def test_a_fault_at_the_end_of_a_build_leaves_nothing_half_written(
     mobpack: Mobpack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

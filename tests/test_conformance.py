@@ -23,6 +23,8 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import onnx_model
 
+pytestmark = pytest.mark.processes
+
 COUNT, SEED = 150, 8
 SUITE = 1884
 """Cases of the pinned onnx."""

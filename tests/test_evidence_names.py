@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from packager.compile.compile import compile_unfused, compile_variant
 from packager.core.findings import Parity
 from packager.core.values import Compiled, Style, baseline
@@ -13,6 +15,8 @@ from packager.verification.failures import Case, explained, file_name, new_folde
 from packager.verification.parity import Checked, ParitySettings, Subject
 from packager.verification.parity.drawing import Drawn, draw
 from tests.onnx_text import linear, loaded
+
+pytestmark = pytest.mark.processes
 
 SETTINGS = ParitySettings(random_samples=1)
 REFUSED = Parity(

@@ -13,6 +13,8 @@ from packager.models.functions import LIMIT
 from packager.rewriting.order import sort_nodes
 from tests.onnx_text import onnx_model, saved
 
+pytestmark = pytest.mark.processes
+
 ACME = {"": 17, "acme": 1}
 
 

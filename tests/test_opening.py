@@ -24,6 +24,8 @@ from packager.xcframework import folder as xcframework_folder
 from tests.caches import empty_cache
 from tests.onnx_text import linear, saved
 
+pytestmark = pytest.mark.processes
+
 Special = Callable[[Path], None]
 
 

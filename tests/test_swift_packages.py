@@ -59,9 +59,8 @@ def swift_tests(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
         fetched(pin)
     folder = tmp_path_factory.mktemp("swift-tests")
     archive = swift_packages.build(swift_packages.real_models(folder / "project"))
-    done = swift_packages.compile_tests(swift_packages.unpack(archive, folder / "package"), folder / "scratch")
-    assert done.returncode == 0, done.output
-    return swift_packages.compiled(folder / "scratch", folder / "compiled")
+    package = swift_packages.with_tests(swift_packages.unpack(archive, folder / "package"))
+    return swift_packages.compiled(package, folder / "scratch")
 
 
 @pytest.fixture(scope="module")

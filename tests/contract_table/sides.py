@@ -20,7 +20,6 @@ from tests.contract_table import cases
 from tests.toolchain import jsc, jvm, node, swift_packages
 from tests.toolchain.device import Library, device
 from tests.toolchain.react_native import codegen, native, packages
-from tests.toolchain.swift import swift
 
 PROGRAMS = Path(__file__).with_name("programs")
 VOICE = "voice"
@@ -132,16 +131,11 @@ def swift_package(asked: Asked, folder: Path) -> Answers:
     package = folder / "package"
     shutil.copytree(asked.dist / "swift" / swift_packages.NAME, package, copy_function=os.link)
     shutil.copy(PROGRAMS / "ContractTableTests.swift", package / "Tests" / f"{swift_packages.MODULE}Tests")
-    done = swift().package(
-        "test",
-        package,
-        "--filter",
-        "ContractTableTests",
-        scratch=folder / "scratch",
-        mounts={str(asked.cases): asked.cases},
-        environment={"CASES": str(asked.cases), "SOUND": f"{cases.RATE}x{cases.WINDOW}"},
-    )
-    assert done.returncode == 0, done.output[-4000:]
+    compiled = swift_packages.compiled(package, folder / "scratch")
+    environment = {"CASES": str(asked.cases), "SOUND": f"{cases.RATE}x{cases.WINDOW}"}
+    tests = f"{swift_packages.MODULE}Tests.ContractTableTests"
+    done = compiled.run(tests, folder / "run", environment=environment)
+    assert set(done.by_case.values()) == {"passed"}, done.output[-4000:]
     return _read(dict(PRINTED.findall(done.output)))
 
 

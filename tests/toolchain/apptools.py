@@ -3,6 +3,7 @@
 import io
 import lzma
 import os
+import shutil
 import sys
 import tarfile
 import tempfile
@@ -18,6 +19,7 @@ from packager.processes import commands, downloads
 from packager.targets.android import kotlin
 from tests.archives import read_zip
 from tests.toolchain import jvm
+from tests.toolchain.kept import kept
 
 # Short stack traces, so that the message above them is among the last lines that a ToolError quotes.
 JAVA_FLAGS = (*kotlin.JAVA_FLAGS, "-Xmx2g", "-XX:MaxJavaStackTraceDepth=4")
@@ -290,39 +292,33 @@ def _r8(
     app_rules: str = APP_RULES,
 ) -> Path:
     runtime = jvm.android_runtime()
+    library = read_zip(aar)[PurePosixPath("proguard.txt")].decode() if library_rules is None else library_rules
+    rules = {
+        "app.pro": app_rules.format(main_class=main_class),
+        "library.pro": library,
+        "onnxruntime.pro": read_zip(runtime.aar)[PurePosixPath("proguard.txt")].decode(),
+    }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rules = {
-            "app.pro": app_rules.format(main_class=main_class).encode(),
-            "library.pro": read_zip(aar)[PurePosixPath("proguard.txt")]
-            if library_rules is None
-            else library_rules.encode(),
-            "onnxruntime.pro": read_zip(runtime.aar)[PurePosixPath("proguard.txt")],
-        }
         for file_name, text in rules.items():
-            (folder / file_name).write_bytes(text)
-        programs = [
-            app_classes,
-            extract(aar, "classes.jar", folder / "classes.jar"),
-            runtime.classes,
-            kotlin.find_compiler().stdlib,
-        ]
-        _java(
-            [app_tools().bundletool],
-            "com.android.tools.r8.R8",
-            [
-                "--release",
-                *arguments,
-                "--lib",
-                app_tools().android_jar,
-                "--output",
-                output,
-                *_repeated("--classpath", compile_only),
-                *_repeated("--pg-conf", [folder / file_name for file_name in rules]),
-                *programs,
-            ],
-            what="shrinking with R8",
-        )
+            (folder / file_name).write_text(text, encoding="utf-8")
+        classes = extract(aar, "classes.jar", folder / "classes.jar")
+        programs = [app_classes, classes, runtime.classes, kotlin.find_compiler().stdlib]
+        tools = app_tools()
+
+        def shrunk(made: Path) -> None:
+            options: list[str | Path] = ["--release", *arguments, "--lib", tools.android_jar, "--output", made]
+            options += [*_repeated("--classpath", compile_only)]
+            options += [*_repeated("--pg-conf", [folder / file_name for file_name in rules]), *programs]
+            _java([tools.bundletool], "com.android.tools.r8.R8", options, what="shrinking with R8")
+
+        if any(isinstance(argument, Path) for argument in arguments):  # it reads or writes more than is known here
+            shrunk(output)
+            return output
+        texts = [output.name, *map(str, arguments), *rules.values()]
+        files = [*compile_only, *programs, tools.bundletool, tools.android_jar]
+        made = kept("r8", lambda folder: shrunk(folder / output.name), *texts, *files)
+        shutil.copyfile(made / output.name, output)
     return output
 
 

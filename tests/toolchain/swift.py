@@ -139,6 +139,11 @@ class Swift:
         return folder
 
 
+def toolchain_files() -> tuple[Path, ...]:
+    """What tells one toolchain, and how packages are compiled with it, from others."""
+    return LOCK, Path(__file__)
+
+
 @cache
 def swift() -> Swift:
     """The toolchain, made on first use; ends the test where it cannot be had."""

@@ -1,6 +1,5 @@
 """Swift packages that `mobpack build` makes of models for tests, compiled with the tests of `swift_tests/`, and run."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -19,11 +18,11 @@ from packager.files.installed import templates_folder
 from tests.golden.cases import GOLDEN
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models
-from tests.toolchain.swift import Finished, swift
+from tests.toolchain.kept import kept, linked
+from tests.toolchain.swift import swift, toolchain_files
 
 TESTS = Path(__file__).with_name("swift_tests")
 NAME, MODULE, VERSION = "models", "ModelsKit", "1.2.3"
-PROGRAM = f"{NAME}PackageTests.xctest"
 BUNDLE = f"{NAME}_{MODULE}.resources"
 PROJECT = """\
 [package]
@@ -80,22 +79,24 @@ class Compiled:
 
     folder: Path
     """with the program, and the package's resources beside it, as an app has them"""
+    program: str
 
     def run(self, cases: str, scratch: Path, *, environment: Mapping[str, str] | None = None) -> Outcomes:
         """Runs `ModelsKitTests.A` or `ModelsKitTests.A/testX`, or several with commas between; `scratch` is theirs."""
         scratch.mkdir(parents=True, exist_ok=True)
         library = swift().onnxruntime_library()
         variables = {"LD_LIBRARY_PATH": str(library), "TMPDIR": str(scratch), **(environment or {})}
-        mounts = {str(scratch): scratch, **{path: Path(path) for path in (environment or {}).values()}}
+        given = {text: Path(text) for text in (environment or {}).values() if Path(text).is_absolute()}
+        mounts = {str(scratch): scratch, **given}
         done = swift().run(
-            [self.folder / PROGRAM, cases], cwd=self.folder, mounts=mounts, environment=variables, timeout_s=180
+            [self.folder / self.program, cases], cwd=self.folder, mounts=mounts, environment=variables, timeout_s=180
         )
         return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
 
     def copy(self, folder: Path) -> "Compiled":
         """Another one of its own to alter: files are to be replaced, not written to."""
-        shutil.copytree(self.folder, folder, copy_function=os.link)
-        return Compiled(folder)
+        shutil.copytree(self.folder, folder, copy_function=linked)
+        return Compiled(folder, self.program)
 
     def replace(self, path: str, content: bytes) -> None:
         """Other bytes for a file; `path` is below the bundle's folder `Models`."""
@@ -108,7 +109,7 @@ class Compiled:
 
     def admit(self, old_sha256: str, new_sha256: str) -> None:
         """Has the code expect a file of another SHA-256."""
-        program = self.folder / PROGRAM
+        program = self.folder / self.program
         code = program.read_bytes()
         assert code.count(old_sha256.encode()) > 0, f"no code knows the sha256 {old_sha256}"
         program.unlink()
@@ -163,20 +164,28 @@ def unpack(archive: Path, folder: Path) -> Path:
     return package
 
 
-def compile_tests(package: Path, scratch: Path, *options: str) -> Finished:
-    """Compiles a package with its tests, and those of `swift_tests/`; warnings are errors."""
+def with_tests(package: Path) -> Path:
+    """The package, with the tests of `swift_tests/` beside its own."""
     for source in sorted(TESTS.glob("*.swift")):
         shutil.copy(source, package / "Tests" / f"{MODULE}Tests")
-    return swift().package("build", package, "--build-tests", *options, scratch=scratch)
+    return package
 
 
-def compiled(scratch: Path, folder: Path, *, configuration: str = "debug") -> Compiled:
-    """What `compile_tests` made, alone in a folder of its own."""
-    made = scratch / "x86_64-pc-linux-gnu" / configuration
-    folder.mkdir()
-    shutil.copy(made / PROGRAM, folder)
-    shutil.copytree(made / BUNDLE, folder / BUNDLE, copy_function=os.link)
-    return Compiled(folder)
+def compiled(package: Path, scratch: Path) -> Compiled:
+    """A package with its tests, compiled; warnings are errors. Nobody may write to it."""
+
+    def make(folder: Path) -> None:
+        done = swift().package("build", package, "--build-tests", scratch=scratch)
+        assert done.returncode == 0, done.output
+        made = scratch / "x86_64-pc-linux-gnu" / "debug"
+        [program] = made.glob("*PackageTests.xctest")
+        shutil.copy(program, folder)
+        for bundle in made.glob("*.resources"):
+            shutil.copytree(bundle, folder / bundle.name)
+
+    folder = kept("swift", make, package, *toolchain_files())
+    [program] = folder.glob("*PackageTests.xctest")
+    return Compiled(folder, program.name)
 
 
 def write_values(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> Path:

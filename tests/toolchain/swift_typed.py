@@ -41,13 +41,11 @@ from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.onnx_text import loaded, onnx_model, saved, weight
-from tests.toolchain.swift import swift
-from tests.toolchain.swift_packages import OUTCOME, Outcomes, write_values
+from tests.toolchain.swift_packages import Outcomes, compiled, write_values
 
 HOME = Path(__file__).with_name("swift_contracts")
 STAND_INS = ("CoreGraphics", "CoreVideo", "ImageIO", "UIKit")
 NAME, MODULE = "typed", "TypedKit"
-PROGRAM = f"{NAME}PackageTests.xctest"
 CASE = re.compile(r"^final class (\w+): XCTestCase|^    func (test\w+)\(", re.MULTILINE)
 
 UINT8, INT16, INT64, FLOAT = ElementType.UINT8, ElementType.INT16, ElementType.INT64, ElementType.FLOAT
@@ -107,9 +105,8 @@ def tested(package: Path, scratch: Path) -> Outcomes:
     """Compiles the package with its tests, and runs them."""
     [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
     values = write_values(scratch / "values", {"attached.scores": scores(model)})
-    environment = {"MOBPACK_VALUES": str(values)}
-    done = swift().package("test", package, scratch=scratch, environment=environment)
-    return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
+    found = compiled(package, scratch / "build")
+    return found.run(f"{MODULE}Tests", scratch / "run", environment={"MOBPACK_VALUES": str(values)})
 
 
 def echo(folder: Path) -> Plan:

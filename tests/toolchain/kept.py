@@ -1,0 +1,68 @@
+"""What compilers make is kept in the user's cache by content: the same sources are compiled once, by whichever run.
+
+A compiler's result is a function of what it reads. What is kept was made by a compilation without errors or warnings;
+tests run it as they would run a fresh one. MOBPACK_TESTS_FRESH has everything compiled anew, as it is at night.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from packager.files.user_cache import cache_folder
+from tests.toolchain.debian_root import make_alone
+
+FRESH = "MOBPACK_TESTS_FRESH"
+KEPT_DAYS = 7
+"""After its last use."""
+
+
+def kept(name: str, make: Callable[[Path], None], *content: Path | str) -> Path:
+    """The folder that `make` fills, made now unless it is kept for the same `content`: texts, files and folders.
+
+    Nobody may write to it.
+    """
+    folder = cache_folder() / "compiled" / f"{name}-{digest(*content)}"
+    if os.environ.get(FRESH) and not _is_of_this_run(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    make_alone(folder, make)
+    os.utime(folder)
+    _remove_unused(folder.parent)
+    return folder
+
+
+def linked(source: str, destination: str) -> None:
+    """Another name for a kept file, for `shutil.copytree`; a copy on another disk. To be replaced, not written to."""
+    try:
+        os.link(source, destination)
+    except OSError:
+        shutil.copy2(source, destination)
+
+
+def digest(*content: Path | str) -> str:
+    """Hex digest of texts, and of the paths and bytes of files."""
+    whole = hashlib.sha256()
+    for each in content:
+        if isinstance(each, str):
+            whole.update(f"text {each}\0".encode())
+            continue
+        for path in sorted(each.rglob("*")) if each.is_dir() else [each]:
+            if path.is_file():
+                whole.update(f"file {path.relative_to(each.parent)}\0".encode())
+                whole.update(hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()[:32]
+
+
+def _is_of_this_run(folder: Path) -> bool:
+    """Whether it was made since the tests began, by any of their processes."""
+    return folder.is_dir() and folder.stat().st_mtime > float(os.environ[FRESH])
+
+
+def _remove_unused(folder: Path) -> None:
+    for path in folder.iterdir():
+        with suppress(OSError):  # another process removes it, too
+            if path.is_dir() and time.time() - path.stat().st_mtime > KEPT_DAYS * 24 * 60 * 60:
+                shutil.rmtree(path, ignore_errors=True)
