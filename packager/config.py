@@ -20,7 +20,7 @@ from pydantic import (
 
 from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
 from packager.core import names, toml
-from packager.core.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, SettingError, nearest
 from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
 from packager.runners import INTERPRETED, RUNNERS
 from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
@@ -50,7 +50,7 @@ KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 def _one_of(known: Sequence[str], what: str) -> AfterValidator:
     def check(name: str) -> str:
         if name not in known:
-            raise ValueError(f"unknown {what} '{name}'|{nearest(name, known)}")
+            raise SettingError(f"unknown {what} '{name}'", hint=f"{nearest(name, known)}")
         return name
 
     return AfterValidator(check)
@@ -59,7 +59,7 @@ def _one_of(known: Sequence[str], what: str) -> AfterValidator:
 def _matches(pattern: re.Pattern[str], rule: str) -> AfterValidator:
     def check(text: str) -> str:
         if not pattern.fullmatch(text):
-            raise ValueError(f"'{text}' is not allowed|{rule}")
+            raise SettingError(f"'{text}' is not allowed", hint=f"{rule}")
         return text
 
     return AfterValidator(check)
@@ -233,35 +233,41 @@ class RuntimeTable(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        """Raises ValueError, as `problem|hint`, for keys that do not go together."""
+        """Raises SettingError for keys that do not go together."""
         given = [key for key in ("name", "ship") if getattr(self, key)]
         if given and not self.android:
-            raise ValueError(f"'{given[0]}' has no effect without 'android'|name the runtime: android = \"FILE.aar\"")
+            raise SettingError(
+                f"'{given[0]}' has no effect without 'android'", hint='name the runtime: android = "FILE.aar"'
+            )
         if self.config and not self.android and not self.ios:
-            raise ValueError("'config' has no effect without 'android' or 'ios'|name the runtime that it belongs to")
+            raise SettingError(
+                "'config' has no effect without 'android' or 'ios'", hint="name the runtime that it belongs to"
+            )
         self._check_address()
         if self.is_published and self.name:
-            raise ValueError("a runtime given by Maven coordinates cannot be renamed|name its .aar, or remove 'name'")
+            raise SettingError(
+                "a runtime given by Maven coordinates cannot be renamed", hint="name its .aar, or remove 'name'"
+            )
         if self.is_published and self.ship:
-            raise ValueError(
-                "a runtime given by Maven coordinates is always a dependency|name its .aar, or remove 'ship'"
+            raise SettingError(
+                "a runtime given by Maven coordinates is always a dependency", hint="name its .aar, or remove 'ship'"
             )
         return self
 
     def _check_address(self) -> None:
         """Raises ValueError for an address that SwiftPM would reject, or one without a checksum."""
         if "://" in self.ios and not self.is_address:
-            raise ValueError(
-                f"'{self.ios}' is not the address of a .zip|use https://HOST/PATH/onnxruntime.xcframework.zip"
+            raise SettingError(
+                f"'{self.ios}' is not the address of a .zip", hint="use https://HOST/PATH/onnxruntime.xcframework.zip"
             )
         if self.is_address and not SHA256.fullmatch(self.ios_checksum):
-            raise ValueError(
-                "an address needs 'ios-checksum', a sha256 of 64 lower-case hex digits"
-                "|run: swift package compute-checksum FILE.zip, or sha256sum FILE.zip"
+            raise SettingError(
+                "an address needs 'ios-checksum', a sha256 of 64 lower-case hex digits",
+                hint="run: swift package compute-checksum FILE.zip, or sha256sum FILE.zip",
             )
         if self.ios_checksum and not self.is_address:
-            raise ValueError(
-                "'ios-checksum' applies to https addresses only|remove it: the checksum of a file is computed"
+            raise SettingError(
+                "'ios-checksum' applies to https addresses only", hint="remove it: the checksum of a file is computed"
             )
 
     @property
@@ -476,8 +482,8 @@ def _config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
     if detail["type"] == "missing":
         return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
     if detail["type"] == "value_error":
-        message, _, hint = str(detail["ctx"]["error"]).partition("|")
-        return ConfigError(f"{'.'.join(location)}: {message}", hint=hint)
+        error = detail["ctx"]["error"]
+        return ConfigError(f"{'.'.join(location)}: {error}", hint=getattr(error, "hint", ""))
     hint = f"correct it in {FILE_NAME}"
     if has_settings:
         hint += """ or in --set, whose values are TOML: --set 'target.android.providers=["xnnpack"]'"""

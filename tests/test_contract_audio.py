@@ -16,7 +16,7 @@ from packager.contract.audio.mel import MelTable, mel_of
 from packager.contract.kind import AttachedInput
 from packager.contract.writer import Writer
 from packager.core.contract import ADDED, AudioInput
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.models.graphs import read_graph
 from packager.verification.partition.coreml import predict
@@ -341,23 +341,23 @@ def test_what_is_no_sound_is_refused() -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"rate": 0}, "rate 0 is not between 1 and 768000|"),
-        ({"rate": 16000, "length": 0}, "length 0 is less than 1|"),
-        ({"rate": 16000, "hop": 10}, "hop has no effect without frame|"),
-        ({"rate": 16000, "scale": 0.0}, "scale 0 silences the recording|"),
-        ({"rate": 16000, "scale": float("nan")}, "scale nan silences the recording|"),
-        ({"rate": 16000, "frame": 10, "features": "whisper"}, "frame has no effect with features 'whisper'|"),
-        ({"rate": 16000, "mel": MelTable(hop=80)}, "mel has no effect without features|"),
+        ({"rate": 0}, "rate 0 is not between 1 and 768000"),
+        ({"rate": 16000, "length": 0}, "length 0 is less than 1"),
+        ({"rate": 16000, "hop": 10}, "hop has no effect without frame"),
+        ({"rate": 16000, "scale": 0.0}, "scale 0 silences the recording"),
+        ({"rate": 16000, "scale": float("nan")}, "scale nan silences the recording"),
+        ({"rate": 16000, "frame": 10, "features": "whisper"}, "frame has no effect with features 'whisper'"),
+        ({"rate": 16000, "mel": MelTable(hop=80)}, "mel has no effect without features"),
         ({"rate": 8000, "features": "librosa", "mel": MelTable(fmax=8000.0)}, "mel.fmin 0 and mel.fmax 8000 form no"),
-        ({"rate": 8000, "features": "librosa", "mel": MelTable(floor=0.0)}, "silence has no logarithm|"),
+        ({"rate": 8000, "features": "librosa", "mel": MelTable(floor=0.0)}, "silence has no logarithm"),
         (
             {"rate": 8000, "features": "whisper", "mel": MelTable(window=500)},
-            "mel.window 500 is more than mel.n-fft 400|",
+            "mel.window 500 is more than mel.n-fft 400",
         ),
     ],
 )
 def test_keys_that_do_not_go_together_are_refused(keys: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(SettingError, match=re.escape(message)):
         SoundInput(**keys)  # type: ignore[arg-type]
 
 
@@ -365,12 +365,12 @@ def test_keys_that_do_not_go_together_are_refused(keys: dict[str, object], messa
     ("keys", "message"),
     [
         ({"n_fft": 401}, "mel.n-fft 401 is odd"),
-        ({"n_fft": 0}, "mel.n-fft 0 is less than 1|"),
-        ({"bands": -1}, "mel.bands -1 is less than 1|"),
-        ({"floor": -1.0}, "mel.floor -1 is below zero|"),
-        ({"std": 0.0}, "mel.std is zero|"),
+        ({"n_fft": 0}, "mel.n-fft 0 is less than 1"),
+        ({"bands": -1}, "mel.bands -1 is less than 1"),
+        ({"floor": -1.0}, "mel.floor -1 is below zero"),
+        ({"std": 0.0}, "mel.std is zero"),
     ],
 )
 def test_numbers_that_no_spectrogram_has_are_refused(keys: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(SettingError, match=re.escape(message)):
         MelTable(**keys)  # type: ignore[arg-type]

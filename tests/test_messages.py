@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError")
+ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
 PRINTED = ("warn", "say")
 WITHOUT_HINT = ("packager/verification/failures.py",)
 """Its error never reaches the user by itself: the report quotes its message."""
@@ -67,10 +67,6 @@ def collected(source: str, place: str) -> Iterator[Message]:
             if text is not None:
                 has_hint = "hint" in keywords or name in PRINTED or place in WITHOUT_HINT
                 yield Message(place=at, kind=name, text=text, has_hint=has_hint)
-        if name == "ValueError" and node.args and "|" in (text := text_of(node.args[0]) or ""):
-            message, _, hint = text.partition("|")  # packager/config.py makes a ConfigError of both
-            yield Message(place=at, kind="ConfigError", text=message)
-            yield Message(place=at, kind="hint", text=hint)
         for key, kind in (("hint", "hint"), ("help", "help"), ("short_help", "help")):
             text = text_of(keywords.get(key))
             if text is not None and (kind == "hint" or name in ("option", "command")):
@@ -132,7 +128,7 @@ def test_every_message_is_plain() -> None:
         ("ParityError('a')", "has no hint"),
         ("ToolError(f'{a} is missing')", "has no hint"),
         ("click.option('--out', help='Folder to write')", "lacks a full stop"),
-        ("ValueError('size is negative|Use a positive size')", "begins with a capital letter"),
+        ("SettingError('size is negative', hint='Use a positive size')", "begins with a capital letter"),
     ],
 )
 def test_a_message_that_breaks_a_rule_is_found(source: str, fault: str) -> None:

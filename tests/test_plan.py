@@ -12,7 +12,7 @@ import pytest
 from packager import plan
 from packager.compile.compile import FP16, FP16_SETTINGS, REPLAY
 from packager.compile.reader import read_graph
-from packager.core.errors import ConfigError, ModelError, ToolError
+from packager.core.errors import ConfigError, ModelError, SettingError, ToolError
 from packager.core.values import Choice, Format, Plan, Style, Variant, baseline
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
@@ -416,8 +416,9 @@ def test_coreml_may_not_find_weights_that_lie_beside_the_graph(variant: Kind, st
 
 
 def test_chips_are_qnns_alone() -> None:
-    with pytest.raises(ValueError, match=r"soc-models needs the provider qnn.*\|add \"qnn\" to providers"):
+    with pytest.raises(SettingError, match="soc-models needs the provider qnn") as caught:
         Android(providers=("xnnpack",), soc_models=("SM8650",))
+    assert caught.value.hint == 'add "qnn" to providers'
 
 
 @pytest.mark.environments

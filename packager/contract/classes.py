@@ -11,7 +11,7 @@ from packager.contract.labels import labels_for
 from packager.contract.scores import Activation, activated, row
 from packager.contract.writer import Writer
 from packager.core.contract import ClassesOutput
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 
@@ -43,13 +43,13 @@ class Classes:
     """smallest score of reported classes; default: none"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`."""
+        """Raises SettingError."""
         if self.top_k < 1:
-            raise ValueError(f"top-k {self.top_k} is less than 1|omit it for the default, 5")
+            raise SettingError(f"top-k {self.top_k} is less than 1", hint="omit it for the default, 5")
         if self.threshold is not None and not isfinite(self.threshold):
-            raise ValueError(f"threshold {self.threshold} is not a score|omit it to get every class")
+            raise SettingError(f"threshold {self.threshold} is not a score", hint="omit it to get every class")
         if self.threshold is not None and self.activation != "none" and not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold {self.threshold:g} is not a probability|use a number from 0 to 1")
+            raise SettingError(f"threshold {self.threshold:g} is not a probability", hint="use a number from 0 to 1")
 
     def within(self, folder: Path) -> Self:
         return replace(self, labels=folder / self.labels) if self.labels else self

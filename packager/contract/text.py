@@ -10,7 +10,7 @@ from packager.contract.labels import Lines, read, split
 from packager.contract.scores import Activation, activated, floats, in_words
 from packager.contract.writer import Writer
 from packager.core.contract import TextOutput
-from packager.core.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 
@@ -40,13 +40,13 @@ class Text:
     """`softmax` for a model that outputs logits, so that scores are probabilities"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`."""
+        """Raises SettingError."""
         if not self.alphabet and not self.alphabet_metadata:
-            raise ValueError(
-                "'alphabet' is missing|set it to a file with one symbol per line, or set alphabet-metadata"
+            raise SettingError(
+                "'alphabet' is missing", hint="set it to a file with one symbol per line, or set alphabet-metadata"
             )
         if self.alphabet and self.alphabet_metadata:
-            raise ValueError("'alphabet' and 'alphabet-metadata' exclude each other|remove one of them")
+            raise SettingError("'alphabet' and 'alphabet-metadata' exclude each other", hint="remove one of them")
 
     def within(self, folder: Path) -> Self:
         return replace(self, alphabet=folder / self.alphabet) if self.alphabet else self

@@ -37,6 +37,15 @@ class ConfigError(MobpackError):
     EXIT_CODE = 2
 
 
+class SettingError(ValueError):
+    """A table of mobpack.toml rejects a value of its own. pydantic reports a ValueError with the key that it is about;
+    `config` turns this one into a ConfigError with its hint."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 class ModelError(MobpackError):
     """The model cannot be read, or cannot ship as it is."""
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from packager.core.errors import nearest
+from packager.core.errors import SettingError, nearest
 from packager.core.values import GraphRequirements, Precision, Style, Traits
 
 MODEL_FORMATS = ("MLProgram", "NeuralNetwork")
@@ -33,7 +33,7 @@ class Coreml:
     """let the GPU accumulate in 16 bits"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for values that ONNX Runtime does not know: the problem, `|`, the hint."""
+        """Raises SettingError for values that ONNX Runtime does not know."""
         _check("model-format", self.model_format, MODEL_FORMATS)
         _check("compute-units", self.compute_units, COMPUTE_UNITS)
         _check("specialization", self.specialization, SPECIALIZATIONS)
@@ -71,4 +71,4 @@ class Coreml:
 
 def _check(key: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise ValueError(f"unknown {key} '{value}'|{nearest(value, known)}")
+        raise SettingError(f"unknown {key} '{value}'", hint=f"{nearest(value, known)}")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from packager.core.errors import SettingError
 from packager.core.strict_tables import STRICT
 from packager.core.user_functions import is_function
 from packager.quantizers.quantizer import METRICS, Calibration, CalibrationKey, RangeMethod
@@ -38,17 +39,19 @@ class Auto:
     """nodes, by name, that stay in float in any case"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: the problem, `|`, the hint."""
+        """Raises SettingError."""
         if self.metric not in METRICS and not is_function(self.metric):
-            raise ValueError(f"metric '{self.metric}' is unknown|use {', '.join(METRICS)} or module:function")
+            raise SettingError(
+                f"metric '{self.metric}' is unknown", hint=f"use {', '.join(METRICS)} or module:function"
+            )
         if not self.max_drop >= 0:
-            raise ValueError(f"max-drop {self.max_drop:g} is negative|0.01 allows a loss of one percent")
+            raise SettingError(f"max-drop {self.max_drop:g} is negative", hint="0.01 allows a loss of one percent")
         if self.calibration.method != Calibration.method:
             ignored = f"calibration.method '{self.calibration.method}' would be ignored"
-            raise ValueError(f"{ignored}|auto tries the methods of `methods`: add it there")
+            raise SettingError(f"{ignored}", hint="auto tries the methods of `methods`: add it there")
         if not self.methods:
-            raise ValueError("methods is empty|add at least one: minmax")
+            raise SettingError("methods is empty", hint="add at least one: minmax")
         if self.sensitivity_samples < 1 or self.further_tries < 0:
-            raise ValueError(
-                "sensitivity-samples must be at least 1, further-tries at least 0|omit them to use the defaults"
+            raise SettingError(
+                "sensitivity-samples must be at least 1, further-tries at least 0", hint="omit them to use the defaults"
             )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
+from packager.core.errors import SettingError
 from packager.core.sample_settings import AudioSettings, ImageSettings
 from packager.core.strict_tables import STRICT
 from packager.core.user_functions import is_function
@@ -39,11 +40,13 @@ class Calibration:
     """conversion of recordings to numbers"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: the problem, `|`, the hint."""
+        """Raises SettingError."""
         if not 50 < self.percentile <= 100:
-            raise ValueError(f"percentile {self.percentile:g} is not between 50 and 100|99.999 is the default")
+            raise SettingError(
+                f"percentile {self.percentile:g} is not between 50 and 100", hint="99.999 is the default"
+            )
         if self.limit is not None and self.limit < 1:
-            raise ValueError("limit must be at least 1|omit it to use all samples")
+            raise SettingError("limit must be at least 1", hint="omit it to use all samples")
 
     @property
     def is_function(self) -> bool:

@@ -14,7 +14,7 @@ from packager.contract.audio.timeline import Place, place_of
 from packager.contract.kind import AttachedInput
 from packager.contract.writer import Writer
 from packager.core.contract import AudioInput
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 
@@ -77,21 +77,23 @@ class SoundInput:
     """changes to those defaults"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`."""
+        """Raises SettingError."""
         if not 1 <= self.rate <= HIGHEST_HZ:
-            raise ValueError(f"rate {self.rate} is not between 1 and {HIGHEST_HZ}|use, for example, 16000 for speech")
+            raise SettingError(
+                f"rate {self.rate} is not between 1 and {HIGHEST_HZ}", hint="use, for example, 16000 for speech"
+            )
         for key in ("length", "frame", "hop"):
             value = getattr(self, key)
             if value is not None and value < 1:
-                raise ValueError(f"{key} {value} is less than 1|omit it, or use a positive number of samples")
+                raise SettingError(f"{key} {value} is less than 1", hint="omit it, or use a positive number of samples")
         if not isfinite(self.scale) or self.scale == 0:
-            raise ValueError(f"scale {self.scale:g} silences the recording|use 1 for no change")
+            raise SettingError(f"scale {self.scale:g} silences the recording", hint="use 1 for no change")
         if self.hop and not self.frame:
-            raise ValueError("hop has no effect without frame|set frame as well, or mel.hop for mel bands")
+            raise SettingError("hop has no effect without frame", hint="set frame as well, or mel.hop for mel bands")
         if self.frame and self.features != "none":
-            raise ValueError(f"frame has no effect with features '{self.features}'|set mel.n-fft instead")
+            raise SettingError(f"frame has no effect with features '{self.features}'", hint="set mel.n-fft instead")
         if self.features == "none" and not self.mel.is_empty:
-            raise ValueError('mel has no effect without features|set, for example, features = "torchaudio"')
+            raise SettingError("mel has no effect without features", hint='set, for example, features = "torchaudio"')
         _ = self._frames  # validates the frames as well
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar, Literal
 
+from packager.core.errors import SettingError
 from packager.core.strict_tables import STRICT
 
 Preset = Literal["whisper", "librosa", "torchaudio"]
@@ -53,21 +54,24 @@ class MelTable:
     """whether the last frame is kept: Whisper drops it"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`."""
+        """Raises SettingError."""
         for key in ("n_fft", "window", "hop", "bands"):
             value = getattr(self, key)
             if value is not None and value < 1:
-                raise ValueError(f"mel.{key.replace('_', '-')} {value} is less than 1|omit it for the default")
+                raise SettingError(
+                    f"mel.{key.replace('_', '-')} {value} is less than 1", hint="omit it for the default"
+                )
         if self.n_fft is not None and self.n_fft % 2:
-            raise ValueError(
-                f"mel.n-fft {self.n_fft} is odd, for which libraries define frequencies differently|use an even number"
+            raise SettingError(
+                f"mel.n-fft {self.n_fft} is odd, for which libraries define frequencies differently",
+                hint="use an even number",
             )
         for key in ("floor", "offset", "range", "fmin"):
             value = getattr(self, key)
             if value is not None and not 0 <= value < float("inf"):
-                raise ValueError(f"mel.{key} {value:g} is below zero|omit it for the default")
+                raise SettingError(f"mel.{key} {value:g} is below zero", hint="omit it for the default")
         if self.std is not None and not 0 < abs(self.std) < float("inf"):
-            raise ValueError("mel.std is zero|use 1 for no change")
+            raise SettingError("mel.std is zero", hint="use 1 for no change")
 
     @property
     def is_empty(self) -> bool:
@@ -145,7 +149,7 @@ class Mel:
 
 
 def mel_of(preset: Preset, table: MelTable, rate: int) -> Mel:
-    """Applies a table to a preset. Raises ValueError, as `problem|hint`, for numbers that do not fit together."""
+    """Applies a table to a preset. Raises SettingError for numbers that do not fit together."""
     given = {key.name: value for key in fields(table) if (value := getattr(table, key.name)) is not None}
     merged = replace(PRESETS[preset], **given)
     values = {key.name: getattr(merged, key.name) for key in fields(merged)}
@@ -153,12 +157,14 @@ def mel_of(preset: Preset, table: MelTable, rate: int) -> Mel:
     values["fmax"] = rate / 2 if merged.fmax is None else merged.fmax
     made = Mel(rate=rate, **values)
     if made.window > made.n_fft:
-        raise ValueError(f"mel.window {made.window} is more than mel.n-fft {made.n_fft}|set mel.n-fft as well")
+        raise SettingError(
+            f"mel.window {made.window} is more than mel.n-fft {made.n_fft}", hint="set mel.n-fft as well"
+        )
     if not made.fmin < made.fmax <= rate / 2:
-        raise ValueError(
-            f"mel.fmin {made.fmin:g} and mel.fmax {made.fmax:g} form no band below half of rate {rate}|"
-            f"use fmin below fmax, and fmax of at most {rate / 2:g}"
+        raise SettingError(
+            f"mel.fmin {made.fmin:g} and mel.fmax {made.fmax:g} form no band below half of rate {rate}",
+            hint=f"use fmin below fmax, and fmax of at most {rate / 2:g}",
         )
     if made.log != "none" and made.floor == 0 and made.offset == 0:
-        raise ValueError("silence has no logarithm|set mel.floor or mel.offset above 0")
+        raise SettingError("silence has no logarithm", hint="set mel.floor or mel.offset above 0")
     return made

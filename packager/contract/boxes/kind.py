@@ -16,6 +16,7 @@ from packager.contract.pictures import placement_of
 from packager.contract.scores import Activation
 from packager.contract.writer import Writer
 from packager.core.contract import BoxesOutput
+from packager.core.errors import SettingError
 from packager.core.names import kebab_case
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
@@ -81,17 +82,21 @@ class Boxes:
     """the input with the picture that the boxes are in, if there are several"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`."""
+        """Raises SettingError."""
         for key in ("score_threshold", "iou_threshold", "threshold"):
             value = getattr(self, key)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{kebab_case(key)} {value:g} is not from 0 to 1|omit it for the default")
+                raise SettingError(f"{kebab_case(key)} {value:g} is not from 0 to 1", hint="omit it for the default")
         if not (isfinite(self.unclip_ratio) and self.unclip_ratio >= 0 and isfinite(self.min_size)):
-            raise ValueError("unclip-ratio must be at least 0, and min-size a number|omit them for the defaults")
+            raise SettingError(
+                "unclip-ratio must be at least 0, and min-size a number", hint="omit them for the defaults"
+            )
         if not 1 <= self.max_boxes <= 100_000:
-            raise ValueError(f"max-boxes {self.max_boxes} is not from 1 to 100000|omit it for the default, 300")
+            raise SettingError(
+                f"max-boxes {self.max_boxes} is not from 1 to 100000", hint="omit it for the default, 300"
+            )
         if self.agnostic and self.multi_label:
-            raise ValueError("agnostic and multi-label contradict each other|remove one of them")
+            raise SettingError("agnostic and multi-label contradict each other", hint="remove one of them")
         self._refuse_unused()
 
     def _refuse_unused(self) -> None:
@@ -103,7 +108,7 @@ class Boxes:
         for name, keys in only.items():
             self._refuse(keys if self.format != name else (), f"it is for format '{name}'")
         if self.format == "corners" and not self.scores:
-            raise ValueError("'scores' is missing|set it to the output with the scores of the boxes")
+            raise SettingError("'scores' is missing", hint="set it to the output with the scores of the boxes")
         if self.format == "rows" or self.classes:
             self._refuse(("iou_threshold", "agnostic", "multi_label", "background"), "the model has chosen itself")
         if self.format == "regions":
@@ -114,7 +119,9 @@ class Boxes:
         defaults = {each.name: each.default for each in fields(self)}
         for key in keys:
             if getattr(self, key) != defaults[key]:
-                raise ValueError(f"'{kebab_case(key)}' has no effect with format '{self.format}'|remove it: {reason}")
+                raise SettingError(
+                    f"'{kebab_case(key)}' has no effect with format '{self.format}'", hint=f"remove it: {reason}"
+                )
 
     def within(self, folder: Path) -> Self:
         return replace(self, labels=folder / self.labels) if self.labels else self

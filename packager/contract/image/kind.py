@@ -11,7 +11,7 @@ from packager.contract.image.resizing import Filter, resized
 from packager.contract.kind import AttachedInput, Placement
 from packager.contract.writer import Writer
 from packager.core.contract import ImageInput
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, SettingError
 from packager.core.signature import ElementType, TensorSpec
 from packager.core.strict_tables import STRICT
 
@@ -82,21 +82,25 @@ class PictureInput:
     """`auto` takes the dimension that is 1 or 3 as channels"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`."""
+        """Raises SettingError."""
         if self.size is not None and min(self.size) < 1:
-            raise ValueError(f"size {list(self.size)} is not a height and width|for example: size = [224, 224]")
+            raise SettingError(
+                f"size {list(self.size)} is not a height and width", hint="for example: size = [224, 224]"
+            )
         if self.resize_to is not None and self.resize != "crop":
-            raise ValueError('\'resize-to\' has no effect without resize = "crop"|remove it, or set resize = "crop"')
+            raise SettingError(
+                "'resize-to' has no effect without resize = \"crop\"", hint='remove it, or set resize = "crop"'
+            )
         if self.resize != "letterbox" and (self.fill != (0,) or self.align != "center"):
-            raise ValueError("'fill' and 'align' have no effect without resize = \"letterbox\"|remove them")
+            raise SettingError("'fill' and 'align' have no effect without resize = \"letterbox\"", hint="remove them")
         if not all(0 <= each <= 255 for each in self.fill):
-            raise ValueError(f"fill {list(self.fill)} is not a colour|use numbers from 0 to 255")
+            raise SettingError(f"fill {list(self.fill)} is not a colour", hint="use numbers from 0 to 255")
         if not self.antialias and self.filter != "bilinear":
-            raise ValueError(
-                f'antialias = false is not supported with {self.filter}|remove it, or set filter = "bilinear"'
+            raise SettingError(
+                f"antialias = false is not supported with {self.filter}", hint='remove it, or set filter = "bilinear"'
             )
         if 0 in self.std:
-            raise ValueError("std 0 would divide by zero|omit it, or use 1.0")
+            raise SettingError("std 0 would divide by zero", hint="omit it, or use 1.0")
 
     def within(self, folder: Path) -> Self:
         return self

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager.core.errors import nearest
+from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
@@ -89,22 +89,26 @@ class Android:
     """`embedded` needs only pip packages, `gradle` an Android SDK and Gradle"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`, for invalid values."""
+        """Raises SettingError for invalid values."""
         for part in self.group.split("."):
             if not re.fullmatch(r"[a-z][a-z0-9_]*", part) or part in KEYWORDS:
-                raise ValueError(f"group '{self.group}' is not a package name|use a reversed domain: com.example")
+                raise SettingError(
+                    f"group '{self.group}' is not a package name", hint="use a reversed domain: com.example"
+                )
         for index, provider in enumerate(self.providers):
             if provider not in KNOWN:
-                raise ValueError(f"unknown provider '{provider}'|{_provider_hint(provider)}")
+                raise SettingError(f"unknown provider '{provider}'", hint=_provider_hint(provider))
             if provider in self.providers[:index]:
-                raise ValueError(f"provider '{provider}' is listed twice|keep only its first place in the order")
+                raise SettingError(
+                    f"provider '{provider}' is listed twice", hint="keep only its first place in the order"
+                )
         if self.soc_models and "qnn" not in self.providers:
-            raise ValueError(
-                'soc-models needs the provider qnn, the only one that opens its files|add "qnn" to providers'
+            raise SettingError(
+                "soc-models needs the provider qnn, the only one that opens its files", hint='add "qnn" to providers'
             )
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
-            raise ValueError(f"min-sdk {self.min_sdk} is too old|ONNX Runtime needs {oldest} or later")
+            raise SettingError(f"min-sdk {self.min_sdk} is too old", hint=f"ONNX Runtime needs {oldest} or later")
 
     def runtime(self) -> str:
         """Maven coordinates of the ONNX Runtime that the package depends on."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from packager.core import names
+from packager.core.errors import SettingError
 from packager.targets.apple import SYSTEM_MODULES
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
@@ -45,7 +46,7 @@ RESERVED_BY_CONTRACTS = frozenset(
 def module_name(package: str, given: str = "") -> str:
     """Name of the Swift module: `page-orientation` -> `PageOrientationKit`, or the name `given`.
 
-    `vision` -> `VisionModels`, because VisionKit is Apple's. Raises ValueError, as `problem|hint`, for an unusable
+    `vision` -> `VisionModels`, because VisionKit is Apple's. Raises SettingError for an unusable
     name.
     """
     if not given:
@@ -53,12 +54,12 @@ def module_name(package: str, given: str = "") -> str:
         made = stem + SUFFIX
         return stem + SUFFIX_BESIDE_APPLE if made.lower() in UNUSABLE_MODULES else made
     if not IDENTIFIER.fullmatch(given) or given[0].islower():
-        raise ValueError(
-            f"module '{given}' is not a valid name for a Swift module|use capitalized words: OrientationKit"
+        raise SettingError(
+            f"module '{given}' is not a valid name for a Swift module", hint="use capitalized words: OrientationKit"
         )
     if given in RESERVED_CLASSES or given.lower() in UNUSABLE_MODULES:
         free = f"{given.removesuffix(SUFFIX)}{SUFFIX_BESIDE_APPLE}"
-        raise ValueError(f"module '{given}' clashes with a name that Swift code uses|try {free}")
+        raise SettingError(f"module '{given}' clashes with a name that Swift code uses", hint=f"try {free}")
     return given
 
 

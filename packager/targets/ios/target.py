@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from packager.core.errors import ConfigError, nearest
+from packager.core.errors import ConfigError, SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
@@ -64,12 +64,14 @@ class Ios:
     """oldest supported macOS; default as for `min-ios`"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`, for invalid values."""
+        """Raises SettingError for invalid values."""
         for index, provider in enumerate(self.providers):
             if provider in self.providers[:index]:
-                raise ValueError(f"provider '{provider}' is listed twice|keep only its first place in the order")
+                raise SettingError(
+                    f"provider '{provider}' is listed twice", hint="keep only its first place in the order"
+                )
             if provider not in KNOWN:
-                raise ValueError(_unknown(provider))
+                raise _unknown(provider)
         if self.module:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):
@@ -192,19 +194,19 @@ class Ios:
         return (artifact(made / f"{stem}.zip", target=self.NAME, kind="swift-package"),)
 
 
-def _unknown(provider: str) -> str:
+def _unknown(provider: str) -> SettingError:
     hint = "leave it out: the CPU is always tried last" if provider == "cpu" else nearest(provider, KNOWN)
     what = f"provider '{provider}' does not run on iOS" if provider in PROVIDERS else f"unknown provider '{provider}'"
-    return f"{what}|{hint}"
+    return SettingError(what, hint=hint)
 
 
 def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
     if not asked:
         return
     if not VERSION.fullmatch(asked):
-        raise ValueError(f'{key} "{asked}" is not a version|for example: {key} = "{oldest}"')
+        raise SettingError(f'{key} "{asked}" is not a version', hint=f'for example: {key} = "{oldest}"')
     if version_key(asked) < version_key(oldest):
-        raise ValueError(f'{key} "{asked}" is too old|ONNX Runtime needs {oldest} or later')
+        raise SettingError(f'{key} "{asked}" is too old', hint=f"ONNX Runtime needs {oldest} or later")
 
 
 def _refuse_double(framework_name: str, shared: RuntimeView) -> None:

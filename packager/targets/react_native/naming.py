@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from packager.core import names
-from packager.core.errors import ConfigError
+from packager.core.errors import ConfigError, SettingError
 from packager.targets.apple import SYSTEM_MODULES
 
 PREFIX = "react-native-"
@@ -77,24 +77,26 @@ def npm_name(package: str, given: str = "") -> str:
 
 
 def refuse_npm_name(name: str) -> None:
-    """Raises ValueError, as `problem|hint`, for a name that npm rejects."""
+    """Raises SettingError for a name that npm rejects."""
     if len(name) > MAX_NPM_NAME:
-        raise ValueError(f"the package's name has {len(name)} letters|npm allows {MAX_NPM_NAME}")
+        raise SettingError(f"the package's name has {len(name)} letters", hint=f"npm allows {MAX_NPM_NAME}")
     if not NPM_NAME.fullmatch(name):
         example = re.sub(r"[^a-z0-9@/._-]+", "-", name.lower()).strip("-._")
         hint = f"try {example}" if NPM_NAME.fullmatch(example) else "write it as in @example/vision"
-        raise ValueError(
-            f"package '{name}' is not allowed: npm allows lower-case letters, digits, '-', '.', '_'|{hint}"
+        raise SettingError(
+            f"package '{name}' is not allowed: npm allows lower-case letters, digits, '-', '.', '_'", hint=hint
         )
     if name in TAKEN_NAMES:
         other = f"{name}-models" if name.startswith(PREFIX) else f"{PREFIX}{name}"
-        raise ValueError(f"package '{name}' is already the name of another package|try {other} or @example/{name}")
+        raise SettingError(
+            f"package '{name}' is already the name of another package", hint=f"try {other} or @example/{name}"
+        )
 
 
 def module_name(package: str, given: str = "") -> str:
     """Name of the pod, the C++ class and the Kotlin classes: `page-orientation` -> `PageOrientation`.
 
-    `vision` -> `VisionModels`, because Vision is Apple's. Raises ValueError, as `problem|hint`, for an unusable name.
+    `vision` -> `VisionModels`, because Vision is Apple's. Raises SettingError for an unusable name.
     """
     if not given:
         made = names.pascal_case(package)
@@ -102,9 +104,9 @@ def module_name(package: str, given: str = "") -> str:
             made += "Models"
         return made
     if not MODULE.fullmatch(given):
-        raise ValueError(f"module '{given}' is not a valid class name|use capitalized words: PageOrientation")
+        raise SettingError(f"module '{given}' is not a valid class name", hint="use capitalized words: PageOrientation")
     if given.lower() in UNUSABLE_MODULES:
-        raise ValueError(f"module '{given}' clashes with a framework or pod of apps|try {given}Models")
+        raise SettingError(f"module '{given}' clashes with a framework or pod of apps", hint=f"try {given}Models")
     return given
 
 

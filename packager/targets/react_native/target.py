@@ -41,7 +41,7 @@ class ReactNative:
     `PageOrientation`"""
 
     def __post_init__(self) -> None:
-        """Raises ValueError, as `problem|hint`, for invalid names."""
+        """Raises SettingError for invalid names."""
         if self.package:
             naming.refuse_npm_name(self.package)
         if self.module:
