@@ -46,8 +46,9 @@ def test_the_name_on_npm_comes_from_the_package_unless_it_is_given(package: str,
 )
 def test_a_name_that_npm_refuses_is_refused_with_one_that_it_takes(given: str, message: str) -> None:
     said, _, hint = message.partition("|")
-    with pytest.raises(SettingError, match=re.escape(said)) as caught:
+    with pytest.raises(SettingError) as caught:
         ReactNative(package=given)
+    assert said in str(caught.value)
     assert hint in caught.value.hint
 
 
