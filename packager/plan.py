@@ -22,7 +22,7 @@ from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.models.graphs import read_graph
 from packager.models.traits import traits
-from packager.providers import CPU, PROVIDERS
+from packager.providers import CPU, provider_of
 from packager.quantization.making import draft_of
 from packager.quantizers import REWRITES
 from packager.targets import Planned
@@ -75,13 +75,13 @@ class Planner:
         return replace(found, has_dynamic_shapes=not all(spec.is_static for spec in passed))
 
     def requirements(self, provider: str) -> GraphRequirements:
-        return (CPU if provider == CPU.NAME else PROVIDERS[provider]()).requirements(self.traits)
+        return provider_of(provider).requirements(self.traits)
 
     def choices(self, provider: str) -> Iterator[Choice]:
         """The files of one provider: those compiled for certain chips, then the one for all others."""
         requirements = self.requirements(provider)
         variant, reason = self._fitted(requirements)
-        if provider == "qnn":
+        if provider_of(provider).IS_COMPILED_FOR_CHIPS:
             for chip in self.target.soc_models:
                 self.announce(f"compile {self.variant.model.name} for {chip}")
                 compiled = compile_for_chip(variant, chip, self.store)

@@ -19,8 +19,7 @@ from packager.cli import main
 from packager.cli.options import parse_shapes
 from packager.core.errors import ConfigError
 from packager.files.hashes import sha256_of
-from packager.targets.android.target import KNOWN
-from packager.targets.ios.target import KNOWN as KNOWN_ON_IOS
+from packager.providers import providers_of
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
@@ -262,7 +261,8 @@ def test_init_names_every_provider_that_targets_have(mobpack: Mobpack, tmp_path:
     saved(tmp_path / "m.onnx", linear())
     mobpack("init", "m.onnx")
     lines = re.findall(r"# providers = .*", (tmp_path / "mobpack.toml").read_text())
-    assert [set(re.findall(r'"(\w+)"', line)) for line in lines] == [set(KNOWN), set(KNOWN_ON_IOS)]
+    named = [set(re.findall(r'"(\w+)"', line)) for line in lines]
+    assert named == [set(providers_of("android")), set(providers_of("ios"))]
 
 
 def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path) -> None:

@@ -1,13 +1,34 @@
-"""Providers: what ONNX Runtime is told by default, and the templates that go with each."""
+"""Providers: what ONNX Runtime is told by default, the templates that go with each, and what a new one takes."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from packager import plan
+from packager.core.errors import ConfigError, SettingError
+from packager.core.findings import Report
+from packager.core.values import GraphRequirements, Style, Traits, baseline
 from packager.files.installed import templates_folder
-from packager.providers import PROVIDERS
+from packager.files.store import Store
+from packager.providers import PROVIDERS, providers_of
 from packager.providers.nnapi import Nnapi
 from packager.providers.qnn import Qnn
 from packager.providers.xnnpack import Xnnpack
-from packager.targets.android.target import KNOWN
+from packager.reporting import document, page
+from packager.runtimes import recipe
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.verification.partition.report import partition
+from tests.onnx_text import linear, loaded, saved
+from tests.test_cli import Mobpack, mobpack
+
+__all__ = ["mobpack"]
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
@@ -16,7 +37,7 @@ def test_provider_is_known_under_its_own_name(name: str) -> None:
     assert PROVIDERS[name].EXECUTION_PROVIDER.lower() == f"{name}executionprovider"
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", providers_of("android"))
 def test_provider_of_android_has_its_kotlin(name: str) -> None:
     for part in ("entry", "start"):
         assert (templates_folder() / "android" / "_providers" / f"{name}.{part}.kt.j2").is_file()
@@ -49,3 +70,82 @@ def test_nnapi_leaves_its_own_slow_kernels_out() -> None:
 def test_qnn_runs_on_the_neural_processor_at_full_speed() -> None:
     assert Qnn().options()["backend_path"] == "libQnnHtp.so"
     assert Qnn().options()["htp_performance_mode"] == "burst"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abacus:
+    """A provider that nobody has heard of: one file."""
+
+    NAME: ClassVar[str] = "abacus"
+    EXECUTION_PROVIDER: ClassVar[str] = "AbacusExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus"}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
+
+    def options(self) -> Mapping[str, str]:
+        return {"beads": "10"}
+
+    def placement_options(self) -> Mapping[str, str]:
+        return {}
+
+    def requirements(self, traits: Traits) -> GraphRequirements:
+        return GraphRequirements(style=Style.UNFUSED, reason="it slides beads", note="beads are slow")
+
+
+@pytest.fixture
+def abacus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line."""
+    monkeypatch.setitem(PROVIDERS, Abacus.NAME, Abacus)
+
+
+@pytest.mark.usefixtures("abacus")
+def test_a_new_provider_is_a_file_and_a_line(tmp_path: Path, mobpack: Mobpack) -> None:
+    """It appears in the configuration, the plan, the report, the recipe of a runtime, and what `init` writes."""
+    target = Android(providers=("xnnpack", "abacus"))
+    assert target.runtime() == Android(providers=("qnn",)).runtime() != Android().runtime()
+    model = loaded(tmp_path, linear())
+    made = plan.make(baseline(model), target, Store(tmp_path / "store"), lambda words: None)
+    choice = next(each for each in made.choices if each.provider == "abacus")
+    assert (choice.reason, choice.compiled.style) == ("it slides beads", Style.UNFUSED)
+    assert any("beads are slow" in note for note in made.notes)
+
+    (tmp_path / "scratch").mkdir()
+    found = partition(made, choice, tmp_path / "scratch")
+    assert (found.provider, found.skipped) == ("abacus", "abacus runs on no desktop")
+    assert "abacus runs on no desktop" in page(document((made,), Report(parities=(), partitions=(found,))))
+
+    assert "--use_abacus" in recipe._provider_flags("android", ["abacus"])
+    saved(tmp_path / "m.onnx", linear())
+    assert mobpack("init", "m.onnx").code == 0
+    assert '"abacus"' in (tmp_path / "mobpack.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("abacus")
+def test_a_provider_of_android_is_unknown_on_ios() -> None:
+    with pytest.raises(SettingError, match="'abacus' does not run on iOS"):
+        Ios(providers=("abacus",))
+    with pytest.raises(ConfigError, match="no provider 'abacus' for ios"):
+        recipe._provider_flags("ios", ["abacus"])
+
+
+def test_a_recipe_says_that_it_cannot_build_a_provider() -> None:
+    with pytest.raises(ConfigError, match="recipes cannot build the provider qnn"):
+        recipe._provider_flags("android", ["qnn"])
+
+
+OWN_FILES = ("providers", "runners", "environments", "session")
+"""Folders whose files are about one provider each, or run where mobpack cannot be imported."""
+
+
+def test_no_decision_is_made_by_the_name_of_a_provider() -> None:
+    """`if provider == "qnn"` stands in no file but its own: a provider says itself what it is and does."""
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}"
+        for path in sorted((ROOT / "packager").rglob("*.py"))
+        if path.relative_to(ROOT / "packager").parts[0] not in OWN_FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        and any(isinstance(each, ast.Constant) and each.value in PROVIDERS for each in (node.left, *node.comparators))
+    }
+    # The Kotlin file imports the flags of NNAPI's options where one of them is printed.
+    assert found == {"packager/targets/android/target.py: 'nnapi' in providers"}

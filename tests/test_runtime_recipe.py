@@ -153,7 +153,7 @@ def test_python_packages_are_taken_by_their_hash() -> None:
         ("web", {}, "no recipe for target 'web'"),
         ("android", {"providers": ("nnappi",)}, "no provider 'nnappi' for android"),
         ("ios", {"providers": ("nnapi",)}, "no provider 'nnapi' for ios"),
-        ("android", {"providers": ("qnn",)}, "recipes cannot build the QNN provider"),
+        ("android", {"providers": ("qnn",)}, "recipes cannot build the provider qnn"),
         ("android", {"abis": ("arm64",)}, "unknown ABI 'arm64'"),
     ],
 )

@@ -83,11 +83,11 @@ def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str
         "[target.android]",
         _line('group = "com.example"', "Maven group and start of the Kotlin package"),
         _line('# variant = "small"', "which numbers ship; the model's own when absent"),
-        _line('# providers = ["xnnpack"]', 'tried in this order, CPU last: "qnn", "nnapi", "xnnpack", "webgpu"'),
+        _line('# providers = ["xnnpack"]', f"tried in this order, CPU last: {_providers('android')}"),
         "# min-sdk = 24",
         "",
         _line("# [target.ios]", "a Swift package: docs/ios.md"),
-        _line('# providers = ["coreml"]', 'tried in this order, CPU last: "coreml", "xnnpack"'),
+        _line('# providers = ["coreml"]', f"tried in this order, CPU last: {_providers('ios')}"),
         _line('# module = "ReaderKit"', "what Swift code imports; from the package's name when absent"),
         "",
         _line("# [target.react_native]", "an npm package: android and ios are built, too"),
@@ -97,6 +97,12 @@ def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str
         '# android = "runtime.aar"',
     ]
     return "\n".join(lines) + "\n"
+
+
+def _providers(target: str) -> str:
+    from packager.providers import providers_of
+
+    return ", ".join(f'"{name}"' for name in sorted(providers_of(target)))
 
 
 def _line(text: str, comment: str) -> str:

@@ -67,7 +67,7 @@ def recipe(
 
     table = _table(target, config_path)
     found = operator_configs or tuple(sorted(Path("dist", target).glob(f"*.{recipes.CONFIG}")))
-    if not found and target in recipes.PROVIDER_FLAGS:
+    if not found and target in recipes.TARGETS:
         raise ConfigError(
             f"no operator configuration in dist/{target}",
             hint=f"run mobpack build --target {target} first, or pass a file with --operators",

@@ -19,4 +19,15 @@ PROVIDERS: dict[str, type[Provider]] = {
 CPU = Cpu()
 """Fallback behind all of them, whatever a project asks for."""
 
-__all__ = ["CPU", "PROVIDERS", "Provider"]
+
+def provider_of(name: str) -> Provider:
+    """The provider of that name, with its default settings; the CPU is one."""
+    return CPU if name == CPU.NAME else PROVIDERS[name]()
+
+
+def providers_of(target: str) -> tuple[str, ...]:
+    """Providers that packages of `target` can use, the CPU left out."""
+    return tuple(name for name, kind in PROVIDERS.items() if target in kind.BUILD_FLAGS)
+
+
+__all__ = ["CPU", "PROVIDERS", "Provider", "provider_of", "providers_of"]

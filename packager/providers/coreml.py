@@ -16,6 +16,9 @@ SPECIALIZATIONS = ("Default", "FastPrediction")
 class Coreml:
     NAME: ClassVar[str] = "coreml"
     EXECUTION_PROVIDER: ClassVar[str] = "CoreMLExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml"}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
 
     model_format: str = "MLProgram"
     """`MLProgram` takes more operators and 16-bit floats, from iOS 15; `NeuralNetwork` is its predecessor"""
@@ -50,6 +53,10 @@ class Coreml:
             "ProfileComputePlan": str(int(self.profiles_compute_plan)),
             "AllowLowPrecisionAccumulationOnGPU": str(int(self.is_low_precision_allowed)),
         }
+
+    def placement_options(self) -> Mapping[str, str]:
+        """None: its rules are read for MLProgram and NeuralNetwork by `verification/partition/coreml`."""
+        return {}
 
     def requirements(self, traits: Traits) -> GraphRequirements:
         note = ""

@@ -11,9 +11,16 @@ from packager.core.values import GraphRequirements, Precision, Style, Traits
 class Cpu:
     NAME: ClassVar[str] = "cpu"
     EXECUTION_PROVIDER: ClassVar[str] = "CPUExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
 
     def options(self) -> Mapping[str, str]:
         """None: the app chooses the number of threads."""
+        return {}
+
+    def placement_options(self) -> Mapping[str, str]:
+        """None: it takes every node."""
         return {}
 
     def requirements(self, traits: Traits) -> GraphRequirements:

@@ -11,6 +11,9 @@ from packager.core.values import GraphRequirements, Style, Traits
 class Nnapi:
     NAME: ClassVar[str] = "nnapi"
     EXECUTION_PROVIDER: ClassVar[str] = "NnapiExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_nnapi"}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
 
     use_fp16: bool = False
     """compute float models in 16 bits if the accelerator can"""
@@ -23,6 +26,9 @@ class Nnapi:
         """Names of ai.onnxruntime.providers.NNAPIFlags that are set."""
         flags = {"USE_FP16": self.use_fp16, "USE_NCHW": self.use_nchw, "CPU_DISABLED": self.cpu_disabled}
         return {name: "1" for name, is_set in flags.items() if is_set}
+
+    def placement_options(self) -> Mapping[str, str]:
+        return self.options()
 
     def requirements(self, traits: Traits) -> GraphRequirements:
         note = "NNAPI takes fixed shapes only: fix them in [model.NAME.shapes]" if traits.has_dynamic_shapes else ""

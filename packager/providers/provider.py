@@ -10,9 +10,20 @@ class Provider(Protocol):
     NAME: ClassVar[str]
     EXECUTION_PROVIDER: ClassVar[str]
     """its name in ONNX Runtime"""
+    BUILD_FLAGS: ClassVar[Mapping[str, str]]
+    """target whose packages can use it -> flag of ONNX Runtime's build script that includes it; empty if the
+    script alone cannot"""
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool]
+    """whether models can be compiled for named chips ahead of time"""
+    ANDROID_RUNTIME: ClassVar[str]
+    """published ONNX Runtime that has it, by its key in `[android]` of pins.toml"""
 
     def options(self) -> Mapping[str, str]:
         """Its options, by ONNX Runtime's names."""
+        ...
+
+    def placement_options(self) -> Mapping[str, str]:
+        """Those of `options` that change which nodes it takes."""
         ...
 
     def requirements(self, traits: Traits) -> GraphRequirements:

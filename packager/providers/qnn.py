@@ -11,6 +11,9 @@ from packager.core.values import GraphRequirements, Precision, Style, Traits
 class Qnn:
     NAME: ClassVar[str] = "qnn"
     EXECUTION_PROVIDER: ClassVar[str] = "QNNExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": ""}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = True
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
 
     backend: str = "libQnnHtp.so"
     """Qualcomm's library that drives the processor"""
@@ -28,6 +31,10 @@ class Qnn:
             "htp_graph_finalization_optimization_mode": str(self.optimization_mode),
             "enable_htp_fp16_precision": str(int(self.is_fp16_allowed)),
         }
+
+    def placement_options(self) -> Mapping[str, str]:
+        """None: the simulator decides by the graph alone."""
+        return {}
 
     def requirements(self, traits: Traits) -> GraphRequirements:
         note = ""

@@ -11,12 +11,18 @@ from packager.core.values import GraphRequirements, Style, Traits
 class Webgpu:
     NAME: ClassVar[str] = "webgpu"
     EXECUTION_PROVIDER: ClassVar[str] = "WebGpuExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu"}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
 
     preferred_layout: str = "NHWC"
     """layout of images on the processor: `NHWC` or `NCHW`"""
 
     def options(self) -> Mapping[str, str]:
         return {"preferredLayout": self.preferred_layout}
+
+    def placement_options(self) -> Mapping[str, str]:
+        return self.options()
 
     def requirements(self, traits: Traits) -> GraphRequirements:
         return GraphRequirements(

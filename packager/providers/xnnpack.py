@@ -11,9 +11,16 @@ from packager.core.values import GraphRequirements, Precision, Style, Traits
 class Xnnpack:
     NAME: ClassVar[str] = "xnnpack"
     EXECUTION_PROVIDER: ClassVar[str] = "XnnpackExecutionProvider"
+    BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_xnnpack", "ios": "--use_xnnpack"}
+    IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
+    ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
 
     def options(self) -> Mapping[str, str]:
         """None: the only option, the number of threads, is the app's to choose."""
+        return {}
+
+    def placement_options(self) -> Mapping[str, str]:
+        """None: there is nothing to set but threads."""
         return {}
 
     def requirements(self, traits: Traits) -> GraphRequirements:

@@ -20,7 +20,7 @@ from packager.core.values import Choice, Plan, Style
 from packager.files.atomic import atomic_file, copy_rest
 from packager.files.hashes import sha256_of
 from packager.processes import commands
-from packager.providers import CPU, PROVIDERS
+from packager.providers import provider_of
 
 SCHEMA_VERSION = "1.0"
 ASSETS = "shared_assets"
@@ -72,7 +72,7 @@ def component(plan: Plan) -> Component:
                 f"model '{plan.model.name}': an ORT package cannot restrict a file to processors with FP16",
                 hint='set float16 = "onnx" for a file that runs everywhere, or omit --emit ort-package',
             )
-        provider = CPU if choice.provider == CPU.NAME else PROVIDERS[choice.provider]()
+        provider = provider_of(choice.provider)
         compiled = choice.compiled
         variants.append(
             PackageVariant(

@@ -21,16 +21,15 @@ from packager.core.errors import ConfigError, nearest
 from packager.core.values import Sources
 from packager.files.store import key_of
 from packager.processes import downloads
+from packager.providers import CPU, PROVIDERS, providers_of
 from packager.render import render
 
 KEY_LETTERS = 12
 CONFIG = "required_operators_and_types.config"
 SETTINGS = "build-settings.json"
 
-PROVIDER_FLAGS = {
-    "android": {"nnapi": "--use_nnapi", "webgpu": "--use_webgpu", "xnnpack": "--use_xnnpack"},
-    "ios": {"coreml": "--use_coreml", "xnnpack": "--use_xnnpack"},
-}
+TARGETS = ("android", "ios")
+"""that a runtime can be built for"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +101,8 @@ def recipe(
     `has_saved_optimizations` says that a model contains runtime optimizations. Raises ConfigError for a provider or an
     ABI that the target does not support.
     """
-    if target not in PROVIDER_FLAGS:
-        raise ConfigError(f"no recipe for target '{target}'", hint=f"use one of: {', '.join(PROVIDER_FLAGS)}")
+    if target not in TARGETS:
+        raise ConfigError(f"no recipe for target '{target}'", hint=f"use one of: {', '.join(TARGETS)}")
     flags = _provider_flags(target, providers)
     settings = _android_settings(abis, min_sdk) if target == "android" else _ios_settings()
     common = _common_parameters(operators, is_extended=bool(flags) or has_saved_optimizations)
@@ -131,16 +130,16 @@ def recipe(
 
 def _provider_flags(target: str, providers: Sequence[str]) -> list[str]:
     """Flags that include `providers` in the build; none for the CPU, which is always included."""
-    known = PROVIDER_FLAGS[target]
-    for provider in providers:
-        if provider == "qnn":
+    flags = {name: PROVIDERS[name].BUILD_FLAGS[target] for name in providers_of(target)}
+    buildable = [name for name, flag in flags.items() if flag]
+    for provider in (each for each in providers if each != CPU.NAME and each not in buildable):
+        if provider in flags:
             raise ConfigError(
-                "recipes cannot build the QNN provider, which needs Qualcomm's SDK and is untested in minimal builds",
-                hint="pass the other providers with --provider, or use the published ONNX Runtime for QNN",
+                f"recipes cannot build the provider {provider}: ONNX Runtime's build script alone does not include it",
+                hint="pass the other providers with --provider, or use the published ONNX Runtime that has it",
             )
-        if provider != "cpu" and provider not in known:
-            raise ConfigError(f"no provider '{provider}' for {target}", hint=nearest(provider, [*known, "cpu"]))
-    return sorted({known[provider] for provider in providers if provider != "cpu"})
+        raise ConfigError(f"no provider '{provider}' for {target}", hint=nearest(provider, [*buildable, CPU.NAME]))
+    return sorted({flags[provider] for provider in providers if provider != CPU.NAME})
 
 
 def _common_parameters(operators: Sequence[Mapping[str, str]], *, is_extended: bool) -> list[str]:

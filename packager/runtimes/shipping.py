@@ -15,6 +15,7 @@ from packager.environments.runtime import shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
 from packager.files.zips import RUNTIME, opened_zip, read_entry, write_zip
+from packager.providers import provider_of
 from packager.runtimes import library, rename
 from packager.runtimes.operators import OperatorConfig, refuse_uncovered
 from packager.targets import OwnRuntime, PackagedRuntime, Planned
@@ -97,7 +98,8 @@ def refuse_settings(target: Planned, assembler: str, runtime: ChosenRuntime) -> 
             f'{where}: format = "onnx" with a reduced runtime, which reads ORT format only',
             hint="remove the key, or use a runtime with all operators in [runtime]",
         )
-    if runtime.is_reduced and target.soc_models and "qnn" in target.providers:
+    is_for_chips = target.soc_models and any(provider_of(name).IS_COMPILED_FOR_CHIPS for name in target.providers)
+    if runtime.is_reduced and is_for_chips:
         raise ConfigError(
             f"{where}: soc-models with a reduced runtime, which cannot open models compiled for a chip",
             hint="remove soc-models, or use a runtime with all operators in [runtime]",

@@ -13,7 +13,7 @@ from packager.core.values import Artifact, Package, Plan, Sources
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
 from packager.processes import downloads
-from packager.providers import PROVIDERS
+from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import render, write_sources
 from packager.targets.android import aar, files, gradle, kotlin, tensors, typed
 from packager.targets.android.golden import golden_views
@@ -39,9 +39,6 @@ MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
 RELEASED = "../../maven"
 """path from an emitted Gradle project to the Maven repository of its release"""
-
-KNOWN = ("qnn", "nnapi", "xnnpack", "webgpu")
-"""providers of Android packages"""
 
 RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
 SELF_TEST = "SelfTest"
@@ -96,15 +93,17 @@ class Android:
                     f"group '{self.group}' is not a package name", hint="use a reversed domain: com.example"
                 )
         for index, provider in enumerate(self.providers):
-            if provider not in KNOWN:
+            if provider not in providers_of(self.NAME):
                 raise SettingError(f"unknown provider '{provider}'", hint=_provider_hint(provider))
             if provider in self.providers[:index]:
                 raise SettingError(
                     f"provider '{provider}' is listed twice", hint="keep only its first place in the order"
                 )
-        if self.soc_models and "qnn" not in self.providers:
+        for_chips = [name for name in providers_of(self.NAME) if provider_of(name).IS_COMPILED_FOR_CHIPS]
+        if self.soc_models and not set(for_chips) & set(self.providers):
             raise SettingError(
-                "soc-models needs the provider qnn, the only one that opens its files", hint='add "qnn" to providers'
+                f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
+                hint=f'add "{for_chips[0]}" to providers',
             )
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
@@ -113,7 +112,8 @@ class Android:
     def runtime(self) -> str:
         """Maven coordinates of the ONNX Runtime that the package depends on."""
         pinned = downloads.pins()["android"]
-        return str(pinned["onnxruntime-qnn" if "qnn" in self.providers else "onnxruntime"])
+        names = (provider_of(provider).ANDROID_RUNTIME for provider in self.providers)
+        return str(pinned[next((name for name in names if name != CPU.ANDROID_RUNTIME), CPU.ANDROID_RUNTIME)])
 
     def outside(self) -> str:
         """Gradle downloads what it needs by itself."""
@@ -304,8 +304,8 @@ def _provider_hint(provider: str) -> str:
     if provider == "cpu":
         return "leave it out: the CPU is always tried last"
     if provider in PROVIDERS:
-        return f"Android has {', '.join(KNOWN)}"
-    return nearest(provider, KNOWN)
+        return f"Android has {', '.join(providers_of(Android.NAME))}"
+    return nearest(provider, providers_of(Android.NAME))
 
 
 def _package_part(name: str) -> str:

@@ -15,7 +15,7 @@ from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
-from packager.providers import PROVIDERS
+from packager.providers import CPU, PROVIDERS, providers_of
 from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
@@ -27,8 +27,6 @@ from packager.xcframework.packaged import PackagedFramework
 from packager.xcframework.privacy import FILE_NAME as PRIVACY
 
 ASSEMBLY = Step(name="ios", caller=__name__, computed_by=("packager.files.zips",))
-KNOWN = ("coreml", "xnnpack")
-"""providers of iOS packages"""
 VERSION = re.compile(r"[1-9][0-9]*\.(0|[1-9][0-9]*)")
 HEADERS = PurePosixPath("ios/onnxruntime")
 """below templates/: unmodified C headers of ONNX Runtime, with their licence"""
@@ -70,7 +68,7 @@ class Ios:
                 raise SettingError(
                     f"provider '{provider}' is listed twice", hint="keep only its first place in the order"
                 )
-            if provider not in KNOWN:
+            if provider not in providers_of(self.NAME):
                 raise _unknown(provider)
         if self.module:
             swift.module_name("", self.module)
@@ -195,7 +193,9 @@ class Ios:
 
 
 def _unknown(provider: str) -> SettingError:
-    hint = "leave it out: the CPU is always tried last" if provider == "cpu" else nearest(provider, KNOWN)
+    hint = nearest(provider, providers_of(Ios.NAME))
+    if provider == CPU.NAME:
+        hint = "leave it out: the CPU is always tried last"
     what = f"provider '{provider}' does not run on iOS" if provider in PROVIDERS else f"unknown provider '{provider}'"
     return SettingError(what, hint=hint)
 

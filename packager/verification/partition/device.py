@@ -6,7 +6,7 @@ from typing import Literal
 from packager.environments.android import Android, ProbeJob
 from packager.environments.runtime import shipped_version
 from packager.files.atomic import link_or_copy
-from packager.providers import PROVIDERS
+from packager.providers import provider_of
 from packager.session.refusals import explain
 from packager.verification.partition.measured import SESSION_ENTRIES, Assignment, assignment, mark
 
@@ -28,7 +28,7 @@ def measure_on_android(model: Path, provider: DeviceProvider, scratch: Path) -> 
     for file in marked.data_folder.iterdir():
         if file.is_file() and not (scratch / file.name).exists():
             link_or_copy(file, scratch / file.name)
-    options = PROVIDERS[provider]().options() if provider == "nnapi" else {}
+    options = provider_of(provider).placement_options()
     device = Android()
     job = ProbeJob(provider=provider, options=options, entries=SESSION_ENTRIES)
     answer = device.ask(marked.path, job)

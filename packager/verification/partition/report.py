@@ -10,7 +10,7 @@ from packager.core.values import Choice, Format, Plan, Style
 from packager.environments import ENVIRONMENTS
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph as read_onnx
-from packager.providers import CPU, PROVIDERS
+from packager.providers import CPU, provider_of
 from packager.verification.partition import coreml, groups, nnapi
 from packager.verification.partition.device import DeviceProvider, measure_on_android
 from packager.verification.partition.kernels import graph_of
@@ -113,7 +113,7 @@ def enforce_partition_gates(partitions: tuple[Partition, ...], gates: Gates) -> 
 
 def _measured(plan: Plan, choice: Choice, graph: Graph, scratch: Path) -> Partition:
     provider = ON_ANDROID.get(choice.provider)
-    options = PROVIDERS[choice.provider]().options() if choice.provider == "webgpu" else {}
+    options = provider_of(choice.provider).placement_options()
     assignment = (
         measure_on_android(choice.compiled.path, provider, scratch)
         if provider
