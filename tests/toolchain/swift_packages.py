@@ -82,14 +82,19 @@ class Compiled:
     program: str
 
     def run(self, cases: str, scratch: Path, *, environment: Mapping[str, str] | None = None) -> Outcomes:
-        """Runs `ModelsKitTests.A` or `ModelsKitTests.A/testX`, or several with commas between; `scratch` is theirs."""
+        """Runs `ModelsKitTests.A` or `ModelsKitTests.A/testX`, or several with commas between, or all where `cases` is
+        empty; `scratch` is theirs."""
         scratch.mkdir(parents=True, exist_ok=True)
         library = swift().onnxruntime_library()
         variables = {"LD_LIBRARY_PATH": str(library), "TMPDIR": str(scratch), **(environment or {})}
         given = {text: Path(text) for text in (environment or {}).values() if Path(text).is_absolute()}
         mounts = {str(scratch): scratch, **given}
         done = swift().run(
-            [self.folder / self.program, cases], cwd=self.folder, mounts=mounts, environment=variables, timeout_s=180
+            [self.folder / self.program, *([cases] if cases else [])],
+            cwd=self.folder,
+            mounts=mounts,
+            environment=variables,
+            timeout_s=180,
         )
         return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
 

@@ -106,7 +106,7 @@ def tested(package: Path, scratch: Path) -> Outcomes:
     [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
     values = write_values(scratch / "values", {"attached.scores": scores(model)})
     found = compiled(package, scratch / "build")
-    return found.run(f"{MODULE}Tests", scratch / "run", environment={"MOBPACK_VALUES": str(values)})
+    return found.run("", scratch / "run", environment={"MOBPACK_VALUES": str(values)})
 
 
 def echo(folder: Path) -> Plan:
