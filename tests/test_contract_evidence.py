@@ -57,7 +57,7 @@ def test_a_raised_model_that_computes_something_else_is_refused(tmp_path: Path) 
     next(node for node in broken.graph.node if node.op_type == "Mul").op_type = "Add"
     changed = replace(found, core=replace(found.core, graph=broken.SerializeToString()))
     with pytest.raises(
-        ModelError, match="raised its opset for the contract, and output 'y' is not the same"
+        ModelError, match="raised its opset for the contract, and output 'y' is no longer the same"
     ) as refused:
         evidence.refuse_changed(changed, Store(tmp_path / "store"))
     assert "opset_version=18" in refused.value.hint

@@ -299,6 +299,6 @@ def test_a_new_pin_without_new_hashes_is_refused(monkeypatch: pytest.MonkeyPatch
     have("runtime")
     before = runtime.Runtime().variables()["PYTHONPATH"]
     monkeypatch.setattr(runtime, "shipped_version", lambda: "1.27.0")
-    with pytest.raises(ToolError, match=r"not the one that runtime\.txt locks"):
+    with pytest.raises(ToolError, match=r"does not match the hash in runtime\.txt"):
         runtime.Runtime().install()
     assert [path.name for path in (cache / "environments" / "runtime").iterdir()] == [Path(before).name]
