@@ -16,7 +16,7 @@ import pytest
 from packager import release
 from packager.config import Config, from_document
 from packager.core.console import Console
-from packager.core.errors import ConfigError, ToolError
+from packager.core.errors import ConfigError, SettingError, ToolError
 from packager.core.findings import Report
 from packager.core.names import pascal_case
 from packager.core.values import Artifact, Package, Plan, Sources
@@ -110,8 +110,11 @@ def test_no_line_of_a_generated_file_ends_in_a_blank_or_repeats_an_empty_line(ca
     ],
 )
 def test_impossible_values_are_refused_in_words(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
+    said, _, hint = message.partition("|")
+    with pytest.raises(SettingError) as caught:
         Ios(**fields)  # type: ignore[arg-type]
+    assert said in str(caught.value)
+    assert hint in caught.value.hint
 
 
 def test_newer_systems_than_the_runtimes_are_allowed() -> None:

@@ -193,7 +193,7 @@ class Ios:
 
 
 def _unknown(provider: str) -> SettingError:
-    hint = nearest(provider, providers_of(Ios.NAME))
+    hint = nearest(provider, sorted(providers_of(Ios.NAME)))
     if provider == CPU.NAME:
         hint = "leave it out: the CPU is always tried last"
     what = f"provider '{provider}' does not run on iOS" if provider in PROVIDERS else f"unknown provider '{provider}'"
