@@ -74,7 +74,9 @@ SEARCH = """new Promise((resolve) => {
             "`packager/processes/pins.toml`",
         ),
         ("README.md", "[a](packager/none.py) and [b](#c)", "[a](packager/none.py) and [b](#c)"),
-        ("README.md", "[a](https://example.com/packager) ![b](docs/c.png)", None),
+        ("README.md", "[a](https://example.com/packager) ![b](elsewhere/c.png)", None),
+        ("README.md", "![b](docs/pictures/c.png)", "![b](pictures/c.png)"),
+        ("docs/guides/gradle.md", "![b](../pictures/c.png)", "![b](../pictures/c.png)"),
         ("README.md", "[a](../README.md) [b](/docs/android.md)", None),
     ],
 )

@@ -7,6 +7,9 @@ from posixpath import dirname, join, normpath, relpath
 
 LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 
+PICTURE = re.compile(r"!\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+DOCS = "docs/"
+
 
 def for_site(markdown: str, source: str, pages: Mapping[str, str], root: Path) -> str:
     """The text of the file `source` with links that hold in the site.
@@ -25,7 +28,13 @@ def for_site(markdown: str, source: str, pages: Mapping[str, str], root: Path) -
             return f"`{path}`" if text.strip("`") in (path, target) else f"{text} (`{path}` in the repository)"
         return found[0]
 
-    return LINK.sub(link, markdown)
+    def picture(found: re.Match[str]) -> str:
+        path = normpath(join(dirname(source), found["target"]))
+        if not path.startswith(DOCS):  # the site has those of docs/ alone
+            return found[0]
+        return f"![{found['text']}]({relpath(path.removeprefix(DOCS), dirname(pages[source]) or '.')})"
+
+    return PICTURE.sub(picture, LINK.sub(link, markdown))
 
 
 def is_in_repository(root: Path, path: str) -> bool:
