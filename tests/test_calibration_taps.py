@@ -67,5 +67,7 @@ def test_outputs_are_those_of_the_graph_where_two_runs_give_the_same() -> None:
     assert tap(block(), ["c"]).outputs == ("y",)
     drawn = "(float[2] x) => (float[2] y) { r = RandomNormalLike (x) y = Add (x, r) }"
     assert tap(onnx_model(drawn).SerializeToString(), ["r"]).outputs == ()
+    listed = "(float[2] x) => (float[2] y, seq(float[2]) s) { y = Neg (x) s = SequenceConstruct (y) }"
+    assert tap(onnx_model(listed).SerializeToString(), ["y"]).outputs == ()
     passed_on = "(float[2] x) => (float[2] y, float[2] x) { y = Neg (x) }"
     assert tap(onnx_model(passed_on).SerializeToString(), ["y"]).outputs == ()

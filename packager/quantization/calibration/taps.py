@@ -28,7 +28,7 @@ class Taps:
     sources: Mapping[str, str]
     """requested tensor -> the input or fetched value with the same elements"""
     outputs: tuple[str, ...]
-    """outputs of the graph; empty if it draws random numbers, or if one is an input or a constant"""
+    """outputs of the graph; empty if it draws random numbers, or if one is an input, a constant or no tensor"""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,8 +67,9 @@ def _outputs(proto: "ModelProto") -> tuple[str, ...]:
     """The outputs of the graph, if a second run gives the same ones and nodes compute them all."""
     names = tuple(value.name for value in proto.graph.output)
     made = {name for node in proto.graph.node for name in node.output}
+    has_others = any(value.type.WhichOneof("value") not in (None, "tensor_type") for value in proto.graph.output)
     is_random = any(node.op_type in DRAWN for node in traversal.all_nodes(proto))
-    return () if is_random or not made.issuperset(names) else names
+    return () if is_random or has_others or not made.issuperset(names) else names
 
 
 def _origins(graph: "GraphProto", values: set[str]) -> dict[str, str]:
