@@ -99,7 +99,6 @@ def test_an_installed_mobpack_finds_its_templates(built: tuple[Path, Path], kind
 
 
 def test_this_editable_install_finds_the_templates_in_the_repository() -> None:
-
     from packager.files import installed
 
     assert installed.templates_folder() == ROOT / "templates"

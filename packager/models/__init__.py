@@ -1,12 +1,13 @@
 """Loads the user's ONNX file as a checked Model whose weights stay where they are."""
 
 from packager.core.values import data_folder
-from packager.models.load import hashed, load, rebuilt
+from packager.models.load import data_files_of, hashed, load, rebuilt
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
 from packager.models.shapes import fix_shapes
 
 __all__ = [
     "blockers",
+    "data_files_of",
     "data_folder",
     "fits_ort_format",
     "fix_shapes",

@@ -75,6 +75,11 @@ def load(
     return replace(model, notes=tuple(note for note in (lowered, drawn) if note))
 
 
+def data_files_of(path: Path) -> tuple[Path, ...]:
+    """Files with the external weights of the model at `path`. Reads and checks no more than that; raises ModelError."""
+    return weights.resolve_external_data(parse(skeleton.read_skeleton(path), path), path)
+
+
 def rebuilt(model: Model, proto: "ModelProto") -> Model:
     """`model` with `proto`, an edited copy of its graph: sorted, checked, with a new signature."""
     free_initializers(proto)

@@ -52,9 +52,9 @@ def unlisted(config: Config, targets: Sequence[str]) -> str:
 
 def model_files(config: Config) -> Iterator[Path]:
     """Models, their external weights, licences, and the files that contracts name."""
-    for name, table in config.model.items():
+    for table in config.model.values():
         yield table.path
-        yield from models.load(table.path, name).data_files
+        yield from models.data_files_of(table.path)
         if table.license:
             yield table.license
         for kind in (*table.inputs.values(), *table.outputs.values()):

@@ -15,7 +15,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +62,13 @@ class Stamp:
         if status.st_size != self.size_bytes:
             return False
         is_alike = (status.st_mtime_ns, status.st_ino) == (self.changed_ns, self.inode)
-        if is_alike and status.st_mtime_ns < recorded_ns - RACY_NS:
+        if is_alike and not self.is_racy(recorded_ns):
             return True
         return sha256_of(path) == self.sha256
+
+    def is_racy(self, recorded_ns: int) -> bool:
+        """Whether the file could have changed after the record and kept its modification time."""
+        return self.changed_ns >= recorded_ns - RACY_NS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,17 +196,15 @@ def _holds(record: Record, out: Path) -> bool:
 
 def _is_racy(record: Record) -> bool:
     stamps = (*record.inputs.values(), *record.release.values())
-    return any(stamp.changed_ns >= record.recorded_ns - RACY_NS for stamp in stamps)
+    return any(stamp.is_racy(record.recorded_ns) for stamp in stamps)
 
 
 def _stamped_again(record: Record, out: Path) -> Record:
-    return Record(
+    return replace(
+        record,
         recorded_ns=time.time_ns(),
-        machine=record.machine,
         inputs={path: _stamp(Path(path), stamp.sha256) for path, stamp in record.inputs.items()},
-        folders=record.folders,
         release={name: _stamp(out / name, stamp.sha256) for name, stamp in record.release.items()},
-        summary=record.summary,
     )
 
 
@@ -277,7 +279,7 @@ def _from_json(document: dict[str, Any]) -> Record:
         folders={path: tuple(names) for path, names in document["folders"].items()},
         release={name: Stamp(**stamp) for name, stamp in document["release"].items()},
         summary=Summary(
-            rows=tuple(tuple(row) for row in summary["rows"]),
+            rows=tuple(map(tuple, summary["rows"])),
             lines=tuple(summary["lines"]),
             warnings=tuple(summary["warnings"]),
         ),
