@@ -113,3 +113,13 @@ def test_linked_packages_are_found_and_others_can_be_added(tmp_path: Path) -> No
     assert done.stdout.strip() == locked("react_native", "package.json")["dependencies"]["react"]
     assert not (node.project("react_native") / "node_modules" / "mine").exists()
     assert not (node.project("react_native") / "node_modules" / "@types" / "mine").exists()
+
+
+@pytest.mark.react_native
+def test_temporary_files_of_a_program_are_removed(tmp_path: Path) -> None:
+    leave = "const f = fs.mkdtempSync(path.join(os.tmpdir(), 'left')); fs.writeFileSync(path.join(f, 'a'), ''); f"
+    done = node.run(["-p", leave], cwd=tmp_path)
+    left = Path(done.stdout.strip())
+
+    assert left.name.startswith("left"), done.output
+    assert not left.exists()

@@ -185,12 +185,28 @@ def run(
     environment: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> Finished:
-    """Runs a JavaScript file, or what else stands after `node` on a command line, to its end or for `timeout_s`."""
+    """Runs a JavaScript file, or what else stands after `node` on a command line, to its end or for `timeout_s`.
+
+    Removes temporary files that programs leave behind (Expo's and React Native's do). What Node.js compiled of scripts
+    stays in the user's cache.
+    """
     program = node().program
     path = f"{program.parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for programs that start `node`
-    variables = {**os.environ, "PATH": path, "NODE_OPTIONS": "", **VARIABLES, **(environment or {})}
     command = [str(program), *map(str, arguments)]
-    with tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+    with (
+        tempfile.TemporaryFile("w+") as stdout,
+        tempfile.TemporaryFile("w+") as stderr,
+        tempfile.TemporaryDirectory(prefix="mobpack-node-") as scratch,
+    ):
+        variables = {
+            **os.environ,
+            "PATH": path,
+            "NODE_OPTIONS": "",
+            "NODE_COMPILE_CACHE": str(cache_folder() / "node" / "compiled"),
+            "TMPDIR": scratch,
+            **VARIABLES,
+            **(environment or {}),
+        }
         process = subprocess.Popen(
             command,
             cwd=cwd,
