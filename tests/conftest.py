@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from packager.core.errors import ToolError
-from packager.processes import downloads
 from tests.toolchain import jvm, models
-from tests.toolchain.require import require
+from tests.toolchain.require import fetched, require
 
 PROJECT = """\
 [package]
@@ -36,6 +34,8 @@ path = '{every_type}'
 group = "com.example"
 providers = ["qnn", "nnapi", "xnnpack"]
 """
+
+pytest_plugins = ["tests.passes"]
 
 LONGEST = (
     "store_damage",
@@ -117,7 +117,7 @@ def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project_of_real_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a mobpack.toml of three real models and one that has every element type."""
     for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
         fetched(pin)
@@ -133,23 +133,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def built_aar(kotlin_compiler: None, project: Path) -> Path:
+def built_aar(kotlin_compiler: None, project_of_real_models: Path) -> Path:
     """The library that `mobpack build` makes of `project`."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", "build", "--target", "android"],
-        cwd=project,
+        cwd=project_of_real_models,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return next((project / "dist" / "android").glob("*.aar"))
-
-
-def fetched(pin: str) -> Path:
-    """The pinned file, or the end of the test where it cannot be had."""
-    try:
-        return downloads.fetch(pin)
-    except ToolError as error:
-        require(False, f"{error.message} ({error.hint})")
-        raise
+    return next((project_of_real_models / "dist" / "android").glob("*.aar"))

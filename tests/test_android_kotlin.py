@@ -17,6 +17,8 @@ from tests.archives import read_zip
 from tests.golden.cases import CASES, GOLDEN
 from tests.toolchain.kept import kept
 
+pytestmark = pytest.mark.by_content
+
 ROOT = Path("src/main/kotlin")
 
 

@@ -24,7 +24,7 @@ from packager.targets.android import Android
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
 
-pytestmark = [pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 Installer = Callable[..., Device]
 

@@ -37,7 +37,7 @@ from tests.onnx_text import onnx_model, saved
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device
 
-pytestmark = [pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 Run = Callable[..., Mapping[str, str]]
 

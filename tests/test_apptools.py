@@ -20,7 +20,7 @@ from tests.toolchain import apptools, jvm, models
 from tests.toolchain.device import write_apk
 from tests.toolchain.require import require
 
-pytestmark = [pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
+pytestmark = [pytest.mark.by_content, pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
 
 ASSETS = PurePosixPath("assets/mobpack/models")
 

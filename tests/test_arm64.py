@@ -20,6 +20,8 @@ from packager.processes import commands, downloads
 from tests.onnx_text import onnx_model
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.by_content
+
 FLOAT16 = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = Relu (a) }"
 FLOAT32 = "(float[1,64] x) => (float[1,32] y) { a = MatMul (x, w) y = Relu (a) }"
 ENTRIES = {"session.save_model_format": "ORT", "session.qdqisint8allowed": "1", "session.disable_prepacking": "1"}

@@ -17,7 +17,9 @@ from packager.processes import commands, downloads
 from packager.verification.partition.measured import Assignment, measure
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain.environments import have
-from tests.toolchain.require import require
+from tests.toolchain.require import fetched, require
+
+pytestmark = pytest.mark.by_content
 
 NAMES = {"cpu": "CPUExecutionProvider", "qnn": "QNNExecutionProvider", "webgpu": "WebGpuExecutionProvider"}
 
@@ -254,7 +256,6 @@ class TestWebGpu:
 
 @pytest.mark.environments
 def test_a_real_model_is_measured_to_the_last_node(tmp_path: Path) -> None:
-    from tests.conftest import fetched
     from tests.toolchain import models
 
     have("qnn")

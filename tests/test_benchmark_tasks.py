@@ -13,9 +13,10 @@ import pytest
 from benchmarks.tasks import TASKS, denoise, orientation, pages, pitch, scores, sounds, source_code, speech, wordpieces
 from benchmarks.tasks.task import Array, Inputs, Predict, predictor
 from packager.core.errors import ToolError
-from tests.conftest import fetched
 from tests.onnx_text import onnx_model, saved
-from tests.toolchain.require import require
+from tests.toolchain.require import fetched, require
+
+pytestmark = pytest.mark.by_content("benchmarks")
 
 FLOAT_SCORES = {
     "orientation": 0.908,

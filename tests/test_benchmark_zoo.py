@@ -20,6 +20,8 @@ from benchmarks.zoo.packages import PackageError
 from benchmarks.zoo.page import TITLES, page, verdict
 from tests.onnx_text import onnx_model, saved
 
+pytestmark = pytest.mark.by_content("benchmarks", "docs/zoo.md")
+
 CONTENT = b"a model" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 ENTRY = Entry(name="net", client="pip", package="nets==1.0", file="nets/net.onnx", sha256=SHA256, licence="MIT")

@@ -13,7 +13,7 @@ from packager.core.errors import ConfigError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 Answer = subprocess.CompletedProcess[str]
 NET = """(float[1,16] x) => (float[1,8] y) {

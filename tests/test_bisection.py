@@ -38,7 +38,7 @@ from tests.onnx_text import onnx_model, quantized_by, weight
 from tests.random_nets import nets
 from tests.rewriting_cases import outcome, run, samples_for, static
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 
 def test_a_changed_weight_in_the_middle_is_found(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from tests.onnx_text import compiled, loaded, onnx_model, quantized_by, weight
 from tests.toolchain import models
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.by_content
+
 
 def converted(folder: Path, model: onnx.ModelProto, label: str, **settings: Any) -> Side:
     made = compiled(folder / label, model)

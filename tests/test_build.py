@@ -17,7 +17,7 @@ from packager.core.errors import ConfigError, ModelError, ParityError, ToolError
 from tests.caches import empty_cache
 from tests.onnx_text import linear, onnx_model, saved
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 
 def mobpack(*arguments: str | Path, cwd: Path, cache: Path) -> subprocess.CompletedProcess[str]:

@@ -22,7 +22,7 @@ from packager.quantization.calibration.taps import tap
 from tests.calibration_cases import BLOCK, job, normal, written
 from tests.onnx_text import linear, onnx_model, saved, weight
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 DEEP = """(float[1, 32] x) => (float[1, 32] y) {
     a = MatMul (x, w) g = Sigmoid (a) b = Mul (a, g) c = MatMul (b, w) n = Neg (c) r = Relu (n) y = Softmax (r)

@@ -28,7 +28,7 @@ from packager.workflows.build import Examination
 from tests.caches import empty_cache
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     c = Conv <pads = [1,1,1,1]> (x, w)

@@ -31,7 +31,7 @@ from tests.bisection_cases import Array, bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model, weight
 from tests.rewriting_cases import run
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 WIDTH = 32
 GAIN = 1e7

@@ -21,6 +21,8 @@ from tests.onnx_text import onnx_model, saved
 from tests.test_attachment import tables
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.by_content
+
 NET = """(float[batch, 3, height, width] x)
 => (float[batch, 4, 1, 1] y, float[batch, 4, h, w] d, float[batch, 8, m] b) {
     c = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)

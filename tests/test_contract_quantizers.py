@@ -19,6 +19,8 @@ from packager.quantizers.weight_only import WeightOnly
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.test_attachment import tables
 
+pytestmark = pytest.mark.by_content
+
 NET = """(float[1, 3, 16, 16] x) => (float[1, 8] y) <int64[2] axes = {2, 3}> {
     c = Conv <pads = [1, 1, 1, 1]> (x, w)
     r = Relu (c)

@@ -7,6 +7,8 @@ from tests.contract_table.__main__ import measured
 from tests.contract_table.page import Row
 from tests.contract_table.sides import Answer
 
+pytestmark = pytest.mark.by_content("docs")
+
 
 @pytest.mark.kotlin
 @pytest.mark.android

@@ -21,6 +21,8 @@ from tests.golden.cases import GOLDEN
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.by_content("README.md", "docs", "scripts", "mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md")
+
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements" / "docs.txt"
 UNCHANGED = (

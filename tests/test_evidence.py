@@ -14,7 +14,7 @@ from packager.core.errors import ConfigError, ParityError
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 Mobpack = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -24,6 +24,8 @@ from tests.test_assign import ort_format
 from tests.toolchain.environments import have
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.by_content
+
 Array = NDArray[Any]
 Numbers = Mapping[str, Array]
 A = numpy.full((2, 64), 255, numpy.uint8)

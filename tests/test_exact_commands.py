@@ -23,6 +23,7 @@ from tests.toolchain.environments import have
 from tests.toolchain.models import digits
 
 pytestmark = [
+    pytest.mark.by_content,
     pytest.mark.environments,
     pytest.mark.processes,
     pytest.mark.skipif(platform.machine() != "x86_64", reason="qemu emulates x86_64 for x86_64 here"),

@@ -12,9 +12,9 @@ from packager.runners.cuda import Cuda
 from packager.runners.runner import Runnable, Runner
 from packager.runners.tensorrt import Tensorrt
 from packager.runners.tensorrt_native import TensorrtNative
-from tests.conftest import fetched
 from tests.onnx_text import onnx_model, saved, weight
 from tests.toolchain import models
+from tests.toolchain.require import fetched
 
 pytestmark = pytest.mark.gpu
 RUNNERS: tuple[Runner, ...] = (Cuda(), Tensorrt(), TensorrtNative())

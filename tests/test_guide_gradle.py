@@ -11,7 +11,7 @@ from tests.toolchain import gradle, vision
 
 ROOT = Path(__file__).parents[1]
 GUIDES = ROOT / "docs" / "guides"
-pytestmark = pytest.mark.apptools
+pytestmark = [pytest.mark.by_content("docs", "sample_apps"), pytest.mark.apptools]
 
 SETTINGS = "rootProject.name = 'app'\n"
 BUILD = """\

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from packager.cli import commands
-from tests.conftest import fetched
 from tests.toolchain import vision
+from tests.toolchain.require import fetched
 
 ROOT = Path(__file__).parents[1]
 WORKFLOW = ROOT / "docs" / "guides" / "release.yml"
 PUBLISHES = "Publish"
-pytestmark = pytest.mark.apptools
+pytestmark = [pytest.mark.by_content("docs", "sample_apps"), pytest.mark.apptools]
 
 
 @cache

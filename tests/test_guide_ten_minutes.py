@@ -20,7 +20,7 @@ GUIDE = ROOT / "docs" / "guides" / "ten-minutes.md"
 CLONED = ("LICENSE", "README.md", "packager", "pyproject.toml", "sample_apps/vision", "templates")
 """What installing mobpack and the guide read."""
 BUILT = Path("build", "vision")
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.by_content("docs", "sample_apps", "scripts"), pytest.mark.torch]
 
 
 def blocks(language: str) -> list[str]:

@@ -35,6 +35,8 @@ from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios
 from tests.test_android_view import golden_difference
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.by_content
+
 KIT = IOS_CASES["image_classifier"]
 HOME = PurePosixPath("Sources/VisionModels")
 

@@ -25,7 +25,7 @@ from tests.toolchain.class_files import Member
 from tests.toolchain.device import Library, device, library
 from tests.toolchain.require import require
 
-pytestmark = [pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 
 Facts = Mapping[str, str]
 

@@ -26,7 +26,7 @@ from packager.verification.partition import kernels
 from tests.odd_cases import CASES, Wanted
 from tests.onnx_text import loaded
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 Row = tuple[str, Wanted]
 

@@ -43,7 +43,7 @@ from tests.test_runtime_library import contents, write_aar
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 GEMM = 'ai.onnx;13;Gemm{"inputs": {"0": ["float"]}}\n'
 """all that the model `linear` needs"""

@@ -23,7 +23,7 @@ from packager.targets.ios import Ios
 from tests.onnx_text import loaded, onnx_model, weight
 from tests.toolchain.environments import have
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 ALL_ANDROID = ("qnn", "nnapi", "xnnpack", "webgpu")
 

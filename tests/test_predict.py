@@ -13,7 +13,7 @@ from PIL import Image
 from packager.cli import main
 from tests.onnx_text import onnx_model, saved
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 NET = """(float[batch, 3, 8, 8] x) => (float[batch, 3] logits) <int64[2] axes = {2, 3}>
     { logits = ReduceMean <keepdims = 0> (x, axes) }"""

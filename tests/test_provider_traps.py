@@ -34,7 +34,6 @@ from packager.processes import children, commands
 from packager.runners import Runnable, cpu
 from packager.targets.android import Android as AndroidTarget
 from tests.caches import empty_cache
-from tests.conftest import fetched
 from tests.onnx_text import linear, onnx_model, saved, weight
 from tests.toolchain import models as real
 from tests.toolchain.environments import have
@@ -53,8 +52,9 @@ from tests.toolchain.ort_tool import (
     run_tool,
     source,
 )
+from tests.toolchain.require import fetched
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 POOLING = """(float16[1,4,8,8] x) => (float16[1,4,8,8] y) {
     c = Conv <pads = [1,1,1,1]> (x, w)

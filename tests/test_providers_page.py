@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import providers
-from tests.conftest import fetched
 from tests.toolchain.environments import have
+from tests.toolchain.require import fetched
 
 PAGE = providers.PAGE.read_text(encoding="utf-8")
 ASKED = ("qnn", "nnapi", "xnnpack", "webgpu", "coreml")

@@ -17,7 +17,7 @@ from tests.disks import tiny_disk
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_cli import Answer, Mobpack, mobpack
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 __all__ = ["mobpack"]
 

@@ -13,6 +13,8 @@ from tests.caches import empty_cache
 from tests.test_quantize import net
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.by_content
+
 FORMS = ("int8", "uint8", "uint16")
 
 

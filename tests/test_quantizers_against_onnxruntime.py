@@ -12,7 +12,7 @@ from packager.quantizers.dynamic import Dynamic
 from tests.onnx_text import onnx_model, saved
 from tests.rewriting_cases import decibels, outcome, run, samples_for, static, weight
 
-pytestmark = [pytest.mark.tool, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.by_content, pytest.mark.tool, pytest.mark.filterwarnings("ignore")]
 
 NETS = {
     "convolutions": onnx_model(

@@ -11,6 +11,8 @@ from packager.quantizers.dynamic import Dynamic, Operator
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, samples_for, session, weight
 
+pytestmark = pytest.mark.by_content
+
 ALL: tuple[Operator, ...] = ("MatMul", "Gemm", "Conv", "LSTM", "Gather")
 
 

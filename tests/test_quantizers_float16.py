@@ -14,6 +14,8 @@ from packager.rewriting.draft import Draft
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, Outcome, inferred, outcome, run, samples_for, weight
 
+pytestmark = pytest.mark.by_content
+
 TWO = "(float[4,16] x) => (float[4,32] y, float[4,32] z) { y = MatMul (x, w) z = MatMul (x, v) }"
 
 

@@ -16,7 +16,7 @@ from packager.quantizers.float16 import Float16
 from packager.quantizers.weight_only import WeightOnly
 from tests.rewriting_cases import outcome, samples_for, static
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 MODELS = sorted((Path(__file__).parent / "models").glob("torch_*.onnx"))
 QUANTIZERS: dict[str, tuple[Quantizer, float]] = {

@@ -8,6 +8,8 @@ from packager.quantizers.weight_only import WeightOnly
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, samples_for, weight
 
+pytestmark = pytest.mark.by_content
+
 
 @pytest.mark.parametrize(("bits", "least"), [(4, 15), (8, 38)])
 @pytest.mark.parametrize(

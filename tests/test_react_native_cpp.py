@@ -14,7 +14,7 @@ from tests.onnx_text import saved
 from tests.toolchain import jsc
 from tests.toolchain.react_native import codegen, packages
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 UNIT = jsc.HOST / "unit" / "unit.cpp"
 PARTS = ("Failure", "ProtocolBuffers", "Sha256", "Weights")

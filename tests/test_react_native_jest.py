@@ -13,7 +13,7 @@ from tests.toolchain.node import Finished
 from tests.toolchain.react_native import packages
 from tests.toolchain.react_native.packages import Built
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 FILES = Path(__file__).parent / "toolchain" / "react_native" / "jest"
 

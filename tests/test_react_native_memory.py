@@ -7,7 +7,7 @@ import pytest
 
 from tests.toolchain.react_native import native
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 ENGINES = ("plain", "lending")
 MODEL = "orientation.ort"

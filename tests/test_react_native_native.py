@@ -22,7 +22,7 @@ from packager.targets.ends import BLOCK_BYTES
 from tests.toolchain import jsc, models
 from tests.toolchain.react_native import native
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 ARRAYS = {"float32": "Float32Array", "int64": "BigInt64Array"}
 PARITY = 1e-5

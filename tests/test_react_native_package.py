@@ -17,7 +17,7 @@ from tests.toolchain.node import Finished
 from tests.toolchain.react_native import codegen, packages
 from tests.toolchain.react_native.packages import Built
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 CHECKS = Path(packages.__file__).with_name("checks")
 FENCE = re.compile(r"^```(tsx?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -18,7 +18,7 @@ from tests.toolchain.react_native.expo import ExpoApp
 from tests.toolchain.react_native.packages import Built
 from tests.toolchain.react_native.podspecs import Pod, evaluate
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
 BUNDLE = f"ios/{expo.NAME}/PageOrientationModels.bundle"

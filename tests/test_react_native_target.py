@@ -32,6 +32,8 @@ from tests.test_android_view import golden_difference
 from tests.test_ios_files import file, named
 from tests.test_ios_target import on_disk
 
+pytestmark = pytest.mark.by_content
+
 VISION = REACT_NATIVE_CASES["image_classifier"]
 EVERYTHING = REACT_NATIVE_CASES["everything"]
 ROOT = PurePosixPath("package")

@@ -38,6 +38,8 @@ from tests.test_react_native_package import FENCE, RESOLUTIONS, complaints, esli
 from tests.test_react_native_typescript import PROGRAMS, code_of
 from tests.toolchain import node
 
+pytestmark = pytest.mark.by_content
+
 PACKAGE = Package(name="typed", version="1.0.0", license="")
 LOWEST = -float("inf")
 RGB = """

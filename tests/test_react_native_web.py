@@ -20,7 +20,7 @@ from tests.toolchain.react_native import packages
 from tests.toolchain.react_native.download.server import Address, serving
 from tests.toolchain.react_native.packages import Built
 
-pytestmark = [pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
 
 FILES = Path(__file__).parent / "toolchain" / "react_native" / "web"
 SECONDS = 30

@@ -11,6 +11,8 @@ from tests.golden.cases import GOLDEN
 from tests.toolchain import apple
 from tests.toolchain.swift_packages import golden_package
 
+pytestmark = pytest.mark.by_content("README.md", "docs", "scripts")
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 GENERATED = GOLDEN / "image_classifier" / "android" / "src" / "main" / "kotlin"

@@ -10,7 +10,7 @@ from packager.reporting import document, write_page
 from tests.reporting_cases import EXTRAS, PLANS, REPORT
 from tests.toolchain.chromium import Browser, browser
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.by_content, pytest.mark.browser]
 
 VALUES = {
     "define": "globalThis.size = element => parseFloat(getComputedStyle(element).fontSize); null",

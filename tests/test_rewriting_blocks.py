@@ -17,6 +17,8 @@ from packager.rewriting.stripes import Stripes
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import Array, outcome, run, samples_for, weight
 
+pytestmark = pytest.mark.by_content
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -15,6 +15,8 @@ from packager.rewriting.layers import Layer, fit_layers, has_foldable_weights, l
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, samples_for, static, weight
 
+pytestmark = pytest.mark.by_content
+
 SCALAR = numpy.array(2.0, numpy.float32)
 GRAPHS = {
     "its bias is computed": "(float[1,4,8,8] x, float[4] b) => (float[1,4,8,8] y) { y = Conv (x, k, b) }",

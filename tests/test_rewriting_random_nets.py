@@ -28,6 +28,8 @@ from tests.rewriting_cases import (
     static,
 )
 
+pytestmark = pytest.mark.by_content
+
 QUANTIZERS: dict[str, tuple[Quantizer, float]] = {
     "static": (static(), 20),
     "unsigned, one scale": (static(activations="uint8", weights="uint8", per_channel=False), 18),

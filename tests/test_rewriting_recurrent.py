@@ -13,6 +13,8 @@ from packager.quantizers.dynamic import Dynamic
 from tests.onnx_text import onnx_model, saved
 from tests.rewriting_cases import Array, decibels, outcome, run, samples_for, weight
 
+pytestmark = pytest.mark.by_content
+
 STEPS, BATCH, INPUTS, UNITS = 6, 2, 12, 16
 CASES: dict[str, dict[str, Any]] = {
     "forward": {},

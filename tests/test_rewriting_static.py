@@ -25,6 +25,8 @@ from tests.rewriting_cases import (
 )
 from tests.test_rewriting_random_nets import assert_half_steps
 
+pytestmark = pytest.mark.by_content
+
 PADDED = "<pads = [1, 1, 1, 1]>"
 KINDS: dict[str, StaticQdq] = {
     "int8": static(),

@@ -17,12 +17,12 @@ from packager.environments.runtime import shipped_version
 from packager.runners import RUNNERS, Outcome, Runnable, Runner
 from packager.runners.arm64 import Arm64
 from packager.runners.cpu import Cpu
-from tests.conftest import fetched
 from tests.onnx_text import onnx_model, saved, weight
 from tests.test_assign import convolutions as two_convolutions
 from tests.test_assign import ort_format
 from tests.toolchain import models
 from tests.toolchain.environments import have
+from tests.toolchain.require import fetched
 
 Array = numpy.typing.NDArray[Any]
 
@@ -38,7 +38,7 @@ SATURATING = """(uint8[1,64] x) => (float[1,16] y) {
 }"""
 """Of the largest uint8 and int8 numbers: two products exceed 16 bits, in which AVX2 adds them up."""
 
-pytestmark = pytest.mark.environments
+pytestmark = [pytest.mark.by_content, pytest.mark.environments]
 on_x86 = pytest.mark.skipif(
     platform.machine() != "x86_64" or sys.platform != "linux", reason="emulates x86_64 on x86_64"
 )

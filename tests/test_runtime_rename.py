@@ -16,7 +16,7 @@ from tests.archives import read_zip
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 NAME = "acme"
 VERSION = str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]

@@ -25,7 +25,7 @@ from tests.toolchain import apptools, jvm, vision
 from tests.toolchain.device import device, library
 from tests.toolchain.require import require
 
-pytestmark = [pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
+pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
 
 APP = Path(__file__).parents[1] / "sample_apps" / "android"
 MAIN = APP / "app" / "src" / "main"

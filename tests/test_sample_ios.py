@@ -22,6 +22,8 @@ from tests.toolchain import apple, vision
 from tests.toolchain.require import require
 from tests.toolchain.swift import swift
 
+pytestmark = pytest.mark.by_content("sample_apps")
+
 if TYPE_CHECKING:
     from pbxproj import XcodeProject
 

@@ -20,7 +20,7 @@ from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native import bare, expo, sample_app
 from tests.toolchain.react_native.download.server import serving
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content("sample_apps"), pytest.mark.react_native]
 
 APP = sample_app.SOURCE
 PICTURE = APP / "assets" / "coffee.jpg"

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from packager.xcframework import macho
-from tests.conftest import fetched
 from tests.toolchain import apple
 from tests.toolchain.apple import Compiled
+from tests.toolchain.require import fetched
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_packages import golden_package
 
-pytestmark = pytest.mark.swift
+pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
 NAMES = ("image_classifier", "everything", "cpu_alone", "contracts")
 LIBRARY = "ios-arm64/onnxruntime.framework/onnxruntime"

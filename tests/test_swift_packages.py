@@ -19,12 +19,12 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from tests.conftest import fetched
 from tests.toolchain import models, swift_packages
+from tests.toolchain.require import fetched
 from tests.toolchain.swift import swift
 from tests.toolchain.swift_packages import GENERATED_TYPES, MODULE, Compiled, Outcomes
 
-pytestmark = pytest.mark.swift
+pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
 Arrays = Mapping[str, NDArray[Any]]
 

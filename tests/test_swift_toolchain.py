@@ -14,6 +14,8 @@ from tests.toolchain.debian_root import Locked, Suite, check, make_alone, read_l
 from tests.toolchain.require import require
 from tests.toolchain.swift import LOCK, swift
 
+pytestmark = pytest.mark.by_content
+
 MANIFEST = """\
 // swift-tools-version: 6.0
 import PackageDescription

@@ -68,7 +68,7 @@ from tests.toolchain.ort_tool import (
     source,
 )
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 INT4 = """(float[1,64] x) => (float[1,64] y) {
     f = DequantizeLinear <axis = 0, block_size = 32> (w, s)

@@ -18,7 +18,7 @@ from packager.core.characters import ALL, unseen
 from tests.caches import empty_cache
 from tests.onnx_text import onnx_model, saved, weight
 
-pytestmark = [pytest.mark.processes, pytest.mark.kotlin]
+pytestmark = [pytest.mark.by_content, pytest.mark.processes, pytest.mark.kotlin]
 
 NAMES = {"x": "im\u202eage\x01", "y": "out\u200b\u2028put", "h": "hidden\x1b[31m\ufeff", "n": "batch\u2066"}
 PERSIAN, FAMILY = "می\u200cخو\u0627\u0647م", "👩\u200d👩\u200d👧"

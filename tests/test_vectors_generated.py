@@ -10,6 +10,8 @@ from packager.vectors import generated
 from packager.vectors.generated import Recipe
 from tests.golden.cases import specs
 
+pytestmark = pytest.mark.by_content
+
 FRACTION_BITS = {ElementType.FLOAT: 23, ElementType.DOUBLE: 52, ElementType.FLOAT16: 10}
 INTEGERS = {
     ElementType.INT8: (-128, 128),

@@ -14,9 +14,9 @@ from packager.targets.ios import Ios
 from packager.xcframework.lint import lint
 from packager.xcframework.manifest import accesses
 from packager.xcframework.privacy import Access
-from tests.conftest import fetched
+from tests.toolchain.require import fetched
 
-pytestmark = pytest.mark.tool
+pytestmark = [pytest.mark.by_content, pytest.mark.tool]
 
 EVERYTHING = "!no_ops_specified_means_all_ops_are_required\n"
 

@@ -18,9 +18,11 @@ from packager.xcframework.lint import lint
 from packager.xcframework.macho import read
 from packager.xcframework.repackage import library_format
 from tests import xcframework_cases as cases
-from tests.conftest import fetched
 from tests.disks import tiny_disk
+from tests.toolchain.require import fetched
 from tests.xcframework_cases import NAME, OBJECT, PHONES, SIMULATOR, SIMULATORS, archive, code, fat
+
+pytestmark = pytest.mark.by_content
 
 STEP = Step(name="xcframework-library", caller=__name__, computed_by=("packager.xcframework.repackage",))
 

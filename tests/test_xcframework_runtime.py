@@ -22,6 +22,8 @@ from tests import xcframework_cases as cases
 from tests.golden.cases import choice, plan, specs
 from tests.xcframework_cases import NAME, OBJECT, archive, code, simulator_code
 
+pytestmark = pytest.mark.by_content
+
 CONFIG = 'ai.onnx;13;Softmax{"inputs": {"0": ["float"]}}\n'
 EVERYTHING = "!no_ops_specified_means_all_ops_are_required\n"
 MESSAGE = b"Current ORT Version is: %s\n\0"

@@ -12,6 +12,8 @@ from packager.workflows.xcode import SwiftPackage, find_package, write_plugin
 from packager.workflows.xcode.plugin import CODE
 from tests.xcode_cases import release
 
+pytestmark = pytest.mark.by_content
+
 MANIFEST = """
     .binaryTarget(name: "onnxruntime", url: "https://example.com/o.zip", checksum: "abc")
     platforms: [.iOS("16.0"), .macOS("14.0")],

@@ -17,6 +17,8 @@ from tests.onnx_text import linear, saved
 from tests.toolchain.require import require
 from tests.xcode_cases import APP, app_project, release
 
+pytestmark = pytest.mark.by_content
+
 
 @pytest.fixture(autouse=True)
 def library() -> None:

@@ -16,6 +16,8 @@ from tests.onnx_text import linear, saved
 from tests.toolchain.require import require
 from tests.xcode_cases import release
 
+pytestmark = pytest.mark.by_content
+
 MOBPACK = Path(sys.executable).with_name("mobpack")
 CONFIG = '[package]\nname = "page-orientation"\n[model.orientation]\npath = "orientation.onnx"\n[target.ios]\n'
 XCODE = {"ACTION": "build", "SCRIPT_OUTPUT_FILE_LIST_COUNT": "1", "TARGET_NAME": "mobpack page-orientation"}

@@ -1,8 +1,12 @@
 """Says what happens to a test whose tools are missing: it is skipped on a laptop and fails in CI."""
 
 import os
+from pathlib import Path
 
 import pytest
+
+from packager.core.errors import ToolError
+from packager.processes import downloads
 
 
 def require(condition: bool, reason: str) -> None:
@@ -12,3 +16,12 @@ def require(condition: bool, reason: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(f"{reason} (CI must have it)", pytrace=False)
     pytest.skip(reason)
+
+
+def fetched(pin: str) -> Path:
+    """The pinned file, or the end of the test where it cannot be had."""
+    try:
+        return downloads.fetch(pin)
+    except ToolError as error:
+        require(False, f"{error.message} ({error.hint})")
+        raise

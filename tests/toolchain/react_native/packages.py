@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper
 
-from tests.conftest import fetched
 from tests.onnx_text import saved
 from tests.toolchain import models, node
 from tests.toolchain.chromium import allow_data_alone
 from tests.toolchain.debian_root import make_alone
+from tests.toolchain.require import fetched
 
 VERSION = "1.2.3"
 PINS = ("model-orientation", "model-silero-vad", "model-minilm")

@@ -1,0 +1,155 @@
+"""Passes that are kept by content: what changes a key, what is repeated, and what is reported."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from packager.files.installed import PACKAGE
+from tests.passes import Tree
+
+ROOT = Path(__file__).parents[1]
+CONFTEST = "import pytest\n\n@pytest.fixture\ndef shared():\n    return 1\n"
+TESTS = """
+import pytest
+from pathlib import Path
+pytestmark = pytest.mark.by_content("data.txt")
+DATA = Path(__file__).parents[1] / "data.txt"
+
+@pytest.fixture(scope="module")
+def number():
+    yield int(DATA.read_text())
+
+def test_is_odd(number):
+    assert number % 2
+
+def test_is_positive(number):
+    assert number > 0
+
+@pytest.mark.skip(reason="never")
+def test_is_skipped():
+    pass
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """A repository with one test file, which reads data.txt."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "tests" / "test_number.py").write_text(TESTS)
+    (tmp_path / "data.txt").write_text("7")
+    return Tree(tmp_path)
+
+
+def run(tree: Tree, *options: str, environment: Mapping[str, str] | None = None) -> Mapping[str, int]:
+    """The summary of a run of all tests of `tree`: `passed`, `kept` ... -> count."""
+    variables = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "XDG_CACHE_HOME": str(tree.root / ".cache"),
+        **(environment or {}),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tests.passes",
+        "-p",
+        "no:cacheprovider",
+        "--keep-passes",
+        *options,
+    ]
+    done = subprocess.run(command, cwd=tree.root, env=variables, capture_output=True, text=True, check=False)
+    last = done.stdout.splitlines()[-1]
+    assert " in " in last, done.stdout + done.stderr
+    return {word: int(count) for count, word in re.findall(r"(\d+) (\w+)", last.rpartition(" in ")[0])}
+
+
+@pytest.mark.processes
+def test_a_pass_is_kept_until_a_file_that_the_test_reads_changes(tree: Tree) -> None:
+    assert run(tree) == {"passed": 2, "skipped": 1}
+    assert run(tree) == {"kept": 2, "skipped": 1}
+    (tree.root / "data.txt").write_text("9")
+    assert run(tree) == {"passed": 2, "skipped": 1}
+    (tree.root / "data.txt").write_text("8")
+    assert run(tree) == {"failed": 1, "passed": 1, "skipped": 1}
+    assert run(tree) == {"failed": 1, "kept": 1, "skipped": 1}
+
+
+@pytest.mark.processes
+def test_workers_keep_passes_and_the_summary_counts_theirs(tree: Tree) -> None:
+    assert run(tree, "-n2") == {"passed": 2, "skipped": 1}
+    assert run(tree, "-n2") == {"kept": 2, "skipped": 1}
+
+
+@pytest.mark.processes
+def test_nothing_is_kept_without_the_option_or_where_all_is_asked_for(tree: Tree) -> None:
+    run(tree)
+    assert run(tree, environment={"MOBPACK_TESTS_FRESH": "1"}) == {"passed": 2, "skipped": 1}
+    plain = [sys.executable, "-m", "pytest", "-p", "tests.passes", "-q"]
+    done = subprocess.run(
+        plain, cwd=tree.root, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    assert "2 passed, 1 skipped" in done.stdout
+
+
+@pytest.mark.processes
+def test_a_test_that_reads_a_file_outside_its_key_fails(tree: Tree) -> None:
+    file = tree.root / "tests" / "test_number.py"
+    file.write_text(TESTS.replace('by_content("data.txt")', "by_content()"))
+    assert run(tree) == {"passed": 2, "error": 1, "skipped": 1}
+    assert run(tree) == {"passed": 1, "kept": 1, "error": 1, "skipped": 1}
+
+
+@pytest.mark.processes
+def test_fixtures_end_where_the_next_test_is_kept(tree: Tree) -> None:
+    """The first test of the file fails and leaves a fixture behind; the other one is kept."""
+    run(tree)
+    other = tree.root / "tests" / "test_other.py"
+    other.write_text("def test_it():\n    pass\n")
+    records = list((tree.root / ".cache").rglob("passes/*"))
+    assert len(records) == 1
+    kept = [line for line in records[0].read_text().splitlines() if "odd" not in line]
+    records[0].write_text("\n".join(kept) + "\n")
+    assert run(tree) == {"kept": 1, "passed": 2, "skipped": 1}
+
+
+@pytest.mark.parametrize("name", ["data.txt", "tests/test_number.py", "tests/conftest.py", "tests/lock.json"])
+def test_every_file_of_a_key_changes_it(tree: Tree, name: str) -> None:
+    def key() -> str:
+        done = subprocess.run([sys.executable, "-c", KEY], cwd=tree.root, env=variables, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    before = key()
+    assert key() == before
+    with (tree.root / name).open("a") as file:
+        file.write("\n")
+    assert key() != before
+
+
+KEY = "from tests.passes import *; print(Tree(Path.cwd()).key(Path.cwd() / 'tests' / 'test_number.py', ('data.txt',)))"
+
+
+def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
+    tree = Tree(ROOT)
+    nets = tree.files(ROOT / "tests" / "test_rewriting_random_nets.py")
+    assert {ROOT / "tests" / "rewriting_cases.py", ROOT / "tests" / "conftest.py"} < nets
+    assert PACKAGE / "rewriting" / "draft.py" in nets
+    assert PACKAGE / "session" / "session_child.py" in tree.files(ROOT / "tests" / "test_runners_isolated.py")
+    assert PACKAGE / "release" / "maven.py" not in nets
+    assert ROOT / "tests" / "toolchain" / "jvm.py" not in nets
+
+
+def test_what_fixtures_of_conftest_need_counts_for_those_that_ask_for_them() -> None:
+    files = Tree(ROOT).files(ROOT / "tests" / "test_android_runtime.py")
+    assert {ROOT / "tests" / "toolchain" / "jvm.py", PACKAGE / "cli" / "build.py"} < files
+    assert ROOT / "templates" / "android" / "AndroidManifest.xml.j2" in files
