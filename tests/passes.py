@@ -15,6 +15,7 @@ import platform
 import re
 import sys
 import time
+import traceback
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -155,6 +156,12 @@ class Marked:
     """paths of the files in its key"""
 
 
+def _is_hypothesis_looking_for_constants() -> bool:
+    """Whether a file is opened by Hypothesis, which reads every loaded module for numbers to try."""
+    frames = (frame for frame, _ in traceback.walk_stack(None))
+    return any(frame.f_globals.get("__name__") == "hypothesis.internal.constants_ast" for frame in frames)
+
+
 class Keeper:
     """Reports kept passes, and keeps new ones, in one process that runs tests.
 
@@ -170,7 +177,11 @@ class Keeper:
         sys.addaudithook(self._note)
 
     def _note(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event == "open" and str(arguments[0]).startswith(self._prefix):
+        if (
+            event == "open"
+            and str(arguments[0]).startswith(self._prefix)
+            and not _is_hypothesis_looking_for_constants()
+        ):
             self.opened.add(str(arguments[0]))
 
     def marked(self, item: pytest.Item) -> Marked | None:

@@ -10,6 +10,8 @@ from packager.files.zips import write_zip
 from packager.targets.android.aar import consumer_rules, manifest, write_aar
 from tests.archives import read_zip
 
+pytestmark = pytest.mark.by_content
+
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 TOOLS = "{http://schemas.android.com/tools}"
 

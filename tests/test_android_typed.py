@@ -31,6 +31,8 @@ from tests.golden.cases import (
     specs,
 )
 
+pytestmark = pytest.mark.by_content
+
 PACKAGE = CASES["contracts"].package
 BASE = PurePosixPath("src/main/kotlin/com/example/contracts")
 TYPED_FILES = {"Classification", "Detection", "Mask", "Orientation", "Picture", "PixelFormat", "Reading", "Sound"}

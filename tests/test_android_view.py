@@ -20,6 +20,8 @@ from packager.targets.android import Android, tensors, typed
 from packager.targets.android.view import FileView
 from tests.golden.cases import CASES, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
 
+pytestmark = pytest.mark.by_content
+
 PACKAGE = Package(name="vision", version="1.0.0", license="")
 FLOAT = specs("input", ("x", ElementType.FLOAT, (1, 2)))
 

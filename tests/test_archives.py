@@ -15,6 +15,8 @@ from packager.files.atomic import atomic_file
 from packager.files.zips import Link, is_link, write_zip
 from tests.archives import read_zip
 
+pytestmark = pytest.mark.by_content
+
 ENTRIES = {PurePosixPath("b/two.txt"): b"two\n", PurePosixPath("a.bin"): bytes(1000), PurePosixPath("é.txt"): b"e"}
 
 

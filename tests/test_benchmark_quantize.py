@@ -10,6 +10,8 @@ from benchmarks import models, quantize, quantize_ours, quantize_theirs, unet
 from benchmarks.measure import Cost
 from benchmarks.quantize_rows import Comparison, Goal, Outcome, Stage, comparison_table, judged, stage_table
 
+pytestmark = pytest.mark.by_content("benchmarks", "templates")
+
 
 def cost(*, cpu_s: float = 1.0, wall_s: float = 1.0, peak: int = 100_000_000) -> Cost:
     """Half of the CPU time in the kernel."""

@@ -15,7 +15,7 @@ from packager.quantization.calibration.calibrate import _inputs, unfinished_file
 from tests.calibration_cases import BLOCK, normal, request, written
 from tests.onnx_text import onnx_model, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 BLOCK_MODEL = onnx_model(BLOCK, weights={"w": weight(4, 4, 3, 3)})
 

@@ -12,6 +12,8 @@ from packager.quantization.calibration.histogram import CHUNK, Histogram, add, c
 from packager.quantization.calibration.statistics import DAMAGED, Collection, load
 from packager.quantization.calibration.thresholds import folded, rebinned
 
+pytestmark = pytest.mark.by_content
+
 Values = NDArray[numpy.float32]
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 

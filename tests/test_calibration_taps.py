@@ -8,6 +8,8 @@ from packager.quantization.calibration.taps import tap
 from tests.calibration_cases import BLOCK
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 BRANCHES = """(bool c, float[2] x) => (float[2] y) {
     y = If (c) <
         then_branch = yes () => (float[2] a) { inside = Neg (x) a = Abs (inside) },

@@ -20,6 +20,8 @@ from packager.quantization.calibration.thresholds import (
     square_errors,
 )
 
+pytestmark = pytest.mark.by_content
+
 Values = NDArray[numpy.float32]
 
 

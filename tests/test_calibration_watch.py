@@ -21,6 +21,8 @@ from packager.samples.recorded import OUTPUTS, recorded
 from tests.calibration_cases import BLOCK, job, normal, written
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 BLOCK_MODEL = onnx_model(BLOCK, weights={"w": weight(4, 4, 3, 3)})
 ALL = ["x", "c", "r", "s", "m"]
 SCALED = "(float[N] x) => (float[N] y) { half = Constant <value = float {0.5}> () h = Mul (x, half) y = Log (h) }"

@@ -17,7 +17,7 @@ from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
 from tests.onnx_text import onnx_model, saved, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 # Many kinds of operators: the table that ONNX Runtime writes in random order has an entry for each.
 MIXED = """(float[1, 3, 8, 8] image, bool flag, int64[2] index, float[4, 16] rows)

@@ -26,7 +26,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import linear, loaded, onnx_model, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     [conv] c = Conv <pads = [1,1,1,1]> (x, w)

@@ -23,6 +23,8 @@ from packager.verification.partition.coreml import predict
 from tests.contract_graphs import Array, Ran, graph_of, spec_of
 from tests.onnx_text import loaded, onnx_model
 
+pytestmark = pytest.mark.by_content
+
 Floats = numpy.typing.NDArray[numpy.float32]
 RATES = (0, 8000, 16000, 44100)
 

@@ -17,6 +17,8 @@ from packager.core.signature import ElementType
 from tests.audio_libraries import FILE, HEARD_HZ, LENGTHS, RATES, RESAMPLED, recording
 from tests.contract_graphs import Ran, graph_of, spec_of
 
+pytestmark = pytest.mark.by_content
+
 Floats = numpy.typing.NDArray[numpy.floating]
 
 RESAMPLING_ERROR = 1e-6

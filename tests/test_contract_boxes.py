@@ -17,6 +17,8 @@ from packager.core.errors import ConfigError
 from packager.core.signature import Dimension, ElementType, TensorSpec
 from tests.contract_graphs import Ran, graph_of, spec_of
 
+pytestmark = pytest.mark.by_content
+
 Numbers = numpy.typing.NDArray[Any]
 RANDOM = numpy.random.default_rng(11)
 

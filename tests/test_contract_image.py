@@ -15,6 +15,8 @@ from packager.core.signature import Dimension, ElementType
 from tests.contract_graphs import spec_of
 from tests.contract_pictures import RGB, Pixels, attached, noise
 
+pytestmark = pytest.mark.by_content
+
 
 def bars(*rows: tuple[int, ...]) -> Pixels:
     """A grey picture."""

@@ -9,6 +9,8 @@ from PIL import Image, ImageOps
 from packager.core.signature import ElementType
 from tests.contract_pictures import RGB, Attached, Pixels, attached, noise
 
+pytestmark = pytest.mark.by_content
+
 FILTERS = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}
 ORDERS = {"RGB": (RGB, (0, 1, 2)), "BGR": ((2, 1, 0), (2, 1, 0)), "BGRA": ((2, 1, 0), (2, 1, 0, 3))}
 """Where red, green and blue lie in a pixel, and how it is made of one that begins with red, green and blue."""

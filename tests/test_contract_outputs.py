@@ -21,6 +21,8 @@ from packager.core.errors import ConfigError
 from packager.core.signature import Dimension, ElementType
 from tests.contract_graphs import Ran, graph_of, spec_of
 
+pytestmark = pytest.mark.by_content
+
 Numbers = numpy.typing.NDArray[Any]
 Floats = numpy.typing.NDArray[numpy.float32]
 

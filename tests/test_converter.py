@@ -18,7 +18,7 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 INT8_WEIGHTS = numpy.random.default_rng(0).integers(-127, 127, (512, 512)).astype(numpy.int8)
 # INT_MIN / -1 overflows: a trap on x86, which ONNX Runtime runs into when it folds the constants.

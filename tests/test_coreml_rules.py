@@ -20,6 +20,8 @@ from tests.onnx_text import onnx_model
 from tests.toolchain import models
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.by_content
+
 MLPROGRAM, NEURAL_NETWORK = "MLProgram", "NeuralNetwork"
 
 

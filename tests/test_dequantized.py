@@ -18,6 +18,8 @@ from packager.models.traits import traits
 from packager.quantizers.dequantized import Dequantized
 from tests.onnx_text import onnx_model, quantized_by, weight
 
+pytestmark = pytest.mark.by_content
+
 Array = NDArray[Any]
 
 STEP = 0.05

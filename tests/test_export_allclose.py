@@ -9,6 +9,8 @@ from hypothesis.extra.numpy import arrays
 from packager.verification.parity import allclose
 from packager.verification.parity.allclose import over
 
+pytestmark = pytest.mark.by_content
+
 NUMBERS = st.floats(width=32, allow_nan=True, allow_infinity=True)
 SHAPES = st.sampled_from([(7,), (2, 3), (), (0, 4)])
 

@@ -23,6 +23,8 @@ from packager.models.skeleton import read_skeleton
 from tests.disks import tiny_disk
 from tests.onnx_text import linear, loaded, onnx_model, saved, weight
 
+pytestmark = pytest.mark.by_content
+
 
 def written(folder: Path, model: onnx.ModelProto, inside: Inside = "nothing") -> tuple[Path, tuple[Path, ...]]:
     """The files that a build makes of `model`."""

@@ -10,6 +10,8 @@ from packager.graph.view import SMALL_BYTES, Graph, Node, Value, running_order
 from packager.models.graphs import read_graph
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 
 def read(graph: str, **options: Any) -> Graph:
     return read_graph(onnx_model(graph, **options).SerializeToString())

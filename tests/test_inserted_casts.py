@@ -7,11 +7,14 @@ from pathlib import Path
 import onnx
 import onnx.printer
 import onnxruntime
+import pytest
 
 from packager.compile import inserted_casts
 from packager.compile.converter import ConversionJob, convert
 from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved
+
+pytestmark = pytest.mark.by_content
 
 AROUND_A_NODE = """(float16[2] x) => (float16[2] y) {
     [InsertedPrecisionFreeCast_x] InsertedPrecisionFreeCast_x = Cast <to = 1> (x)

@@ -4,11 +4,15 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from packager.compile.compile import FP16, REPLAY
 from packager.core.values import Choice, Compiled, Format, Plan, Precision, Signature, Style
 from packager.files.hashes import sha256_of
 from packager.targets.ios.files import Files, lay_out
 from tests.golden.cases import VARIANT, model
+
+pytestmark = pytest.mark.by_content
 
 NOTHING = Signature(inputs=(), outputs=())
 

@@ -14,6 +14,8 @@ from packager.targets.ios import Ios
 from packager.targets.ios.answers import packed
 from tests.golden.cases import CLASSES, CONTRACTS, IMAGE, PIXELS, SCORES, choice, on_ios, specs, typed
 
+pytestmark = pytest.mark.by_content
+
 HOME = PurePosixPath("Sources/PicturesKit")
 DIFFICULT = (
     "",

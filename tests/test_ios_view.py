@@ -19,6 +19,8 @@ from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import plan, reshaped, specs, vectors
 
+pytestmark = pytest.mark.by_content
+
 PACKAGE = Package(name="vision", version="1.0.0", license="")
 FLOAT = specs("input", ("x", ElementType.FLOAT, (1, 2)))
 NOTHING = Report(parities=())

@@ -22,7 +22,7 @@ from packager.verification import parity
 from packager.verification.parity import ParitySettings, Subject
 from tests.onnx_text import onnx_model, saved, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 BRANCHES = """
 (bool c, float[1, 64] x) => (float[p, q] y) {

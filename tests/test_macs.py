@@ -15,6 +15,8 @@ from packager.models.graphs import read_graph
 from packager.verification.partition.macs import macs
 from tests.onnx_text import onnx_model
 
+pytestmark = pytest.mark.by_content
+
 OPSETS = {"": 17, "com.microsoft": 1}
 
 

@@ -19,7 +19,7 @@ from packager.session.exact import opening
 from tests.measurement_cases import classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 ROOT = Path(__file__).parents[1]
 CASES = "tests.measurement_cases"

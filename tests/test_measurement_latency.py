@@ -27,6 +27,8 @@ from tests.measurement_cases import READER, classifier, inputs, quantized, sampl
 from tests.onnx_text import onnx_model, weight
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.by_content
+
 
 class Session:
     """Counts its runs in a log that several share."""

@@ -24,6 +24,8 @@ from packager.rewriting.stretches import GROUP_BYTES
 from tests.measurement_cases import READER, classifier, inputs, quantized, samples, subject
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -11,6 +11,8 @@ from packager.graph.weights.streaming import CHUNK_ELEMENTS
 from packager.graph.weights.sums import Sums, sums_of
 from packager.quantization.measurement.metrics import Score, built_in, has_own_data
 
+pytestmark = pytest.mark.by_content
+
 Array = NDArray[numpy.float32]
 
 

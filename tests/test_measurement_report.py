@@ -33,6 +33,8 @@ from packager.quantization.measurement.page import TEMPLATE, page
 from packager.quantization.measurement.plot import plot
 from packager.render import environment
 
+pytestmark = pytest.mark.by_content
+
 ODD = 'conv<script>alert("1")</script>&amp;\'é'
 VOID = {"meta", "line"}
 

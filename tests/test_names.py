@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from packager.core.names import camel_case, identifiers, pascal_case
 
+pytestmark = pytest.mark.by_content
+
 # Kotlin: hard keywords (Kotlin language documentation, "Keywords and operators").
 KOTLIN = frozenset(
     "as break class continue do else false for fun if in interface is null object package return super this throw true "

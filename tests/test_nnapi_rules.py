@@ -29,6 +29,8 @@ from tests.onnx_text import saved
 from tests.toolchain import models
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.by_content
+
 CASES = [*SINGLE, *QUANTIZED, *CONTRIBUTED]
 LEVELS = (27, 28, 29, 31)
 QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")

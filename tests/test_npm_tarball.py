@@ -12,6 +12,8 @@ from packager.targets.react_native import tarball
 from tests.disks import tiny_disk
 from tests.test_react_native_target import ROOT, unpacked
 
+pytestmark = pytest.mark.by_content
+
 LONG = PurePosixPath("f" * 60, "g" * 60, "h" * 90)
 
 

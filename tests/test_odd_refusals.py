@@ -16,6 +16,8 @@ from tests.caches import empty_cache
 from tests.odd_cases import CASES, NEWER_OPSET, PER_TENSOR, SCALE
 from tests.onnx_text import loaded, onnx_model, saved
 
+pytestmark = pytest.mark.by_content
+
 
 @pytest.mark.parametrize("name", [name for name, each in CASES.items() if each.early])
 def test_what_the_graph_itself_tells_is_refused_before_anything_is_converted(tmp_path: Path, name: str) -> None:

@@ -10,6 +10,8 @@ from packager.core.errors import ModelError
 from packager.models.opsets import max_ir_version, max_opset
 from tests.onnx_text import linear, loaded, onnx_model, saved
 
+pytestmark = pytest.mark.by_content
+
 IDENTITY = "(float[2] x) => (float[2] y) { y = Identity (x) }"
 
 

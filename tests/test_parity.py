@@ -22,7 +22,7 @@ from packager.verification import parity
 from packager.verification.parity import Checked, ParitySettings, References, Subject, Tolerance
 from tests.onnx_text import compiled, linear, loaded, onnx_model, quantized_by
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 SETTINGS = ParitySettings(random_samples=2)
 

@@ -20,7 +20,7 @@ from packager.verification.parity import ParitySettings, Subject, Tolerance
 from tests.bisection_cases import bisected, side
 from tests.onnx_text import compiled, loaded, onnx_model
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 
 def checked(

@@ -16,6 +16,8 @@ from packager.verification.partition.report import Gates, enforce_partition_gate
 from tests.onnx_text import loaded, onnx_model, saved, weight
 from tests.toolchain.environments import have
 
+pytestmark = pytest.mark.by_content
+
 NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y, float[1,16,8,8] z) {
     [first] c = Conv <pads = [1,1,1,1]> (x, w)
     [odd] e = Einsum <equation = "bchw->bchw"> (c)

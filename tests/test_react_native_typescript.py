@@ -26,7 +26,7 @@ from tests.onnx_text import compiled
 from tests.toolchain import models, node, typescript
 from tests.toolchain.node import Finished
 
-pytestmark = pytest.mark.react_native
+pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
 
 PROGRAMS = Path(__file__).parent / "toolchain" / "react_native" / "typescript"
 PACKAGE = Package(name="every-type", version="1.0.0", license="")

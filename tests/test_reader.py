@@ -14,6 +14,8 @@ from packager.graph.view import SMALL_BYTES, Graph, Node, Value
 from packager.models.graphs import read_graph as read_onnx
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {
     "a chain": (
         "(float[1,3,8,8] x) => (float[1,16,8,8] y) { [conv] c = Conv <pads = [1,1,1,1]> (x, w) y = Relu (c) }",

@@ -31,6 +31,8 @@ from packager.render import (
     ts_string,
 )
 
+pytestmark = pytest.mark.by_content
+
 QUOTE = '"'
 few = settings(max_examples=150, deadline=None)
 texts = st.text(

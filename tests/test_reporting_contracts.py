@@ -1,7 +1,11 @@
 """The report says what an app passes and gets."""
 
+import pytest
+
 from packager.reporting.contracts import gives, takes
 from tests.golden.cases import CONTRACTS
+
+pytestmark = pytest.mark.by_content
 
 KNOWN = {plan.model.name: plan.model.contract for plan in CONTRACTS}
 

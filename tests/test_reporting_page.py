@@ -37,6 +37,8 @@ from tests.reporting_cases import (
     parity,
 )
 
+pytestmark = pytest.mark.by_content
+
 VOID = {"meta", "line"}
 STYLE = "report/_style.css.j2"
 

@@ -4,6 +4,8 @@ import pytest
 
 from tests.toolchain.require import require
 
+pytestmark = pytest.mark.by_content
+
 
 def test_without_ci_a_missing_tool_skips_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)

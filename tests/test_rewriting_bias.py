@@ -8,6 +8,8 @@ from packager.quantizers.weight_only import WeightOnly
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import decibels, outcome, run, samples_for, static, weight
 
+pytestmark = pytest.mark.by_content
+
 NET = "(float[4, 64] x) => (float[4, 32] y) { y = Gemm (x, w, b) }"
 
 

@@ -17,6 +17,8 @@ from packager.rewriting.draft import Draft
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import outcome, run, samples_for, static, weight
 
+pytestmark = pytest.mark.by_content
+
 LINEAR = "(float[4, 16] x) => (float[4, 16] y) { y = MatMul (x, w) }"
 
 

@@ -5,10 +5,13 @@ from pathlib import Path
 
 import numpy
 import onnx
+import pytest
 
 from packager.rewriting.ports import make_integer
 from tests.onnx_text import onnx_model
 from tests.rewriting_cases import drafted, run, samples_for, static, weight
+
+pytestmark = pytest.mark.by_content
 
 NET = """(float[2, 3, 8, 8] x, float[2, 4, 8, 8] other) => (float[2, 4, 8, 8] y, float[2, 4, 8, 8] z) {
     y = Conv <pads = [1, 1, 1, 1]> (x, w)

@@ -13,6 +13,8 @@ from packager.rewriting.stretched import Stretched, values_of
 from packager.rewriting.stretches import Stretch, grouped, sizes_of, stretches
 from tests.onnx_text import onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 NET = onnx_model(
     """(float[n, 4] x) => (float[n, 4] y, float[n, 4] z) {
         half = Constant <value = float {0.5}> ()

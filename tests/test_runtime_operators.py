@@ -10,6 +10,8 @@ from packager.compile.operators import operator_config
 from packager.core.errors import ConfigError, ModelError
 from packager.runtimes.operators import parse_config, read_config, refuse_uncovered, uncovered
 
+pytestmark = pytest.mark.by_content
+
 FLOAT = '{"inputs": {"0": ["float"]}}'
 
 CONFIG = """\

@@ -18,6 +18,8 @@ from packager.render import environment
 from packager.runtimes import recipe as recipes
 from packager.runtimes.recipe import recipe
 
+pytestmark = pytest.mark.by_content
+
 OPERATORS = [{"ai.onnx;13;Softmax": '{"inputs": {"0": ["float"]}}', "com.microsoft;1;FusedConv": ""}]
 
 

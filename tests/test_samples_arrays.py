@@ -21,6 +21,8 @@ from packager.samples.reading import open_described
 from packager.samples.stacks import misfit, stack_length
 from tests.onnx_text import loaded, onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 IMAGE = "(float[1, 3, 4, 4] x) => (float[1, 3, 4, 4] y) { y = Relu (x) }"
 ANY_BATCH = "(float[batch, 3, h, w] x) => (float[batch, 3, h, w] y) { y = Relu (x) }"
 TWO = "(int64[batch, T] ids, float[2] f) => (int64[batch, T] y, float[2] g) { y = Identity (ids) g = Relu (f) }"

@@ -14,6 +14,8 @@ from packager.samples import AudioSettings, Settings, describe, inspect
 from packager.samples.reading import open_described
 from tests.onnx_text import loaded, onnx_model
 
+pytestmark = pytest.mark.by_content
+
 LEVELS = numpy.array([0.0, 0.5, -0.5, 0.25, -1.0, 0.75])
 
 

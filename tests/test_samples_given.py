@@ -11,6 +11,8 @@ from packager.samples import given
 from packager.verification.parity import sample_files
 from tests.onnx_text import loaded, onnx_model
 
+pytestmark = pytest.mark.by_content
+
 TWO_INPUTS = "(float[2] x, float[2] file) => (float[2] y) { y = Add (x, file) }"
 
 

@@ -16,6 +16,8 @@ from packager.samples import ImageSettings, Settings, describe, inspect
 from packager.samples.reading import open_described
 from tests.onnx_text import loaded, onnx_model
 
+pytestmark = pytest.mark.by_content
+
 PIXELS = (numpy.arange(5 * 7 * 3) * 2).astype("u1").reshape(5, 7, 3)
 
 

@@ -12,6 +12,8 @@ from packager.samples import Inspection, Settings, describe, inspect
 from packager.samples.reading import open_described
 from tests.onnx_text import loaded, onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 GRAPH = """(float[1, 4] x, int64[1, 3] mask) => (float[1, 4] y, int64[1, 3] m) {
     y = Relu (x) m = Identity (mask)
 }"""

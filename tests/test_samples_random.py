@@ -12,6 +12,8 @@ from packager.samples import Found, find
 from packager.samples.flow import index_limits
 from tests.onnx_text import loaded, onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 TWO_INPUTS = "(float[2] x, float[2] file) => (float[2] y) { y = Add (x, file) }"
 
 

@@ -19,6 +19,8 @@ from packager.samples.reading import open_described
 from tests.onnx_text import loaded, onnx_model
 from tests.test_attachment import tables
 
+pytestmark = pytest.mark.by_content
+
 PICTURE_NET = "(float[1, 3, 4, 4] x, float[1, 4] state) => (float[1, 3, 4, 4] y, float[1, 4] next) {"
 PICTURE_NET += " y = Relu (x) next = Relu (state) }"
 PIXELS = (numpy.arange(5 * 7 * 3) * 2).astype("u1").reshape(5, 7, 3)

@@ -18,6 +18,8 @@ from packager.verification import parity
 from packager.verification.parity import Accepted
 from tests.onnx_text import loaded, onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 MATTING = """(float[batch, 3, height, width] src, float[batch, channels, height, width] r1i,
               float[batch, channels, height, width] r2i, float[1] downsample_ratio)
     => (float[batch, 1, height, width] pha, float[batch, channels, height, width] r1o,

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from packager.core.errors import ModelError
 from packager.quantization.search import Assignment, Search, SearchResult, decibels
 
+pytestmark = pytest.mark.by_content
+
 NOISES = {"a": 0.5, "b": 0.1, "c": 0.4, "d": 0.05, "e": 0.3}
 WEIGHTS = 0.1
 """What integer weights alone cost, as a share of what integers do."""

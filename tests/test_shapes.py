@@ -10,6 +10,8 @@ from packager.core.values import Dimension
 from packager.models.shapes import Shapes
 from tests.onnx_text import onnx_model, saved
 
+pytestmark = pytest.mark.by_content
+
 GRAPH = """(float[batch, 3, height, width] image, float[batch, N] vector)
     => (float[batch, c, h, w] y, float[batch, N] z, float[M] s) {
     y = Relu (image)

@@ -14,7 +14,7 @@ from packager.processes import downloads
 from tests.toolchain.swift import Finished, swift
 from tests.toolchain.swift_packages import golden_package
 
-pytestmark = pytest.mark.swift
+pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
 NAMES = ("image_classifier", "everything", "cpu_alone", "contracts")
 FORMAT = {

@@ -24,6 +24,8 @@ from packager.targets.react_native import view as npm
 from packager.workflows.xcode import files as xcode_files
 from packager.workflows.xcode import plugin as xcode_plugin
 
+pytestmark = pytest.mark.by_content
+
 VIEWS: dict[str, type] = {
     "android/AndroidManifest.xml.j2": aar.ManifestView,
     "android/consumer-rules.pro.j2": aar.ConsumerRulesView,

@@ -13,6 +13,8 @@ from packager.core.errors import ModelError
 from packager.graph.weights.bias import quantize_bias, weight_scale_factors
 from tests.onnx_text import weight
 
+pytestmark = pytest.mark.by_content
+
 INPUT_SCALE = numpy.array(1e-3, numpy.float32)
 
 

@@ -12,6 +12,8 @@ from packager.graph.weights.half import Halves
 from packager.graph.weights.reading import read_weight
 from tests.onnx_text import weight
 
+pytestmark = pytest.mark.by_content
+
 
 def halves(array: NDArray[Any], **keys: int) -> Halves:
     return Halves(read_weight(numpy_helper.from_array(array.astype(numpy.float32), "w"), Path()), **keys)

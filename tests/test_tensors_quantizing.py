@@ -22,6 +22,8 @@ from packager.graph.weights.reading import Weight, read_weight
 from packager.graph.weights.rounding import LIMITS, PACKED, Element, Parameters, pack, storage, unpack
 from tests.onnx_text import weight
 
+pytestmark = pytest.mark.by_content
+
 Array = NDArray[Any]
 FORMATS: list[tuple[Element, bool]] = [("int8", True), ("uint8", False), ("int4", True), ("uint4", False)]
 QUICK = settings(max_examples=40, deadline=None)

@@ -14,6 +14,8 @@ from packager.core.errors import ModelError
 from packager.graph.weights.reading import read_weight
 from tests.onnx_text import weight
 
+pytestmark = pytest.mark.by_content
+
 
 def external(folder: Path, array: NDArray[Any], *, offset: int = 64, name: str = "w") -> TensorProto:
     """A tensor whose data are in a file of `folder`, from `offset` on."""

@@ -21,6 +21,8 @@ from packager.graph.weights.rounding import (
     unpack,
 )
 
+pytestmark = pytest.mark.by_content
+
 NARROW = [element for element in get_args(Element) if element != "int32"]
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 

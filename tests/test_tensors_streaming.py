@@ -8,6 +8,8 @@ import pytest
 
 from packager.graph.weights.streaming import Scratch, in_order
 
+pytestmark = pytest.mark.by_content
+
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_results_come_in_the_order_of_their_pieces(threads: int) -> None:

@@ -21,6 +21,8 @@ from packager.graph.weights.whole import write_beside, write_whole
 from packager.graph.weights.writing import WeightFile
 from tests.onnx_text import linear, onnx_model, weight
 
+pytestmark = pytest.mark.by_content
+
 
 def moved_out(tensor: TensorProto, data: WeightFile) -> None:
     refer(tensor, data.append([tensor.raw_data]))

@@ -13,6 +13,8 @@ from packager.graph.weights.places import ALIGNMENT_BYTES, Place, chunks_of
 from packager.graph.weights.writing import WeightFile
 from tests.disks import tiny_disk
 
+pytestmark = pytest.mark.by_content
+
 
 def content(place: Place) -> bytes:
     return b"".join(chunks_of(place))

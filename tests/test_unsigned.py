@@ -13,6 +13,8 @@ from onnx import TensorProto
 from packager.quantizers.unsigned import Unsigned
 from tests.onnx_text import onnx_model, quantized_by
 
+pytestmark = pytest.mark.by_content
+
 CONVOLUTION = """
     (float[1, 2, 4, 4] x) => (float[1, 3, 4, 4] y)
     <float s = {0.02}, int8 z = {-3}, float t = {0.05}, int8 n = {7}, int8 o = {0},

@@ -11,6 +11,8 @@ from packager.xcframework import folder
 from packager.xcframework.lint import lint
 from tests import xcframework_cases as cases
 
+pytestmark = pytest.mark.by_content
+
 NAME = f"{cases.NAME}.xcframework"
 
 

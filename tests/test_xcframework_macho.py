@@ -10,6 +10,8 @@ from packager.xcframework.macho import Build, Code, read
 from tests import xcframework_cases as cases
 from tests.xcframework_cases import OBJECT, archive, code, fat, section
 
+pytestmark = pytest.mark.by_content
+
 
 def read_one(tmp_path: Path, content: bytes) -> Code:
     (tmp_path / "library").write_bytes(content)

@@ -13,6 +13,8 @@ from packager.workflows.xcode.files import INPUTS, OUTPUTS, SCRIPT
 from tests.onnx_text import linear, saved
 from tests.xcode_cases import release
 
+pytestmark = pytest.mark.by_content
+
 PROJECT = """
 [package]
 name = "page-orientation"
