@@ -30,6 +30,13 @@ def tree(path: Path) -> ast.Module:
 
 
 @cache
+def strings(path: Path) -> tuple[str, ...]:
+    """All strings of a module."""
+    constants = (node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant))
+    return tuple({value for value in constants if isinstance(value, str)})
+
+
+@cache
 def steps() -> Mapping[str, Step]:
     """Every step of the packager, by name."""
     callers = [path for path in MODULES if " = Step(" in path.read_text() or "    Step(" in path.read_text()]
@@ -89,8 +96,7 @@ def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name
     """Whatever string in the code of a step names a module or a file of mobpack."""
     everything = modules_of(steps()[name])
     for path in sorted(path for path in everything if path.suffix == ".py"):
-        for node in ast.walk(tree(path)):
-            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        for text in strings(path):
             module = INSTALLED.module(text.partition(":")[0]) if text.startswith("packager.") else None
             beside = path.with_name(text) if re.fullmatch(r"[\w-]+\.\w+", text) else path
             if module:
