@@ -35,50 +35,7 @@ group = "com.example"
 providers = ["qnn", "nnapi", "xnnpack"]
 """
 
-pytest_plugins = ["tests.passes"]
-
-LONGEST = (
-    "store_damage",
-    "exact_commands",
-    "reproducible",
-    "contract_table",
-    "kotlin_typed",
-    "sample_android",
-    "sample_react_native",
-    "swift_typed",
-    "react_native_typed",
-    "conformance",
-    "contract_partitions",
-    "guide_ten_minutes",
-    "abuse",
-    "untrusted_names",
-    "untrusted_folder",
-    "swift_apple",
-    "runners_isolated",
-    "swift_plugin",
-    "react_native_cpp",
-    "react_native_package",
-    "own_runtime",
-    "bisection_runners",
-    "rewriting_random_nets",
-    "swift_packages",
-    "odd_models",
-    "apptools",
-    "android_kotlin",
-    "export_torch",
-    "export_command",
-    "provider_traps",
-    "readme",
-    "benchmark_tasks",
-    "swift_toolchain",
-    "react_native_jest",
-    "plan",
-    "xcode_script",
-    "react_native_target",
-    "android_plans",
-    "react_native_apps",
-)
-"""Files of tests that take longest, those first: the last minutes have short ones, which keep every worker busy."""
+pytest_plugins = ["tests.passes", "tests.durations"]
 
 
 def pytest_configure() -> None:
@@ -86,12 +43,6 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long come first; the order within a file stays."""
-    places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 @pytest.fixture(scope="session")
