@@ -1,7 +1,7 @@
 """Plug-in for pytest: files that take longest run first, so that the last minutes have short ones for every worker.
 
-`durations.json` holds the seconds of each file that takes more than one. `--write-durations` renews it; files that did not
-run, or of which passes were kept (`passes.py`), stay as they were.
+`durations.json` holds the seconds of each file that takes more than one. `--write-durations` renews it; files that did
+not run, or of which passes were kept (`passes.py`), stay as they were.
 """
 
 import json
