@@ -17,8 +17,8 @@ from typing import Any
 
 from packager.core.errors import MobpackError, ToolError
 from packager.environments import bionic
-from packager.environments.bionic import elf
 from packager.environments.environment import folder_for, install_locked, make_once
+from packager.files import elf
 from packager.processes import commands
 from packager.workflows.export.request import Job, Request, parse_dynamic
 from tests.toolchain.require import require
@@ -99,10 +99,12 @@ def stand_in_for_cuda(folder: Path) -> None:
 
     Python loads no library that lacks a function; what exporting calls of these may fail, as without a GPU.
     """
-    libraries = {path.name: elf.read(path) for path in folder.glob("lib*.so*")}
-    defined = {name for library in libraries.values() for name in library.exports}
-    imports = {name for library in libraries.values() for name in library.imports if name.name not in defined}
-    needed = {name for library in libraries.values() for name in library.needed if NVIDIA.match(name)}
+    libraries = {path.name: path.read_bytes() for path in folder.glob("lib*.so*")}
+    defined = {name for file, content in libraries.items() for name in elf.exports(content, file)}
+    every_import = {name for file, content in libraries.items() for name in elf.imports(content, file)}
+    imports = {name for name in every_import if name.name not in defined}
+    needed = {name for file, content in libraries.items() for name in elf.read(content, file).needed}
+    needed = {name for name in needed if NVIDIA.match(name)}
     unversioned = {name.name for name in imports if not name.library and NVIDIA_FUNCTION.match(name.name)}
     for soname in sorted(needed - libraries.keys()):
         build_stand_in(folder / soname, {name.name for name in imports if name.library == soname} | unversioned)
