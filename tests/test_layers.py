@@ -19,7 +19,7 @@ LAYERS = (
     ("runtimes",),
     ("config", "release"),
     ("compile", "contract", "runners", "samples", "targets"),
-    ("environments", "models", "xcframework"),
+    ("environments", "models", "pages", "xcframework"),
     ("processes", "quantizers", "render", "vectors"),
     ("files", "rewriting", "session"),
     ("graph", "providers"),
