@@ -65,21 +65,15 @@ def read(content: bytes, name: str) -> SharedLibrary:
         )
 
 
-def imports(content: bytes, name: str) -> tuple[Symbol, ...]:
-    """Symbols that other libraries must provide. Raises ToolError as `read` does, and for a library without section
+def symbols(content: bytes, name: str) -> tuple[Symbol, ...]:
+    """The dynamic symbols that have a name. Raises ToolError as `read` does, and for a library without section
     headers."""
     with _opened(content, name) as file:
-        return tuple(symbol for symbol in _symbols(file) if symbol.name and not symbol.is_defined)
-
-
-def exports(content: bytes, name: str) -> tuple[str, ...]:
-    """Names that it defines. Raises ToolError as `imports` does."""
-    with _opened(content, name) as file:
-        return tuple(symbol.name for symbol in _symbols(file) if symbol.name and symbol.is_defined)
+        return tuple(symbol for symbol in _symbols(file) if symbol.name)
 
 
 def looked_up(content: bytes, name: str) -> tuple[str, ...]:
-    """Names that the loader looks up although the library defines them itself. Raises ToolError as `imports`
+    """Names that the loader looks up although the library defines them itself. Raises ToolError as `symbols`
     does."""
     from elftools.elf.relocation import RelocationSection
 

@@ -64,7 +64,8 @@ def build(binaries: Sequence[Path], folder: Path) -> None:
     """Builds shims for all system libraries that `binaries` need into `folder`."""
     contents = {binary.name: binary.read_bytes() for binary in binaries}
     needed = {soname for name, content in contents.items() for soname in elf.read(content, name).needed}
-    imports = {name for file, content in contents.items() for name in elf.imports(content, file)}
+    symbols = {symbol for file, content in contents.items() for symbol in elf.symbols(content, file)}
+    imports = {symbol for symbol in symbols if not symbol.is_defined}
     for soname in sorted(needed - contents.keys()):
         source = SOURCES / f"{soname.removesuffix('.so')}.c"
         if not source.is_file():
@@ -127,7 +128,8 @@ def _check_complete(imports: Iterable[elf.Symbol], folder: Path) -> None:
     """Raises ToolError for missing names; the loader would report them only at the first call, by ending the
     process."""
     built = {library.name: library.read_bytes() for library in folder.iterdir()}
-    defined = {name for file, content in built.items() for name in elf.exports(content, file)}
+    symbols = {symbol for file, content in built.items() for symbol in elf.symbols(content, file)}
+    defined = {symbol.name for symbol in symbols if symbol.is_defined}
     missing = sorted({name.name for name in imports if not name.is_weak} - defined)
     if missing:
         raise ToolError(f"no shim for {', '.join(missing)}", hint="add them to packager/environments/bionic/sources/")
