@@ -19,7 +19,7 @@ LAYERS = (
     ("runtimes",),
     ("config", "release"),
     ("compile", "contract", "runners", "samples", "targets"),
-    ("environments", "models", "xcframework"),
+    ("environments", "models", "pages", "xcframework"),
     ("processes", "quantizers", "render", "vectors"),
     ("files", "rewriting", "session"),
     ("graph", "providers"),
@@ -148,9 +148,9 @@ def plugin(module: str) -> str:
 def test_only_the_family_itself_names_its_plugins(family: str) -> None:
     """Config and release know the tables and Android's layout by name."""
     known = {
-        ("config", "targets.android"),
-        ("config", "targets.ios"),
-        ("config", "targets.react_native"),
+        ("config.tables", "targets.android"),
+        ("config.tables", "targets.ios"),
+        ("config.tables", "targets.react_native"),
         ("release.layouts", "targets.android.view"),
         ("release.layouts", "targets.ios.view"),
         ("release.layouts", "targets.react_native.view"),

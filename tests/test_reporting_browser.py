@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from packager.quantization.measurement import write_report
 from packager.reporting import document, write_page
 from tests.reporting_cases import EXTRAS, PLANS, REPORT
+from tests.test_measurement_report import FULL
 from tests.toolchain.chromium import Browser, browser
 
 pytestmark = [pytest.mark.by_content, pytest.mark.browser]
@@ -52,6 +54,15 @@ def test_the_page_fits_and_asks_nobody(
     assert seen.values["ground"] == ground
     assert seen.values["smallest"] >= 12
     assert seen.values["bars"] > 10
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_page_of_quantize_fits_and_asks_nobody(open_browser: Browser, tmp_path: Path, width: int) -> None:
+    path = tmp_path / "quantize.html"
+    write_report(path, replace(FULL, variant=LONG, warnings=(LONG,)))
+    seen = open_browser.open(path, width=width, scheme="dark", values=VALUES)
+    assert (seen.complaints, seen.requests) == ((), (path.as_uri(),))
+    assert (seen.values["width"], seen.values["ground"]) == (width, DARK)
 
 
 def test_a_link_to_a_folded_comparison_unfolds_it(open_browser: Browser, report: Path) -> None:

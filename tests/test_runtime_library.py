@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
-from packager.runtimes import elf, library
+from packager.files import elf
+from packager.runtimes import library
 from tests.toolchain import jvm
 
 CONFIG = 'ai.onnx;13;Softmax{"inputs": {"0": ["float"]}}\n'

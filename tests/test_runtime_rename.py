@@ -9,9 +9,10 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ConfigError, ToolError
+from packager.files import elf
 from packager.files.zips import write_zip
 from packager.processes import downloads
-from packager.runtimes import elf, rename
+from packager.runtimes import rename
 from tests.archives import read_zip
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Library, device

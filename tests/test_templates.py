@@ -1,14 +1,15 @@
 """Templates print what views give: every variable is a field, every field is printed somewhere."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import PurePosixPath
 
 import pytest
 from jinja2 import Environment, meta
 
 from packager.files.installed import templates_folder
-from packager.quantization.measurement import page, plot
+from packager.pages import bars, layers, parts
+from packager.quantization.measurement import page
 from packager.release import maven
 from packager.render import environment
 from packager.reporting import views
@@ -140,16 +141,25 @@ NESTED = (
     recipe.PythonPackage,
     page.ChoiceView,
     page.EvaluationView,
-    page.FactView,
     page.LatencyView,
-    page.LayerView,
     page.LeftView,
     page.SearchView,
-    page.TileView,
-    plot.BarView,
-    plot.LineView,
-    plot.PlotView,
+    bars.BarView,
+    layers.LayersView,
+    layers.LayerView,
+    layers.LineView,
+    layers.PlotView,
+    parts.FactView,
+    parts.TileView,
+    *(
+        each
+        for each in vars(views).values()
+        if is_dataclass(each) and isinstance(each, type) and each is not views.PageView
+    ),
 )
+
+
+INCLUDED = (".swift.j2", ".html.j2")
 
 
 def variables(template: str) -> set[str]:
@@ -158,7 +168,7 @@ def variables(template: str) -> set[str]:
     bare.globals.clear()
     bare.filters = environment().filters
     parsed = bare.parse(source)
-    included = {name for name in meta.find_referenced_templates(parsed) if name and name.endswith(".swift.j2")}
+    included = {name for name in meta.find_referenced_templates(parsed) if name and name.endswith(INCLUDED)}
     return meta.find_undeclared_variables(parsed).union(*map(variables, included))
 
 
@@ -169,8 +179,9 @@ def names(view_class: type) -> set[str]:
 def test_every_template_has_a_view() -> None:
     known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_NPM, *MODELS_NPM}
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
+    partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"report/_style.css.j2", "ios/_runtime.swift.j2"}
+    assert found == known | partials | {"ios/_runtime.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from packager.quantization.measurement.page import FactView
+from packager.pages.numbers import percent, plural
+from packager.pages.parts import FactView
 from packager.reporting.describing import rounded
 from packager.reporting.distribution import distribution
 from packager.reporting.document import FileEntry, Number, OutputEntry, ParityEntry, ReportDocument
 from packager.reporting.views import CellView, ComparisonView, ModelView, OutputView, RowView
-from packager.reporting.words import STATES, amount, decibels, file_name, number_in, percent, plural
+from packager.reporting.words import STATES, amount, decibels, file_name, number_in
 
 NOT_ASKED = "not asked"
 

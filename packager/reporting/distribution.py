@@ -5,17 +5,14 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from packager.core.findings import DECADES
-from packager.reporting.views import BinView, DistributionView, TickView
-from packager.reporting.words import amount, percent
+from packager.pages.bars import BarView, Canvas
+from packager.pages.numbers import percent
+from packager.reporting.views import DistributionView, TickView
+from packager.reporting.words import amount
 
 BINS = DECADES + 2
 """no error; below the smallest decade; one bin per decade up to 1; above"""
-WIDTH, HEIGHT = 600, 100
-ROOM = WIDTH / BINS
-GAP = 0.12
-"""share of a bar's width that stays empty"""
-LEAST = 3.0
-"""height of a bar for a single value"""
+CANVAS = Canvas(width=600, height=100, slots=BINS, gap=0.12, least=3.0)
 MARKED = (-9, -6, -3, 0)
 """powers of ten with a tick"""
 SHARES = (0.5, 0.99, 1.0)
@@ -28,31 +25,27 @@ def distribution(counts: Sequence[int], tolerance: float | None, *, has_failed: 
     if len(counts) != BINS or not any(counts):
         return None
     return DistributionView(
-        width=WIDTH,
-        height=HEIGHT,
-        bins=tuple(_bins(counts, tolerance if has_failed else None)),
-        ticks=(_tick(ROOM / 2, "none"), *(_tick(_place(power), amount(10.0**power)) for power in MARKED)),
-        limit="" if tolerance is None else f"{min(max(_place(math.log10(tolerance)), 0), WIDTH):.2f}",
+        width=CANVAS.width,
+        height=CANVAS.height,
+        bars=tuple(_bars(counts, tolerance if has_failed else None)),
+        ticks=(_tick(CANVAS.room / 2, "none"), *(_tick(_place(power), amount(10.0**power)) for power in MARKED)),
+        limit="" if tolerance is None else f"{min(max(_place(math.log10(tolerance)), 0), CANVAS.width):.2f}",
         said="Numbers by their error as a share of the scale: "
         + ", ".join(f"{count:,} {_range(index)}" for index, count in enumerate(counts) if count),
         summary=_summary(counts),
     )
 
 
-def _bins(counts: Sequence[int], tolerance: float | None) -> Iterator[BinView]:
+def _bars(counts: Sequence[int], tolerance: float | None) -> Iterator[BarView]:
     largest = math.log10(1 + max(counts))
     for index, count in enumerate(counts):
-        if not count:
-            continue
-        height = max(LEAST, HEIGHT * math.log10(1 + count) / largest)
-        yield BinView(
-            x=f"{(index + GAP / 2) * ROOM:.2f}",
-            y=f"{HEIGHT - height:.2f}",
-            width=f"{ROOM * (1 - GAP):.2f}",
-            height=f"{height:.2f}",
-            tone="exact" if index == 0 else "poor" if tolerance and bound(index) > tolerance else "good",
-            title=f"{count:,} {_range(index)}",
-        )
+        if count:
+            yield CANVAS.bar(
+                index,
+                math.log10(1 + count) / largest,
+                tone="exact" if index == 0 else "poor" if tolerance and bound(index) > tolerance else "good",
+                title=f"{count:,} {_range(index)}",
+            )
 
 
 def bound(index: int) -> float:
@@ -71,11 +64,11 @@ def _range(index: int) -> str:
 
 def _place(power: float) -> float:
     """x coordinate of 10 to that power, the left border of its decade."""
-    return (power + DECADES + 1) * ROOM
+    return (power + DECADES + 1) * CANVAS.room
 
 
 def _tick(x: float, label: str) -> TickView:
-    return TickView(percent=f"{100 * x / WIDTH:.2f}", label=label)
+    return TickView(percent=f"{100 * x / CANVAS.width:.2f}", label=label)
 
 
 def _summary(counts: Sequence[int]) -> str:

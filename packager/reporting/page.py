@@ -5,22 +5,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from packager.core.console import size
-from packager.files.atomic import atomic_file
-from packager.quantization.measurement.page import FactView, TileView
+from packager.pages import parts
+from packager.pages.numbers import plural
+from packager.pages.parts import FactView, TileView
 from packager.render import render
 from packager.reporting.comparisons import allowed_share, anchor, label, model_views, numbers, worst
 from packager.reporting.document import FailureEntry, ParityEntry, ReportDocument
 from packager.reporting.shipping import choice_views, file_views, latency_view, layers_views, no_layers, partition_view
 from packager.reporting.views import FailureView, PageView, VerdictView
-from packager.reporting.words import amount, number_in, plural
+from packager.reporting.words import amount, number_in
 
 TEMPLATE = "report/report.html.j2"
 
 
 def write_page(path: Path, found: ReportDocument) -> None:
     """Writes the page. Raises ToolError if the folder cannot be written."""
-    with atomic_file(path) as file:
-        file.write(page(found).encode())
+    parts.write(path, page(found))
 
 
 def page(found: ReportDocument) -> str:

@@ -1,24 +1,22 @@
 """Views of the files that ship: files, plans, partitions, layers, latency."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from packager.core.console import size
-from packager.quantization.measurement.layers import LayerError
-from packager.quantization.measurement.page import LayerView
-from packager.quantization.measurement.plot import FAIR_DB, plot, tone
+from packager.pages.layers import Layer, LayersView, layers_view
+from packager.pages.numbers import percent, plural, times
 from packager.reporting.document import (
     FileEntry,
     KernelsEntry,
     LatencyEntry,
     LayerEntry,
-    LayersEntry,
     LeftEntry,
     PartitionEntry,
     ReportDocument,
 )
-from packager.reporting.views import ChoiceView, FileView, LatencyView, LayersView, PartitionView
-from packager.reporting.words import decibels, file_name, number_in, percent, plural, provider_name
+from packager.reporting.views import ChoiceView, FileView, LatencyView, PartitionView
+from packager.reporting.words import file_name, number_in, provider_name
 
 SHA_SHOWN = 16
 """digits shown; report.json has all of them"""
@@ -102,14 +100,9 @@ def _fallback(left: LeftEntry) -> str:
 
 def layers_views(found: ReportDocument) -> Iterator[LayersView]:
     for entry in found.layers:
-        drawing = plot([_error(each) for each in entry.layers])
-        if drawing:
-            yield LayersView(
-                title=f"{entry.model}, {entry.variant}",
-                summary=_summary(entry),
-                plot=drawing,
-                layers=tuple(_layer(number, each) for number, each in enumerate(entry.layers, 1)),
-            )
+        if entry.layers:
+            layers = [_layer(each) for each in entry.layers]
+            yield layers_view(layers, samples=entry.samples, title=f"{entry.model}, {entry.variant}")
 
 
 def no_layers(found: ReportDocument) -> str:
@@ -121,38 +114,13 @@ def no_layers(found: ReportDocument) -> str:
     return "Not measured: mobpack check --report measures what quantization does to every layer."
 
 
-def _error(entry: LayerEntry) -> LayerError:
-    """The layer in the form that the drawing needs."""
-    return LayerError(
-        name=entry.name,
-        operator=entry.operator,
-        value=entry.name,
-        output_sqnr_db=number_in(entry.output_sqnr_db, odd=-math.inf),
-        weight_sqnr_db=None,
-        becomes="",
-        samples=0,
-    )
-
-
-def _summary(entry: LayersEntry) -> str:
-    worst = min(entry.layers, key=lambda each: _error(each).output_sqnr_db)
-    poor = sum(_error(each).output_sqnr_db < FAIR_DB for each in entry.layers)
-    compared = f"{plural(len(entry.layers), 'layer')} on {plural(entry.samples, 'sample')}"
-    return (
-        f"{compared}, {poor:,} of them under {FAIR_DB} dB; the noisiest is "
-        f"{worst.name} ({worst.operator}) with {decibels(worst.output_sqnr_db)}."
-    )
-
-
-def _layer(number: int, entry: LayerEntry) -> LayerView:
-    return LayerView(
-        number=number,
+def _layer(entry: LayerEntry) -> Layer:
+    return Layer(
         name=entry.name,
         operator=entry.operator,
         form=entry.gives,
-        output=decibels(entry.output_sqnr_db),
-        tone=tone(_error(entry).output_sqnr_db),
-        weight="" if entry.weight_sqnr_db is None else decibels(entry.weight_sqnr_db),
+        output_db=number_in(entry.output_sqnr_db, odd=math.nan),
+        weight_db=None if entry.weight_sqnr_db is None else number_in(entry.weight_sqnr_db, odd=math.nan),
     )
 
 
@@ -165,14 +133,8 @@ def latency_view(entry: LatencyEntry) -> LatencyView:
     return LatencyView(
         what=what,
         machine=entry.machine,
-        original=_times(entry.original_ms, entry.original_spread_ms),
-        variant=_times(entry.variant_ms, entry.variant_spread_ms),
+        original=times(entry.original_ms, entry.original_spread_ms),
+        variant=times(entry.variant_ms, entry.variant_spread_ms),
         ratio=f"{entry.ratio:.2f}",
         note=f"{plural(entry.runs, 'run')} each{note}",
     )
-
-
-def _times(middle: float, quartiles: Sequence[float]) -> str:
-    """`3.88 ms (3.82 to 3.95)`"""
-    shown = [f"{value:.3g}" if value < 100 else f"{value:.0f}" for value in (middle, *quartiles)]
-    return f"{shown[0]} ms ({shown[1]} to {shown[2]})"

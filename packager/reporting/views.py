@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from packager.quantization.measurement.page import FactView, LayerView, TileView
-from packager.quantization.measurement.plot import PlotView
+from packager.pages.bars import BarView
+from packager.pages.layers import LayersView
+from packager.pages.parts import FactView, TileView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,18 +53,6 @@ class RowView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinView:
-    """One bar of a distribution."""
-
-    x: str
-    y: str
-    width: str
-    height: str
-    tone: str
-    title: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class TickView:
     percent: str
     """distance from the left"""
@@ -76,7 +65,7 @@ class DistributionView:
 
     width: int
     height: int
-    bins: tuple[BinView, ...]
+    bars: tuple[BarView, ...]
     ticks: tuple[TickView, ...]
     limit: str
     """x coordinate of the tolerance; empty if that is not a share of the scale"""
@@ -152,14 +141,6 @@ class PartitionView:
     pieces: str
     left: tuple[str, ...]
     by: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayersView:
-    title: str
-    summary: str
-    plot: PlotView
-    layers: tuple[LayerView, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

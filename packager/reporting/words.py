@@ -1,8 +1,10 @@
 """Formats numbers and names for people."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packager.pages import numbers
 from packager.reporting.document import ChoiceEntry, FileEntry, Number, PartitionEntry, State
 
 NO_NUMBER: Mapping[Number, str] = {
@@ -48,22 +50,7 @@ def amount(value: Number) -> str:
 
 
 def decibels(value: Number) -> str:
-    if isinstance(value, str):
-        return {"infinity": "exact", "-infinity": "nothing left"}.get(value, NO_NUMBER[value])
-    return f"{value:.1f} dB"
-
-
-def percent(share: float) -> str:
-    """`99.2%`; 100% and 0% only for exactly these values."""
-    if 0 < share < 0.001:
-        return "under 0.1%"
-    if 0.999 < share < 1:
-        return "over 99.9%"
-    return f"{share:.1%}".replace(".0%", "%")
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return numbers.decibels(number_in(value, odd=math.nan))
 
 
 def file_name(entry: FileEntry | ChoiceEntry) -> str:

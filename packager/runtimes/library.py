@@ -13,9 +13,10 @@ from pathlib import Path, PurePosixPath
 from packager.config import COORDINATES
 from packager.core import user_files
 from packager.core.errors import ConfigError, ToolError
+from packager.files import elf
 from packager.files.hashes import sha256_of
 from packager.files.zips import RUNTIME, opened_zip, read_entry, refuse_bomb
-from packager.runtimes import elf, rename
+from packager.runtimes import rename
 from packager.runtimes.operators import OperatorConfig, parse_config, read_config
 
 CONFIG = "required_operators_and_types.config"

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from packager.core.errors import ConfigError, ToolError
-from packager.runtimes import elf
+from packager.files import elf
 
 ORIGINAL = "onnxruntime"
 LETTERS = string.ascii_lowercase + string.digits

@@ -90,8 +90,10 @@ def opened(path: Path) -> Wav:
     try:
         with user_files.opened(path) as file:
             return _parsed(file, path, size_bytes)
-    except (OSError, struct.error) as error:
+    except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error})", hint=HINT) from error
+    except struct.error as error:
+        raise ConfigError(f"{path}: the header is incomplete", hint=HINT) from error
 
 
 def _parsed(file: IO[bytes], path: Path, size_bytes: int) -> Wav:

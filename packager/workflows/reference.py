@@ -59,7 +59,7 @@ def _lines(definitions: dict[str, Any]) -> Iterator[str]:
     yield "Keys are in kebab-case, paths relative to the file. An unknown key is an error that names the nearest one."
     yield "Any key can be given on the command line, too: `mobpack build --set target.android.min-sdk=26`."
     yield ""
-    yield "`python -m packager.workflows.reference` makes this page from the types in `packager/config.py` and the"
+    yield "`python -m packager.workflows.reference` makes this page from the types in `packager/config/` and the"
     yield "plug-ins, and [mobpack.schema.json](mobpack.schema.json), which editors complete from."
     for name, table in TABLES.items():
         title = f"[{table}" if "]" in table else f"[{table}]"

@@ -13,12 +13,12 @@ import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from packager.core.errors import MobpackError, ToolError
 from packager.environments import bionic
-from packager.environments.bionic import elf
 from packager.environments.environment import folder_for, install_locked, make_once
+from packager.files import elf
 from packager.processes import commands
 from packager.workflows.export.request import Job, Request, parse_dynamic
 from tests.toolchain.require import require
@@ -94,14 +94,30 @@ def _knows_cpu_build() -> bool:
     return version in re.split(r"[\s,]+", listed)
 
 
+@dataclass(frozen=True)
+class Linked:
+    needed: tuple[str, ...]
+    symbols: tuple[elf.Symbol, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        content = path.read_bytes()
+        return cls(elf.read(content, path.name).needed, elf.symbols(content, path.name))
+
+
 def stand_in_for_cuda(folder: Path) -> None:
     """Puts small libraries beside those in `folder` where they need CUDA's: to them the machine has no GPU.
 
     Python loads no library that lacks a function; what exporting calls of these may fail, as without a GPU.
     """
-    libraries = {path.name: elf.read(path) for path in folder.glob("lib*.so*")}
-    defined = {name for library in libraries.values() for name in library.exports}
-    imports = {name for library in libraries.values() for name in library.imports if name.name not in defined}
+    libraries = {path.name: Linked.of(path) for path in folder.glob("lib*.so*")}
+    defined = {each.name for library in libraries.values() for each in library.symbols if each.is_defined}
+    imports = {
+        each
+        for library in libraries.values()
+        for each in library.symbols
+        if not each.is_defined and each.name not in defined
+    }
     needed = {name for library in libraries.values() for name in library.needed if NVIDIA.match(name)}
     unversioned = {name.name for name in imports if not name.library and NVIDIA_FUNCTION.match(name.name)}
     for soname in sorted(needed - libraries.keys()):

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments.bionic import elf
 from packager.environments.environment import folder_for, make_once
+from packager.files import elf
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
@@ -62,10 +62,11 @@ def content_key(files: Sequence[Path] = ()) -> str:
 
 def build(binaries: Sequence[Path], folder: Path) -> None:
     """Builds shims for all system libraries that `binaries` need into `folder`."""
-    libraries = [elf.read(binary) for binary in binaries]
-    imports = {name for library in libraries for name in library.imports}
-    own = {binary.name for binary in binaries}
-    for soname in sorted({name for library in libraries for name in library.needed} - own):
+    contents = {binary.name: binary.read_bytes() for binary in binaries}
+    needed = {soname for name, content in contents.items() for soname in elf.read(content, name).needed}
+    symbols = {symbol for file, content in contents.items() for symbol in elf.symbols(content, file)}
+    imports = {symbol for symbol in symbols if not symbol.is_defined}
+    for soname in sorted(needed - contents.keys()):
         source = SOURCES / f"{soname.removesuffix('.so')}.c"
         if not source.is_file():
             raise ToolError(
@@ -74,7 +75,7 @@ def build(binaries: Sequence[Path], folder: Path) -> None:
             )
         wanted = {name.name for name in imports if name.library == soname and name.is_function}
         build_one(source, folder / soname, wanted - set(HAND_WRITTEN.findall(source.read_text(encoding="utf-8"))))
-    _check_complete([name for name in imports if name.library not in own], folder)
+    _check_complete([name for name in imports if name.library not in contents], folder)
 
 
 def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> None:
@@ -126,12 +127,13 @@ def _forwarders(symbols: Sequence[str]) -> str:
 def _check_complete(imports: Iterable[elf.Symbol], folder: Path) -> None:
     """Raises ToolError for missing names; the loader would report them only at the first call, by ending the
     process."""
-    built = [elf.read(library) for library in folder.iterdir()]
-    defined = {name for library in built for name in library.exports}
+    built = {library.name: library.read_bytes() for library in folder.iterdir()}
+    symbols = {symbol for file, content in built.items() for symbol in elf.symbols(content, file)}
+    defined = {symbol.name for symbol in symbols if symbol.is_defined}
     missing = sorted({name.name for name in imports if not name.is_weak} - defined)
     if missing:
         raise ToolError(f"no shim for {', '.join(missing)}", hint="add them to packager/environments/bionic/sources/")
-    circular = sorted(name for library in built for name in library.looked_up)
+    circular = sorted(name for file, content in built.items() for name in elf.looked_up(content, file))
     if circular:
         raise ToolError(
             f"shims that would call themselves: {', '.join(circular)}",

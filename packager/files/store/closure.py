@@ -32,6 +32,7 @@ NEUTRAL = ("packager/files/store", "packager/core/console.py")
 """Modules that store results and talk to the user: no result depends on them."""
 PACKAGES = {
     "PIL": "pillow",
+    "elftools": "pyelftools",
     "flatbuffers": "flatbuffers",
     "google": "protobuf",
     "jinja2": "jinja2",

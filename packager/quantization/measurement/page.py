@@ -6,29 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.core.console import size
-from packager.files.atomic import atomic_file
+from packager.pages import parts
+from packager.pages.layers import Layer, LayersView, layers_view
+from packager.pages.numbers import decibels, milliseconds, plural, times
+from packager.pages.parts import FactView, TileView
 from packager.quantization.measurement.latency import Latency
+from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.metrics import SQNR, Score
-from packager.quantization.measurement.plot import PlotView, decibels, plot, tone
 from packager.quantization.measurement.report import QuantizationReport, SamplesUsed, Search
 from packager.render import render
 
 TEMPLATE = "report/quantization.html.j2"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TileView:
-    """One of the few most important figures."""
-
-    label: str
-    value: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactView:
-    label: str
-    value: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +26,6 @@ class LatencyView:
     quantized: str
     ratio: str
     note: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerView:
-    number: int
-    name: str
-    operator: str
-    form: str
-    """`integers` or `float`: the precision of its output"""
-    output: str
-    tone: str
-    weight: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +67,7 @@ class PageView:
     warnings: tuple[str, ...]
     facts: tuple[FactView, ...]
     latencies: tuple[LatencyView, ...]
-    plot: PlotView | None
-    layers: tuple[LayerView, ...]
-    layer_samples: str
-    """number of samples of the layer comparison, in words"""
+    layers: tuple[LayersView, ...]
     left: tuple[LeftView, ...]
     search: SearchView | None
 
@@ -102,8 +75,7 @@ class PageView:
 def write_report(path: Path, report: QuantizationReport) -> None:
     """Writes a self-contained page; the same report gives the same bytes. Raises ToolError if the folder cannot be
     written to."""
-    with atomic_file(path) as file:
-        file.write(page(report).encode())
+    parts.write(path, page(report))
 
 
 def page(report: QuantizationReport) -> str:
@@ -118,9 +90,7 @@ def view(report: QuantizationReport) -> PageView:
         warnings=(*report.warnings, *(report.calibration.warnings if report.calibration else ())),
         facts=tuple(_facts(report)),
         latencies=tuple(_latency(each) for each in report.latencies),
-        plot=plot(report.layers),
         layers=tuple(_layers(report)),
-        layer_samples=_samples(max((each.samples for each in report.layers), default=0)),
         left=tuple(_left(report)),
         search=_search(report.search) if report.search else None,
     )
@@ -136,7 +106,9 @@ def _tiles(report: QuantizationReport) -> Iterator[TileView]:
     for each in report.latencies:
         if not each.skipped:
             kind = (
-                "relative, emulated" if each.is_emulated else f"{_ms(each.float_ms)} becomes {_ms(each.quantized_ms)}"
+                "relative, emulated"
+                if each.is_emulated
+                else f"{milliseconds(each.float_ms)} becomes {milliseconds(each.quantized_ms)}"
             )
             yield TileView(label=f"Latency, {each.machine}", value=f"{each.ratio:.0%}", note=kind)
 
@@ -163,11 +135,7 @@ def _on(score: Score) -> str:
     if score.worst_value is None:
         return ""
     worst = f"number {score.worst_sample} has {_score(score.metric, score.worst_value)}, the lowest"
-    return f" over {_samples(score.samples)}; {worst}" if score.samples > 1 else ""
-
-
-def _ms(value: float) -> str:
-    return f"{value:.3g} ms" if value < 100 else f"{value:.0f} ms"
+    return f" over {plural(score.samples, 'sample')}; {worst}" if score.samples > 1 else ""
 
 
 def _facts(report: QuantizationReport) -> Iterator[FactView]:
@@ -182,11 +150,7 @@ def _facts(report: QuantizationReport) -> Iterator[FactView]:
 
 
 def _calibration(used: SamplesUsed) -> str:
-    return f"{_samples(used.count)} of {used.source}, ranges by {used.method}"
-
-
-def _samples(count: int) -> str:
-    return "1 sample" if count == 1 else f"{count} samples"
+    return f"{plural(used.count, 'sample')} of {used.source}, ranges by {used.method}"
 
 
 def _latency(each: Latency) -> LatencyView:
@@ -194,30 +158,29 @@ def _latency(each: Latency) -> LatencyView:
         return LatencyView(machine=each.machine, original="", quantized="", ratio="", note=f"skipped: {each.skipped}")
     return LatencyView(
         machine=each.machine,
-        original=_spread(each.float_ms, each.float_spread_ms),
-        quantized=_spread(each.quantized_ms, each.quantized_spread_ms),
+        original=times(each.float_ms, each.float_spread_ms),
+        quantized=times(each.quantized_ms, each.quantized_spread_ms),
         ratio=f"{each.ratio:.2f}",
         note=f"{each.run_count} runs each"
         + ("; relative, emulated: the times themselves are meaningless" if each.is_emulated else ""),
     )
 
 
-def _spread(middle: float, quartiles: tuple[float, float]) -> str:
-    low, high = quartiles
-    return f"{_ms(middle)} ({low:.3g} to {high:.3g})" if high < 100 else f"{_ms(middle)} ({low:.0f} to {high:.0f})"
+def _layers(report: QuantizationReport) -> Iterator[LayersView]:
+    """One view, or none if no layer was compared."""
+    if report.layers:
+        layers = [_layer(each) for each in report.layers]
+        yield layers_view(layers, samples=max(each.samples for each in report.layers), is_open=True)
 
 
-def _layers(report: QuantizationReport) -> Iterator[LayerView]:
-    for number, each in enumerate(report.layers, 1):
-        yield LayerView(
-            number=number,
-            name=each.name,
-            operator=each.operator,
-            form="integers" if each.becomes == "DequantizeLinear" else "float",
-            output=decibels(each.output_sqnr_db),
-            tone=tone(each.output_sqnr_db),
-            weight=decibels(each.weight_sqnr_db),
-        )
+def _layer(error: LayerError) -> Layer:
+    return Layer(
+        name=error.name,
+        operator=error.operator,
+        form="integers" if error.becomes == "DequantizeLinear" else "float",
+        output_db=error.output_sqnr_db,
+        weight_db=error.weight_sqnr_db,
+    )
 
 
 def _left(report: QuantizationReport) -> Iterator[LeftView]:

@@ -6,6 +6,7 @@ because DEFLATE output varies between machines; see `packager.files.zips`.
 
 import shutil
 import struct
+import tarfile
 import zlib
 from collections.abc import Mapping
 from io import BytesIO
@@ -20,7 +21,9 @@ DATE = 499162500
 """1985-10-26T08:15:00Z, npm's date for every file"""
 MODE = 0o644
 BLOCK = 512
-MAX_NAME, MAX_FOLDER = 100, 155
+CHECKSUM, DEVICE = slice(148, 156), slice(329, 345)
+"""fields of a header"""
+NO_DEVICE = b"0000000\0" * 2
 MAX_FILE_BYTES = 8**11 - 1
 MAX_STORED_BYTES = 2**16 - 1
 PIECE_BYTES = 1 << 20
@@ -88,40 +91,16 @@ def _header(name: PurePosixPath, size: int) -> bytes:
             f"{name} has {size:,} bytes: the limit of a file in an npm package is 8 GiB",
             hint='ship it as ONNX, which splits the weights over several files: format = "onnx"',
         )
-    folder, last = _split(name)
-    header = struct.pack(
-        "100s8s8s8s12s12s8sc100s6s2s32s32s8s8s155s12x",
-        last,
-        b"%07o\0" % MODE,
-        b"%07o\0" % 0,
-        b"%07o\0" % 0,
-        b"%011o\0" % size,
-        b"%011o\0" % DATE,
-        b" " * 8,
-        b"0",
-        b"",
-        b"ustar\0",
-        b"00",
-        b"",
-        b"",
-        b"%07o\0" % 0,
-        b"%07o\0" % 0,
-        folder,
-    )
-    return header[:148] + b"%06o\0 " % sum(header) + header[156:]
-
-
-def _split(name: PurePosixPath) -> tuple[bytes, bytes]:
-    """Splits a path into the two fields of the header; a path that fits into the second has no prefix."""
-    whole = str(name).encode()
-    if len(whole) <= MAX_NAME:
-        return b"", whole
-    for folder in name.parents:
-        before = str(folder).encode()
-        rest = whole[len(before) + 1 :]
-        if len(before) <= MAX_FOLDER and len(rest) <= MAX_NAME:
-            return before, rest
-    raise ConfigError(
-        f"{name}: the path is too long for an npm package",
-        hint="shorten the name of the package, the group or the model",
-    )
+    entry = tarfile.TarInfo(str(name))
+    entry.size, entry.mtime, entry.mode = size, DATE, MODE
+    try:
+        header = bytearray(entry.tobuf(tarfile.USTAR_FORMAT, encoding="utf-8"))
+    except ValueError as error:
+        raise ConfigError(
+            f"{name}: the path is too long for an npm package",
+            hint="shorten the name of the package, the group or the model",
+        ) from error
+    header[DEVICE] = NO_DEVICE  # versions of Python differ here
+    header[CHECKSUM] = b" " * 8
+    header[CHECKSUM] = b"%06o\0 " % sum(header)
+    return bytes(header)

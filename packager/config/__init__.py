@@ -1,0 +1,29 @@
+"""mobpack.toml, typed and strict: the file, `--set` and defaults become one frozen Config.
+
+`tables.py` says what the file may contain, `loading.py` how it is read, `mistakes.py` what the errors say.
+"""
+
+from packager.config.checks import CheckTable, ParityTable, ToleranceTable
+from packager.config.loading import apply_setting, for_model, from_document, keys_of, load, recipe
+from packager.config.runtime import COORDINATES, RuntimeTable
+from packager.config.tables import FILE_NAME, SOURCE, Config, ModelTable, PackageTable, TargetTable
+
+__all__ = [
+    "COORDINATES",
+    "FILE_NAME",
+    "SOURCE",
+    "CheckTable",
+    "Config",
+    "ModelTable",
+    "PackageTable",
+    "ParityTable",
+    "RuntimeTable",
+    "TargetTable",
+    "ToleranceTable",
+    "apply_setting",
+    "for_model",
+    "from_document",
+    "keys_of",
+    "load",
+    "recipe",
+]

@@ -1,0 +1,47 @@
+"""Makes the paths of a configuration absolute."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from packager.config.runtime import RuntimeTable
+from packager.config.tables import Config
+from packager.quantizers import Recipe
+
+
+def absolute(config: Config, folder: Path) -> Config:
+    models = {
+        name: table.model_copy(
+            update={
+                "path": folder / table.path,
+                "license": folder / table.license if table.license else None,
+                "inputs": {key: kind.within(folder) for key, kind in table.inputs.items()},
+                "outputs": {key: kind.within(folder) for key, kind in table.outputs.items()},
+            }
+        )
+        for name, table in config.model.items()
+    }
+    paths = {key: getattr(config.parity, key) for key in ("samples", "recorded")}
+    found = {name: _program(folder, text) for name, text in config.parity.interpreters.items()}
+    within = {key: folder / path if path else None for key, path in paths.items()}
+    parity = config.parity.model_copy(update={**within, "interpreters": found})
+    variants = {name: _with_absolute_samples(table, folder) for name, table in config.variant.items()}
+    changed = {"model": models, "variant": variants, "parity": parity, "runtime": _in(folder, config.runtime)}
+    return config.model_copy(update=changed)
+
+
+def _program(folder: Path, text: str) -> str:
+    """A program with a path relative to `folder` made absolute; a bare name is kept, to be found on PATH."""
+    return str(folder / text) if "/" in text else text
+
+
+def _with_absolute_samples(quantizer: Recipe, folder: Path) -> Recipe:
+    calibration = getattr(quantizer, "calibration", None)
+    return quantizer if calibration is None else replace(quantizer, calibration=calibration.within(folder))  # type: ignore[type-var]
+
+
+def _in(folder: Path, table: RuntimeTable) -> RuntimeTable:
+    """`table` with the paths in it made absolute."""
+    android = table.android if table.is_published or not table.android else str(folder / table.android)
+    ios = table.ios if table.is_address or not table.ios else str(folder / table.ios)
+    config = folder / table.config if table.config else None
+    return table.model_copy(update={"android": android, "ios": ios, "config": config})

@@ -1,0 +1,106 @@
+"""Says pydantic's errors in terms of mobpack.toml."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from packager.config.checks import CheckTable, ParityTable, ToleranceTable
+from packager.config.runtime import RuntimeTable
+from packager.config.strict import Strict
+from packager.config.tables import FILE_NAME, KNOWN_TARGETS, Config, ModelTable, PackageTable, TargetTable
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS
+from packager.core import names
+from packager.core.errors import ConfigError, nearest
+from packager.quantizers import QUANTIZERS
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+SHAPE_FORMS = ("int", "constrained-int", "tuple[constrained-int, ...]")
+"""pydantic's names for the forms of a shape; they are no keys of the file"""
+NO_TEXT = 'tokenize in the app and pass the numbers: kind = "tensor"; docs/contract.md says why'
+
+
+def config_error(detail: "ErrorDetails", *, has_settings: bool) -> ConfigError:
+    """The first pydantic error, in terms of mobpack.toml."""
+    location = [str(part) for part in detail["loc"] if part not in SHAPE_FORMS]
+    plugin = _plugin_at(location)
+    if plugin:
+        del location[plugin.depth]
+    where, key = ".".join(location[:-1]) or "top level", location[-1]
+    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        keys = plugin.keys(location[plugin.depth : -1]) if plugin else _keys_at(location[:-1])
+        hint = nearest(key, keys, cutoff=0.5)
+        return ConfigError(f"{where}: unknown key '{key}'", hint=hint)
+    if detail["type"] == "union_tag_invalid":
+        return _unknown_plugin(location, str(detail["ctx"]["tag"]))
+    if detail["type"] == "missing":
+        return ConfigError(f"{where}: '{key}' is missing", hint=f"add it to {FILE_NAME}")
+    if detail["type"] == "value_error":
+        error = detail["ctx"]["error"]
+        return ConfigError(f"{'.'.join(location)}: {error}", hint=getattr(error, "hint", ""))
+    hint = f"correct it in {FILE_NAME}"
+    if has_settings:
+        hint += """ or in --set, whose values are TOML: --set 'target.android.providers=["xnnpack"]'"""
+    return ConfigError(f"{'.'.join(location)}: {detail['msg'].lower()}, not {detail['input']!r}", hint=hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """The plug-in that defines a table's keys."""
+
+    kind: Any
+    depth: int
+    """position of its name in pydantic's error location"""
+
+    def keys(self, tables: Sequence[str]) -> list[str]:
+        """Keys of its table, or of the nested table `tables`."""
+        kind = self.kind
+        for table in tables:
+            kind = get_type_hints(kind)[table.replace("-", "_")]
+        return [names.kebab_case(key.name) for key in fields(kind)]
+
+
+def _family_at(location: Sequence[str]) -> tuple[str, Mapping[str, Any], int]:
+    """Kind of the plug-ins at `location`, the known ones, and the position of their name in it."""
+    if location[0] == "variant":
+        return "quantizer", QUANTIZERS, 2
+    if location[0] == "model" and len(location) > 2 and location[2] in ("inputs", "outputs"):
+        return "kind", INPUT_KINDS if location[2] == "inputs" else OUTPUT_KINDS, 4
+    return "", {}, 0
+
+
+def _plugin_at(location: Sequence[str]) -> Plugin | None:
+    _, family, depth = _family_at(location)
+    is_named = family and len(location) > depth and location[depth] in family
+    return Plugin(kind=family[location[depth]], depth=depth) if is_named else None
+
+
+def _unknown_plugin(location: Sequence[str], name: str) -> ConfigError:
+    what, family, _ = _family_at(location)
+    where = ".".join(location)
+    if what == "kind" and not name:
+        return ConfigError(f"{where}: 'kind' is missing", hint=f"add one of: {', '.join(family)}")
+    if location[2:3] == ["inputs"] and name == "text":
+        return ConfigError(f"{where}: text inputs are not supported: packages contain no tokenizer", hint=NO_TEXT)
+    return ConfigError(f"{where}: unknown {what} '{name}'", hint=nearest(name, list(family)))
+
+
+def _keys_at(location: Sequence[str]) -> list[str]:
+    """Known keys of the table at `location`."""
+    tables: dict[str, type[Strict]] = {
+        "": Config,
+        "package": PackageTable,
+        "model": ModelTable,
+        "parity": ParityTable,
+        "check": CheckTable,
+        "runtime": RuntimeTable,
+        "target": TargetTable,
+    }
+    if len(location) == 4 and location[2] == "tolerance":
+        return [names.kebab_case(key) for key in ToleranceTable.model_fields]
+    if len(location) == 2 and location[0] == "target":
+        keys = fields(KNOWN_TARGETS[location[1]]) if location[1] in KNOWN_TARGETS else ()
+        return [names.kebab_case(key.name) for key in keys]
+    table = tables.get(location[0] if location else "", Config)
+    return [field.alias or name for name, field in table.model_fields.items()]

@@ -1,0 +1,121 @@
+"""The tables of mobpack.toml: package, models, variants and targets; Config contains all of them."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Union
+
+from pydantic import Discriminator, Field, Tag
+
+from packager.config.checks import CheckTable, ParityTable, ToleranceTable
+from packager.config.runtime import RuntimeTable
+from packager.config.strict import Size, Strict, matches
+from packager.contract import INPUT_KINDS, OUTPUT_KINDS, InputKind, OutputKind
+from packager.core import names
+from packager.core.errors import ConfigError
+from packager.quantizers import QUANTIZERS, NoQuantizer, Recipe
+from packager.targets import TARGETS, WRAPPERS, Target, Wrapper
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.targets.react_native import ReactNative
+
+FILE_NAME = "mobpack.toml"
+SOURCE = "source"
+"""variant with the model's own numbers; it needs no table"""
+VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
+KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
+
+
+class PackageTable(Strict):
+    name: Annotated[
+        str, matches(names.PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")
+    ]
+    """artifact id; the Kotlin package and module names derive from it"""
+    version: Annotated[str, matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (
+        "1.0.0"
+    )
+    """version of the package, used in its file names and Maven coordinates"""
+    license: str = ""
+    """SPDX identifier of the licence, for the package's metadata"""
+    description: str = ""
+    """one-sentence description, for the package's metadata"""
+
+
+def _named_by(key: str, default: str) -> Discriminator:
+    """Discriminates plug-ins by the value of `key` in a table."""
+
+    def name_of(table: object) -> str:
+        return str(table.get(key, default) if isinstance(table, dict) else getattr(table, key, ""))
+
+    return Discriminator(name_of)
+
+
+if TYPE_CHECKING:
+    InputTable = InputKind
+    OutputTable = OutputKind
+    VariantTable = Recipe
+else:
+    InputTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in INPUT_KINDS.items())],  # noqa: UP007
+        _named_by("kind", ""),
+    ]
+    OutputTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in OUTPUT_KINDS.items())],  # noqa: UP007
+        _named_by("kind", ""),
+    ]
+    VariantTable = Annotated[
+        Union[tuple(Annotated[kind, Tag(name)] for name, kind in QUANTIZERS.items())],  # noqa: UP007
+        _named_by("quantizer", NoQuantizer.NAME),
+    ]
+"""A table whose keys depend on the kind, or the quantizer, that it names."""
+
+
+class ModelTable(Strict):
+    path: Path
+    """the .onnx file, relative to mobpack.toml"""
+    shapes: dict[str, Size | tuple[Size, ...]] = {}
+    """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
+    license: Path | None = None
+    """the model's licence file, shipped in the package"""
+    inputs: dict[str, InputTable] = {}
+    """inputs that apps pass in another form than a tensor: `[model.NAME.inputs.INPUT]` with, for example, `kind =
+    "image"`"""
+    outputs: dict[str, OutputTable] = {}
+    """outputs that apps get in another form than a tensor: `[model.NAME.outputs.OUTPUT]` with, for example, `kind =
+    "classes"`"""
+    tolerance: dict[str, ToleranceTable] = {}
+    """tolerances of single outputs, which replace those of [parity] for that output"""
+
+
+class TargetTable(Strict):
+    android: Android | None = None
+    ios: Ios | None = None
+    react_native: Annotated[ReactNative | None, Field(alias=ReactNative.NAME)] = None
+
+
+class Config(Strict):
+    package: PackageTable
+    model: Annotated[dict[str, ModelTable], Field(min_length=1)]
+    variant: dict[str, VariantTable] = {}
+    parity: ParityTable = ParityTable()
+    check: CheckTable = CheckTable()
+    runtime: RuntimeTable = RuntimeTable()
+    target: TargetTable = TargetTable()
+
+    def targets(self) -> Mapping[str, Target]:
+        """Target name -> table, for those in the file."""
+        return {name: table for name in TARGETS if (table := getattr(self.target, name)) is not None}
+
+    def wrappers(self) -> Mapping[str, Wrapper]:
+        """Wrapper name -> table, for those in the file; their targets are in `targets`, on defaults if the file has no
+        table."""
+        return {name: table for name in WRAPPERS if (table := getattr(self.target, name)) is not None}
+
+    def quantizer_of(self, variant: str) -> Recipe:
+        """The quantizer of a variant; `source`, the model's own numbers, always exists. Raises ConfigError for an
+        undefined variant."""
+        if variant in self.variant:
+            return self.variant[variant]
+        if variant == SOURCE:
+            return NoQuantizer()
+        raise ConfigError(f"variant '{variant}' is not defined", hint=f"add a [variant.{variant}] table to {FILE_NAME}")
