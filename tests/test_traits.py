@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from packager.core.values import Precision, Traits
-from packager.models.graphs import read_graph
+from packager.models.shapes import infer_shapes
 from packager.models.traits import traits
 from tests.onnx_text import onnx_model, weight
 
@@ -15,7 +15,7 @@ MICROSOFT = {"": 21, "com.microsoft": 1}
 
 
 def traits_of(graph: str, opsets: Mapping[str, int] = MICROSOFT, **weights: Any) -> Traits:
-    return traits(read_graph(onnx_model(graph, weights=weights, opsets=opsets, ir_version=10).SerializeToString()))
+    return traits(infer_shapes(onnx_model(graph, weights=weights, opsets=opsets, ir_version=10)))
 
 
 def scale(number: float = 0.05, dtype: str = "float32") -> Any:
@@ -179,4 +179,4 @@ def test_weights_are_no_inputs_even_where_a_graph_lists_them() -> None:
     model = onnx_model(
         "(float[2,2] x, float[n,2] w) => (float[2,2] y) { y = MatMul (x, w) }", weights={"w": weight(2, 2)}
     )
-    assert traits(read_graph(model.SerializeToString())).has_dynamic_shapes is False
+    assert traits(infer_shapes(model)).has_dynamic_shapes is False
