@@ -33,7 +33,13 @@ PARITY = Step(
 
 
 def compare_all(
-    plans: Sequence[Plan], config: Config, store: Store, console: Console, scratch: Path, evidence: Path
+    plans: Sequence[Plan],
+    config: Config,
+    references: parity.References,
+    store: Store,
+    console: Console,
+    scratch: Path,
+    evidence: Path,
 ) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
     """Runs every runner of `config` on everything it can open of `plans`; files that reproduce failures go below
     `evidence`.
@@ -41,7 +47,6 @@ def compare_all(
     Raises ToolError if a required runner cannot run at all.
     """
     refuse_absent(config)
-    references = parity.References(scratch)
     parities: list[Parity] = []
     failures: list[Failure] = []
     broken: set[tuple[str, str]] = set()

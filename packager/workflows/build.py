@@ -13,12 +13,13 @@ from packager.files.store import Store
 from packager.files.store.pruning import prune
 from packager.files.user_cache import cache_folder
 from packager.runners import RUNNERS
-from packager.runtimes.shipping import PUBLISHED, Chosen
+from packager.runtimes.shipping import Chosen
 from packager.vectors import Golden
 from packager.verification import evidence
 from packager.verification.golden import golden_vectors
 from packager.verification.kept import refuse_nested, refuse_other
 from packager.verification.numbers import settings_for
+from packager.verification.parity import References
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
 from packager.workflows.options import options_of
 from packager.workflows.packages import Contents, package_all
@@ -45,36 +46,46 @@ def build(config: Config, request: Request, console: Console) -> Release:
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
-        report = examine(planned.plans, config, request, store, console, runtimes)
-        judge(report, request.rules, console)
-        contents = Contents(
-            package=package_of(config),
-            plans=planned.plans,
-            report=report,
-            golden=vectors_for(planned.plans, config, request, store, console),
-            runtimes=runtimes,
-        )
+        contents = proven(planned.plans, config, request, store, console, runtimes)
         shipped = package_all(contents, config, request, staging, store, console)
         write_manifest(contents, shipped, config, request, staging, console)
         extras = reporting.measured(planned.made, store, console, has_latency=False)
-        write_report(planned.plans, report, extras, staging / "report.html", request.rules, console)
+        write_report(planned.plans, contents.report, extras, staging / "report.html", request.rules, console)
     prune(store)
-    return Release(out=request.out, shipped=tuple(shipped), report=report, warnings=tuple(console.warnings))
+    return Release(out=request.out, shipped=tuple(shipped), report=contents.report, warnings=tuple(console.warnings))
+
+
+def proven(
+    plans: tuple[Plan, ...],
+    config: Config,
+    request: Request,
+    store: Store,
+    console: Console,
+    runtimes: Mapping[str, Chosen],
+) -> Contents:
+    """The contents of the packages: `plans` with their evidence, which passed the gates, and with golden vectors."""
+    with store.scratch() as scratch:
+        references = References(scratch)
+        report = examine(plans, config, request, references, store, console, runtimes)
+        judge(report, request.rules, console)
+        golden = vectors_for(plans, config, request, references, store, console)
+    return Contents(package=package_of(config), plans=plans, report=report, golden=golden, runtimes=runtimes)
 
 
 def examine(
     plans: Sequence[Plan],
     config: Config,
     request: Request,
+    references: References,
     store: Store,
     console: Console,
-    runtimes: Mapping[str, Chosen] = PUBLISHED,
+    runtimes: Mapping[str, Chosen],
 ) -> Report:
     """Gathers the evidence for `plans`. Evidence of failed comparisons is kept in the folder that `request` names."""
     refuse_other(request.rules.evidence)
     refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
-        report = evidence.gather(plans, config, store, console, scratch, runtimes)
+        report = evidence.gather(plans, config, references, store, console, scratch, runtimes)
         if report.failures:
             report = keep_evidence(plans, report, request.rules, console)
         elif request.rules.evidence.is_dir():
@@ -82,11 +93,15 @@ def examine(
     return report
 
 
-def vectors_for(plans: Sequence[Plan], config: Config, request: Request, store: Store, console: Console) -> Golden:
+def vectors_for(
+    plans: Sequence[Plan], config: Config, request: Request, references: References, store: Store, console: Console
+) -> Golden:
     """The golden vectors that packages test themselves with. With --strict, raises ModelError for a model without
     any."""
     (cpu,) = RUNNERS["cpu"]("")
-    found = golden_vectors(plans, config.parity, lambda subject: settings_for(config, subject, cpu), store, console)
+    found = golden_vectors(
+        plans, config.parity, lambda subject: settings_for(config, subject, cpu), store, console, references
+    )
     refuse_warnings(request.rules, console)
     return found
 
@@ -135,7 +150,8 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
         runtimes = choose_runtimes(config, request.targets, store, console)
         refuse_unwrappable(config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)
-        report = examine(planned.plans, config, request, store, console, runtimes)
+        with store.scratch() as scratch:
+            report = examine(planned.plans, config, request, References(scratch), store, console, runtimes)
         if page:
             extras = reporting.measured(planned.made, store, console)
             write_report(planned.plans, report, extras, page, request.rules, console)
