@@ -21,7 +21,7 @@ Which = tuple[object, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a session says of itself."""
+    """Description of a session."""
 
     about: str
     placed: int | None
