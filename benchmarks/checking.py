@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 from packager import models as onnx_models
 from packager.compile.compile import compile_variant
 from packager.core.findings import Report
-from packager.core.values import Choice, Compiled, Model, Package, Plan, Variant
+from packager.core.values import Choice, Compiled, Model, Package, Plan, baseline
 from packager.files.store import Store
 from packager.files.user_cache import cache_folder
 from packager.render import environment
@@ -231,7 +231,7 @@ def main() -> int:
             folder = Path(scratch)
             store = Store(folder / "store")
             model = onnx_models.hashed(onnx_models.load(table(folder / "table.onnx", megabytes), NAME))
-            compiled = compile_variant(Variant(model=model, name="fp32", graph=model.graph, quantizer="none"), store)
+            compiled = compile_variant(baseline(model, "fp32"), store)
             for each in costs(compiled, model, folder, store, asked.repeats):
                 print(
                     f"| {megabytes} MB | {each.code} | {each.first:.1f} | {each.later:.1f} | {each.always:.1f} |",

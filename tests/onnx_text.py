@@ -11,7 +11,7 @@ import onnx.parser
 
 from packager import models
 from packager.compile.compile import compile_variant
-from packager.core.values import Compiled, Model, Variant
+from packager.core.values import Compiled, Model, baseline
 from packager.files.store import Store
 from packager.quantization.making import draft_of
 from packager.quantizers import Quantizer
@@ -64,7 +64,7 @@ def loaded(folder: Path, model: onnx.ModelProto, name: str = "m") -> Model:
 def compiled(folder: Path, model: onnx.ModelProto, name: str = "m") -> Compiled:
     """`model`, converted as a build would; the store lies in `folder`."""
     described = loaded(folder, model, name)
-    variant = Variant(model=described, name="fp32", graph=described.graph, quantizer="none")
+    variant = baseline(described, "fp32")
     return compile_variant(variant, Store(folder / "store"))
 
 

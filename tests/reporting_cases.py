@@ -12,10 +12,13 @@ from packager.core.values import (
     Format,
     Model,
     Plan,
+    Precision,
     Signature,
     Style,
     TensorSpec,
+    Traits,
     Variant,
+    baseline,
 )
 from packager.quantization.measurement import Latency, LayerError
 from packager.reporting import Extras, MeasuredLatency
@@ -32,10 +35,11 @@ MODEL = Model(
     operators={"Conv": 30},
     size_bytes=6_783_084,
     parameter_count=1_690_000,
+    traits=Traits(precision=Precision.FLOAT32),
     sha256="6" * 64,
 )
-SOURCE = Variant(model=MODEL, name="source", graph=b"", quantizer="none")
-INT8 = Variant(model=MODEL, name="int8", graph=b"", quantizer="static-qdq")
+SOURCE = baseline(MODEL)
+INT8 = replace(SOURCE, name="int8", quantizer="static-qdq")
 
 
 def compiled(digit: str, variant: Variant, style: Style, form: Format = Format.ORT, processor: str = "") -> Compiled:

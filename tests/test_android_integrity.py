@@ -12,7 +12,7 @@ import pytest
 from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_variant
 from packager.core.findings import Report
-from packager.core.values import Choice, Package, Plan, Variant
+from packager.core.values import Choice, Package, Plan, baseline
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.targets.ends import BLOCK_BYTES
@@ -38,7 +38,7 @@ def shipped(
     """A model of which the CPU opens one file, and XNNPACK a graph whose weights lie in a file of their own."""
     store = Store(tmp_path_factory.mktemp("store"))
     model = onnx_models.hashed(onnx_models.load(models.orientation(), "orientation"))
-    variant = Variant(model=model, name="fp32", graph=model.graph, quantizer="none")
+    variant = baseline(model, "fp32")
     plan = Plan(
         model=model,
         target="android",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from packager import models as onnx_models
 from packager.compile.compile import compile_plain, compile_unfused, compile_variant
 from packager.core.findings import Report
-from packager.core.values import Choice, Compiled, Format, Package, Plan, Style, Variant
+from packager.core.values import Choice, Compiled, Format, Package, Plan, Style, Variant, baseline
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.targets.android import Android
@@ -51,7 +51,7 @@ def shipped(
 ) -> Shipped:
     store = Store(tmp_path_factory.mktemp("store"))
     model = onnx_models.hashed(onnx_models.load(models.orientation(), "orientation"))
-    variant = Variant(model=model, name="fp32", graph=model.graph, quantizer="none")
+    variant = baseline(model, "fp32")
     fixed = compile_variant(variant, store)
     shared = compile_unfused(variant, store, fixed)
     unfused = compile_variant(variant, store, style=Style.UNFUSED)

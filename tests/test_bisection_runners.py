@@ -12,8 +12,9 @@ import onnx.numpy_helper
 import pytest
 
 from packager.compile.compile import FP16, compile_variant
-from packager.core.values import Style, Variant
+from packager.core.values import Style, baseline
 from packager.files.store import Store
+from packager.models.traits import derived
 from packager.quantizers.float16 import Float16
 from packager.runners.arm64 import Arm64
 from packager.runners.cpu import Cpu
@@ -91,7 +92,7 @@ def test_ties_that_a_fusion_rounds_otherwise_are_no_fault_of_the_fusion(tmp_path
         "c": numpy.array(0, "int8"),
     }
     described = loaded(tmp_path / "b", onnx_model(TIES, weights=weights))
-    variant = Variant(model=described, name="int8", graph=described.graph, quantizer="none")
+    variant = baseline(described, "int8")
     made = compile_variant(variant, Store(tmp_path / "store"), style=Style.UNFUSED)
     a = Side(label="a", path=described.path, data_folder=None, runner=Cpu(), is_optimized=False)
     b = Side(label="b", path=made.path, data_folder=None, runner=Cpu(), settings=made.settings)
@@ -126,7 +127,7 @@ def test_a_number_too_large_for_float16_is_found_where_arm_computes_it(tmp_path:
     model = overflowing()
     described = loaded(tmp_path / "half", model)
     graph = quantized_by(Float16(), described.graph, described.path.parent)
-    variant = Variant(model=described, name="fp16", graph=graph, quantizer="float16")
+    variant = derived(described, name="fp16", graph=graph, quantizer="float16")
     made = compile_variant(variant, Store(tmp_path / "store"), processor=FP16)
     runner = Arm64(cpu="cortex-a76")
     b = Side(label="b", path=made.path, data_folder=None, runner=runner, settings=made.settings, needs_fp16=True)

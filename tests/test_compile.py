@@ -21,7 +21,7 @@ from packager.compile.compile import (
     converter_environment,
 )
 from packager.compile.reader import read_graph
-from packager.core.values import Compiled, Format, Style, Variant
+from packager.core.values import Compiled, Format, Style, Variant, baseline
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import linear, loaded, onnx_model, weight
@@ -74,7 +74,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 def variant_of(folder: Path, model: onnx.ModelProto) -> Variant:
     described = loaded(folder, model)
-    return Variant(model=described, name="source", graph=described.graph, quantizer="none")
+    return baseline(described)
 
 
 def nodes(compiled: Compiled) -> list[str]:
@@ -267,4 +267,4 @@ def variant_of_file(path: Path) -> Variant:
     from packager import models
 
     described = models.hashed(models.load(path, "m"))
-    return Variant(model=described, name="source", graph=described.graph, quantizer="none")
+    return baseline(described)

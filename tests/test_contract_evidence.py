@@ -18,7 +18,8 @@ from packager.core.errors import ModelError
 from packager.files.store import Store
 from packager.verification import evidence
 from packager.workflows import build
-from packager.workflows.build import Request
+from packager.workflows.options import contracts_of
+from packager.workflows.requested import Request
 from tests.caches import empty_cache
 from tests.onnx_text import loaded, onnx_model, saved
 from tests.test_attachment import tables
@@ -106,7 +107,7 @@ def test_boxes_that_are_in_given_pictures_are(tmp_path: Path) -> None:
 def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("thing\n", encoding="utf-8")
     config = project(tmp_path, {"d": {"kind": "boxes", "format": "yolo", "labels": "labels.txt"}})
-    found = json.loads(json.dumps(build.contracts_of(config)))["contract"]["finder"]
+    found = json.loads(json.dumps(contracts_of(config)))["contract"]["finder"]
     assert found["inputs"]["x"]["kind"] == "image"
     assert (found["outputs"]["d"]["labels"], found["outputs"]["d"]["format"]) == ("labels.txt", "yolo")
 
@@ -114,5 +115,5 @@ def test_the_manifest_holds_the_contract_without_folders(tmp_path: Path) -> None
 def test_without_tables_the_manifest_says_nothing_of_contracts(tmp_path: Path) -> None:
     config = project(tmp_path, {})
     plain = config.model["finder"].model_copy(update={"inputs": {}})
-    assert build.contracts_of(config.model_copy(update={"model": {"finder": plain}})) == {}
+    assert contracts_of(config.model_copy(update={"model": {"finder": plain}})) == {}
     assert Tables(inputs={}, outputs={}).are_empty

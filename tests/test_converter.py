@@ -13,7 +13,7 @@ import pytest
 from packager.compile.compile import compile_variant
 from packager.compile.converter import has_grown
 from packager.core.errors import ModelError
-from packager.core.values import Compiled, Variant
+from packager.core.values import Compiled, Variant, baseline
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from tests.onnx_text import compiled, linear, onnx_model, saved, weight
@@ -97,7 +97,7 @@ def loaded_from(path: Path) -> Variant:
     from packager import models
 
     model = models.load(path, "m")
-    return Variant(model=model, name="fp32", graph=model.graph, quantizer="none")
+    return baseline(model, "fp32")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from packager.core.values import Precision
-from packager.models.graphs import read_graph
+from packager.models.shapes import infer_shapes
 from packager.models.traits import traits
 from packager.quantizers.dequantized import Dequantized
 from tests.onnx_text import onnx_model, quantized_by, weight
@@ -29,8 +29,8 @@ STEP = 0.05
 def dequantized(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProto:
     """What is left of `model`, checked by ONNX, and known to compute in float."""
     content = quantized_by(Dequantized(), model.SerializeToString(), folder)
-    assert traits(read_graph(content)).precision is Precision.FLOAT32
     found = onnx.load_from_string(content)
+    assert traits(infer_shapes(found)).precision is Precision.FLOAT32
     onnx.checker.check_model(found, full_check=True)
     return found
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from packager import models
 from packager.compile import external
 from packager.compile.compile import PLAIN
-from packager.compile.external import Inside, write_external
+from packager.compile.external import write_external
+from packager.core.decision import Inside
 from packager.core.errors import ModelError, ToolError
 from packager.files.store import Store
 from packager.graph.weights.places import ALIGNMENT_BYTES

@@ -19,6 +19,7 @@ from packager.core.console import Console
 from packager.core.findings import Report
 from packager.core.values import ElementType, Package, Plan, Signature, baseline
 from packager.files.store import Store
+from packager.runners import RUNNERS, Runnable
 from packager.targets.android import Android
 from packager.vectors import Allowed, Computed, Golden, Recipe, generated, safetensors
 from packager.verification import golden as step
@@ -341,6 +342,31 @@ def test_every_file_of_a_model_gets_two_random_samples_and_what_the_original_mak
         "seed": "0",
         "tolerance": json.dumps({"y": {"rtol": 1e-3, "atol": 1e-5, "scale": scale}}),
     }
+
+
+@processes
+def test_what_parity_has_run_is_not_run_again(one: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, _ = made(tmp_path / "alone", one)
+    (cpu,) = RUNNERS["cpu"]("")
+    references = parity.References(tmp_path)
+    for number, each in enumerate(one.files):
+        subject, scratch = Subject(variant=each.variant, compiled=each), tmp_path / str(number)
+        scratch.mkdir()
+        assert not parity.check(subject, cpu, settings_of(subject), scratch, references).parity.has_failed
+    opened: list[Runnable] = []
+    open_session = type(cpu).open
+
+    def counted(self: Any, model: Runnable, folder: Path) -> Any:
+        opened.append(model)
+        return open_session(self, model, folder)
+
+    monkeypatch.setattr(type(cpu), "open", counted)
+    store = Store(tmp_path / "store")
+    golden = golden_vectors([one], ParityTable(), settings_of, store, Console(quiet=True), references)
+    assert len(opened) == 1, "for samples whose last bits differ, which parity needs for errors alone"
+    assert not opened[0].is_optimized
+    assert only(golden).path.read_bytes() == only(alone).path.read_bytes()
+    assert {key: each.allowed for key, each in golden.items()} == {key: each.allowed for key, each in alone.items()}
 
 
 TOKENS = """(int64[batch, seq] ids, int64[batch, seq] mask, string[7] words, int64 k) => (float[batch, seq, 3] y,

@@ -28,7 +28,8 @@ from packager.render import write_sources
 from packager.targets.ios import Ios, podspec, texts
 from packager.targets.ios.view import IosView
 from packager.verification import evidence
-from packager.workflows import build
+from packager.workflows.planning import adapted
+from packager.workflows.runtimes import choose_runtimes, runtimes_of
 from packager.xcframework.packaged import PackagedFramework
 from tests.disks import tiny_disk
 from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios
@@ -345,18 +346,18 @@ def configured(runtime: dict[str, str], **target: str) -> Config:
 
 def test_a_runtime_for_ios_is_ioss_alone(tmp_path: Path) -> None:
     config, store = configured(RUNTIME), Store(tmp_path)
-    chosen = build.choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
+    chosen = choose_runtimes(config, ("android", "ios"), store, Console(quiet=True))
     assert list(chosen) == ["ios"]
-    assert build.runtimes_of(config, ("android", "ios"), chosen) == {
+    assert runtimes_of(config, ("android", "ios"), chosen) == {
         "android": config.targets()["android"].runtime(),
         "ios": RUNTIME["ios"],
     }
-    assert build.choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}
+    assert choose_runtimes(config, ("android",), store, Console(quiet=True)) == {}
 
 
 def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> None:
     config = configured(RUNTIME)
-    chosen = build.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
+    chosen = choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
     (proof, *_) = evidence.judge_unopened([KIT.plans[0].cpu], config, chosen["ios"])
     assert (proof.runtime, proof.skipped) == (
         RUNTIME["ios"],
@@ -367,10 +368,10 @@ def test_nothing_is_proven_of_a_runtime_that_nobody_opened(tmp_path: Path) -> No
 def test_a_reduced_runtime_makes_everything_ort_format(tmp_path: Path) -> None:
     (tmp_path / "reduced.config").write_text("ai.onnx;13;Relu\n")
     config = configured({**RUNTIME, "config": str(tmp_path / "reduced.config")})
-    chosen = build.choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
-    assert build.adapted(config.targets()["ios"], chosen["ios"]).format == "ort"
+    chosen = choose_runtimes(config, ("ios",), Store(tmp_path), Console(quiet=True))
+    assert adapted(config.targets()["ios"], chosen["ios"]).format == "ort"
     with pytest.raises(ConfigError, match='format = "onnx" with a reduced runtime'):
-        build.choose_runtimes(
+        choose_runtimes(
             configured({**RUNTIME, "config": str(tmp_path / "reduced.config")}, format="onnx"),
             ("ios",),
             Store(tmp_path),

@@ -9,7 +9,7 @@ import pytest
 
 from packager.compile.compile import FP16, compile_plain, compile_unfused, compile_variant
 from packager.core.errors import ModelError, ToolError
-from packager.core.values import Compiled, Style, Variant
+from packager.core.values import Compiled, Style, Variant, baseline
 from packager.environments.runtime import shipped_version
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
@@ -25,7 +25,7 @@ BFLOAT16 = "(bfloat16[2] x) => (bfloat16[2] y) { [only] y = Relu (x) }"
 
 def variant_of(folder: Path, model: onnx.ModelProto) -> Variant:
     described = loaded(folder, model)
-    return Variant(model=described, name="source", graph=described.graph, quantizer="none")
+    return baseline(described)
 
 
 def plain(folder: Path, graph: str, opset: int = 20) -> Compiled:

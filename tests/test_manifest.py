@@ -15,9 +15,11 @@ from packager.core.values import (
     Model,
     Package,
     Plan,
+    Precision,
     Signature,
     TensorSpec,
-    Variant,
+    Traits,
+    baseline,
 )
 
 X = TensorSpec(name="x:0", identifier="x0", element=ElementType.FLOAT, shape=("batch", 3, None))
@@ -31,10 +33,11 @@ MODEL = Model(
     operators={"Relu": 1},
     size_bytes=10,
     parameter_count=4,
+    traits=Traits(precision=Precision.FLOAT32),
     sha256="ab" * 32,
 )
 COMPILED = Compiled(
-    variant=Variant(model=MODEL, name="fp32", graph=b"", quantizer="none"),
+    variant=baseline(MODEL, "fp32"),
     path=Path("/cache/model.ort"),
     sha256="cd" * 32,
     size_bytes=11,

@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 from packager.core.errors import ConfigError, GateError, ModelError
+from packager.core.values import Precision
 from packager.environments.arm64 import Arm64
 from packager.quantization.measurement import (
     Latency,
@@ -183,5 +184,6 @@ def test_16_bit_floats_are_not_timed_under_emulation(tmp_path: Path, monkeypatch
     monkeypatch.setattr(hosts, "is_arm64", lambda: False)
     model = onnx_model("(float16[2] x) => (float16[2] y) { y = Relu (x) }")
     halves = MeasuredGraph(graph=model.SerializeToString(), data_folder=tmp_path)
-    found = emulated_latency(halves, halves, Samples(reader="", description={}, count=1), tmp_path)
+    nothing = Samples(reader="", description={}, count=1)
+    found = emulated_latency(halves, halves, nothing, tmp_path, precision=Precision.FLOAT16)
     assert "qemu computes 16-bit floats" in found.skipped

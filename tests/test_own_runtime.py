@@ -34,7 +34,9 @@ from packager.targets.android import Android, aar, kotlin
 from packager.targets.android.view import AndroidView
 from packager.targets.target import artifact
 from packager.workflows import build
-from packager.workflows.build import Request
+from packager.workflows.planning import adapted, plan_all
+from packager.workflows.requested import Request
+from packager.workflows.runtimes import choose_runtimes
 from tests.archives import read_zip
 from tests.caches import empty_cache
 from tests.golden.cases import choice, plan, specs
@@ -272,7 +274,7 @@ def test_a_runtime_with_all_operators_may_have_models_as_onnx(folder: Path, stor
     runtime = chosen(folder, store, android="full.aar")
     assert not runtime.is_reduced
     shipping.refuse_settings(Android(format="onnx"), "embedded", runtime)
-    assert build.adapted(Android(), runtime).format == "auto"
+    assert adapted(Android(), runtime).format == "auto"
 
 
 def test_a_runtime_with_all_operators_for_some_types_is_a_reduced_one(
@@ -346,7 +348,7 @@ def test_a_runtime_with_all_operators_in_the_published_version_is_proven_like_th
 
 def test_the_runtime_of_a_target_that_is_not_asked_for_is_not_read(folder: Path, store: Store) -> None:
     config = project(folder, {"android": "gone.aar"})
-    assert build.choose_runtimes(config, ("ios",), store, Console(quiet=True)) == {}
+    assert choose_runtimes(config, ("ios",), store, Console(quiet=True)) == {}
 
 
 # Shipped
@@ -466,7 +468,7 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
     write_zip(folder / "ort.aar", entries)
     (folder / "model.onnx").write_bytes(models.orientation().read_bytes())
     config = project(folder, {}, package="models", model="orientation", format="ort")
-    plans = build.plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
+    plans = plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
     operators = [each.operators for each in plans[0].files]
     (folder / "ort.config").write_text(operator_config(operators), encoding="utf-8")
     return folder

@@ -12,8 +12,9 @@ import pytest
 from packager.compile.compile import compile_variant
 from packager.core.errors import ConfigError, ModelError, ToolError
 from packager.core.findings import Parity
-from packager.core.values import Compiled, Variant
+from packager.core.values import Compiled
 from packager.files.store import Store
+from packager.models.traits import derived
 from packager.quantizers.dequantized import Dequantized
 from packager.runners import ANY, Runnable, Runner, Session
 from packager.runners.cpu import Cpu
@@ -325,7 +326,7 @@ def without_quantization(folder: Path, *, is_broken: bool) -> Compiled:
     for node in graph.graph.node:
         if is_broken and node.op_type == "Relu":
             node.op_type = "Abs"
-    variant = Variant(model=model, name="float", graph=graph.SerializeToString(), quantizer=Dequantized.NAME)
+    variant = derived(model, name="float", graph=graph.SerializeToString(), quantizer=Dequantized.NAME)
     return compile_variant(variant, Store(folder / "store"))
 
 

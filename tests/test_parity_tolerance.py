@@ -10,7 +10,7 @@ import pytest
 from packager.compile.compile import FP16
 from packager.config import from_document
 from packager.core.findings import Parity
-from packager.core.values import Variant
+from packager.models.traits import derived
 from packager.quantizers.static_qdq import StaticQdq
 from packager.runners.cpu import Cpu
 from packager.verification import parity
@@ -115,7 +115,7 @@ def test_a_variant_is_measured_by_the_range_that_the_model_says(tmp_path: Path) 
     """A graph that was made of the model need not show the operator any more."""
     model = loaded(tmp_path, onnx_model("(float[4] x) => (float[4] y) { y = Sigmoid (x) }"))
     other = onnx_model("(float[4] x) => (float[4] y) { a = Exp (x) y = Abs (a) }")
-    variant = Variant(model=model, name="own", graph=other.SerializeToString(), quantizer=StaticQdq.NAME)
+    variant = derived(model, name="own", graph=other.SerializeToString(), quantizer=StaticQdq.NAME)
     numpy.savez(tmp_path / "0.npz", x=numpy.full(4, -9, "f4"))
     settings = ParitySettings(samples=tmp_path / "0.npz")
     (scale,) = parity.References(tmp_path).of(variant, settings).scales

@@ -9,7 +9,7 @@ import pytest
 from packager.compile.compile import compile_plain
 from packager.core.errors import GateError
 from packager.core.findings import CpuFallback, Partition
-from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant
+from packager.core.values import Choice, Compiled, Format, Plan, Style, baseline
 from packager.environments import ENVIRONMENTS, android
 from packager.files.store import Store
 from packager.verification.partition.report import Gates, enforce_partition_gates, partitions
@@ -38,7 +38,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 def written(folder: Path, graph: str, **weights: Any) -> Compiled:
     model = loaded(folder, onnx_model(graph, weights=weights), "net")
-    variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
+    variant = baseline(model)
     return compile_plain(variant, Store(folder / "store"))
 
 

@@ -16,7 +16,7 @@ from packager.core.errors import ConfigError, ModelError, SettingError, ToolErro
 from packager.core.values import Choice, Format, Plan, Style, Variant, baseline
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
-from packager.plan import NO_PACKING, Planner
+from packager.plan import NO_PACKING
 from packager.targets import Planned
 from packager.targets.android import Android
 from packager.targets.ios import Ios
@@ -102,10 +102,6 @@ def without_arm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def quiet(part: str) -> None:
     """Nobody listens to what is being made."""
-
-
-def planner(variant: Variant, target: Planned, store: Store) -> Planner:
-    return Planner(variant=variant, target=target, store=store, announce=quiet)
 
 
 @dataclass(frozen=True)
@@ -298,10 +294,9 @@ def test_a_model_over_2_gib_is_refused_where_nothing_but_ort_may_ship(variant: K
         plan.make(over_2_gib(variant("float")), Android(providers=(), format="ort"), store, quiet)
 
 
-def notes(kind: str, providers: Sequence[str], variant: Kind, store: Store) -> list[str]:
+def notes(kind: str, providers: Sequence[str], variant: Kind) -> tuple[str, ...]:
     target: Planned = Ios() if "coreml" in providers else Android(providers=tuple(providers))
-    each = planner(variant(kind), target, store)
-    return [note for name in (*providers, "cpu") for note in each.notes(name)]
+    return plan.decide(variant(kind), target).notes
 
 
 @pytest.mark.parametrize(
@@ -317,10 +312,8 @@ def notes(kind: str, providers: Sequence[str], variant: Kind, store: Store) -> l
         ("cpu", "qdq-uint16", "the CPU has no kernels for 16-bit activations"),
     ],
 )
-def test_what_a_provider_will_not_do_well_is_noted(
-    provider: str, kind: str, note: str, variant: Kind, store: Store
-) -> None:
-    (found,) = notes(kind, () if provider == "cpu" else (provider,), variant, store)
+def test_what_a_provider_will_not_do_well_is_noted(provider: str, kind: str, note: str, variant: Kind) -> None:
+    (found,) = notes(kind, () if provider == "cpu" else (provider,), variant)
     target = "ios" if provider == "coreml" else "android"
     assert found.startswith(f"model 'm' on {target}: {note}")
 
@@ -337,10 +330,8 @@ def test_what_a_provider_will_not_do_well_is_noted(
         ("coreml", "qdq-int8"),
     ],
 )
-def test_nothing_is_noted_where_a_provider_gets_what_it_is_made_for(
-    provider: str, kind: str, variant: Kind, store: Store
-) -> None:
-    assert notes(kind, (provider,), variant, store) == []
+def test_nothing_is_noted_where_a_provider_gets_what_it_is_made_for(provider: str, kind: str, variant: Kind) -> None:
+    assert notes(kind, (provider,), variant) == ()
 
 
 def test_a_plan_carries_each_note_once(variant: Kind, store: Store) -> None:

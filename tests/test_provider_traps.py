@@ -204,9 +204,9 @@ from packager import models
 from packager.compile.compile import compile_variant
 from packager.compile.reader import read_graph
 from packager.files.store import Store
-from packager.core.values import Variant
+from packager.core.values import baseline
 model = models.hashed(models.load(Path(sys.argv[1]), "m"))
-variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
+variant = baseline(model)
 read_graph(compile_variant(variant, Store(Path(sys.argv[2]))).path)
 """
 

@@ -8,7 +8,8 @@ import pytest
 from packager.config import from_document
 from packager.core.console import Console
 from packager.workflows import build
-from packager.workflows.build import Examination, Request
+from packager.workflows.build import Examination
+from packager.workflows.requested import Request
 from tests.caches import empty_cache
 from tests.test_quantize import net
 from tests.toolchain.environments import have

@@ -16,6 +16,8 @@ from packager.processes import downloads
 from packager.targets import PackagedRuntime
 from packager.targets.react_native.view import ReactNativeView
 from packager.workflows import build
+from packager.workflows.requested import Request
+from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable
 from packager.xcframework.packaged import PackagedFramework
 from tests.test_react_native_target import EVERYTHING, VISION, configured, packed, there
 
@@ -126,23 +128,23 @@ def test_the_part_of_an_ios_runtime_that_is_for_macs_stays_behind(tmp_path: Path
 def test_what_nobody_opened_runs_on_ios_alone(tmp_path: Path) -> None:
     address = "https://example.com/onnxruntime.xcframework.zip"
     config = configured({}, runtime={"ios": address, "ios-checksum": "c" * 64})
-    runtimes = build.choose_runtimes(config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True))
+    runtimes = choose_runtimes(config, ("android", "ios", "react_native"), Store(tmp_path), Console(quiet=True))
     assert list(runtimes) == ["ios"]
-    build.refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
+    refuse_unwrappable(config, ("ios",), runtimes, Console(quiet=True))
     with pytest.raises(ConfigError, match=r"\[runtime\] ios is an address") as refused:
-        build.refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
+        refuse_unwrappable(config, ("ios", "react_native"), runtimes, Console(quiet=True))
     assert refused.value.hint.startswith("download the .zip and use the file")
 
 
 @pytest.mark.parametrize("step", [build.build, build.check])
 def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
-    step: Callable[[Config, build.Request, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    step: Callable[[Config, Request, Console], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     config = configured({})
     package = config.package.model_copy(update={"version": "1.0"})
     config = config.model_copy(update={"package": package})
-    request = build.Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
+    request = Request(targets=("android", "ios", "react_native"), out=tmp_path / "dist")
     with pytest.raises(ConfigError, match=r"npm needs three numbers, not '1\.0'"):
         step(config, request, Console(quiet=True))
     assert not (tmp_path / "dist").exists()

@@ -25,6 +25,8 @@ from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative, texts, typescript
 from packager.targets.react_native.view import FileView, TensorView
 from packager.workflows import build
+from packager.workflows.options import options_of
+from packager.workflows.requested import Request, requested_targets
 from tests.archives import read_zip
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
 from tests.onnx_text import linear, saved
@@ -388,10 +390,10 @@ def test_a_package_takes_in_android_and_ios_as_the_file_has_them() -> None:
     assert config.target.react_native == ReactNative(package="@example/p")
     assert config.targets()["android"].providers == ("nnapi",)
     assert config.targets()["ios"] == Ios(), "on defaults"
-    assert build.requested_targets(config, ()) == ("android", "ios", "react_native")
-    assert build.requested_targets(config, ("react_native",)) == ("android", "ios", "react_native")
-    assert build.requested_targets(config, ("ios", "react_native")) == ("android", "ios", "react_native")
-    assert build.requested_targets(config, ("ios",)) == ("ios",)
+    assert requested_targets(config, ()) == ("android", "ios", "react_native")
+    assert requested_targets(config, ("react_native",)) == ("android", "ios", "react_native")
+    assert requested_targets(config, ("ios", "react_native")) == ("android", "ios", "react_native")
+    assert requested_targets(config, ("ios",)) == ("ios",)
 
 
 def test_the_command_line_alone_asks_for_it() -> None:
@@ -401,7 +403,7 @@ def test_the_command_line_alone_asks_for_it() -> None:
 
 
 def test_what_was_asked_for_is_in_the_manifests_options() -> None:
-    options = build.options_of(configured({"module": "Pages"}), ("android", "ios", "react_native"))
+    options = options_of(configured({"module": "Pages"}), ("android", "ios", "react_native"))
     targets = options["target"]
     assert isinstance(targets, dict)
     assert list(targets) == ["android", "ios", "react_native"]
@@ -441,7 +443,7 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
         "check": {"kernels": "skip"},
     }
     config = from_document(document, tmp_path, targets=("react_native",), settings=())
-    request = build.Request(targets=build.requested_targets(config, ("react_native",)), out=tmp_path / "dist")
+    request = Request(targets=requested_targets(config, ("react_native",)), out=tmp_path / "dist")
     console = Console(quiet=True)
     made = build.build(config, request, console)
     kinds = {each.artifact.kind: each.path for each in made.shipped}

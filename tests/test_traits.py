@@ -1,21 +1,24 @@
 """What a graph computes with, read off its operators: this decides which graph a provider gets."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 
-from packager.core.values import Precision, Traits
-from packager.models.graphs import read_graph
-from packager.models.traits import traits
-from tests.onnx_text import onnx_model, weight
+from packager.contract.attachment import Tables, attach
+from packager.contract.image import PictureInput
+from packager.core.values import Precision, Traits, baseline
+from packager.models.shapes import infer_shapes
+from packager.models.traits import derived, traits
+from tests.onnx_text import loaded, onnx_model, weight
 
 MICROSOFT = {"": 21, "com.microsoft": 1}
 
 
 def traits_of(graph: str, opsets: Mapping[str, int] = MICROSOFT, **weights: Any) -> Traits:
-    return traits(read_graph(onnx_model(graph, weights=weights, opsets=opsets, ir_version=10).SerializeToString()))
+    return traits(infer_shapes(onnx_model(graph, weights=weights, opsets=opsets, ir_version=10)))
 
 
 def scale(number: float = 0.05, dtype: str = "float32") -> Any:
@@ -179,4 +182,24 @@ def test_weights_are_no_inputs_even_where_a_graph_lists_them() -> None:
     model = onnx_model(
         "(float[2,2] x, float[n,2] w) => (float[2,2] y) { y = MatMul (x, w) }", weights={"w": weight(2, 2)}
     )
-    assert traits(read_graph(model.SerializeToString())).has_dynamic_shapes is False
+    assert traits(infer_shapes(model)).has_dynamic_shapes is False
+
+
+def test_models_and_variants_carry_the_traits_of_their_own_graphs(tmp_path: Path) -> None:
+    quantized = "(float[n] x) => (float[n] y) { a = QuantizeLinear (x, s, z) y = DequantizeLinear (a, s, z) }"
+    model = loaded(tmp_path, onnx_model(quantized, weights={"s": scale(), "z": zero("int8")}))
+    assert model.traits == Traits(precision=Precision.QDQ, activations="int8", has_dynamic_shapes=True)
+    assert baseline(model).traits is model.traits
+    other = onnx_model("(float16[2] x) => (float16[2] y) { y = Relu (x) }").SerializeToString()
+    made = derived(model, name="half", graph=other, quantizer="float16")
+    assert made.traits == Traits(precision=Precision.FLOAT16, has_dynamic_shapes=True), "inputs are the model's"
+
+
+def test_inputs_that_a_contract_prepares_are_not_dynamic_for_a_provider(tmp_path: Path) -> None:
+    graph = "(float[1,3,8,8] x, float[{}] t) => (float[1,3,8,8] y, float[{}] u) {{ y = Relu (x) u = Relu (t) }}"
+    tables = Tables(inputs={"x": PictureInput()}, outputs={})
+    for size, is_dynamic in (("4", False), ("n", True)):
+        proto = onnx_model(graph.format(size, size), opsets={"": 21}, ir_version=10)
+        made = attach(loaded(tmp_path, proto), tables).model
+        assert not made.signature.inputs[0].is_static, "pictures vary in size"
+        assert made.traits.has_dynamic_shapes == is_dynamic, "for what an app passes as it is"

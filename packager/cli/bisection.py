@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from packager.core.console import Console
     from packager.verification.bisection import Bisection
     from packager.workflows.bisect import Found
-    from packager.workflows.build import Request
+    from packager.workflows.requested import Request
 
 SHOWN = 40
 """compared values shown; `--json` prints all of them"""

@@ -102,12 +102,13 @@ def build(
     from packager.workflows import build as workflow
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules
+    from packager.workflows.requested import Request, requested_targets
 
     settings = with_runners(settings, runners, require)
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
-    request = workflow.Request(
-        targets=workflow.requested_targets(config, targets),
+    request = Request(
+        targets=requested_targets(config, targets),
         out=out,
         emit_project=emit_project,
         emit_ort_package="ort-package" in emits,

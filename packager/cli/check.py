@@ -78,14 +78,15 @@ def check(
     from packager.workflows import build as workflow
     from packager.workflows.confinement import refuse_outside
     from packager.workflows.gates import Rules, judge
+    from packager.workflows.requested import Request, requested_targets
 
     console = Console(quiet=as_json)
     settings = with_runners(settings, runners, require)
     targets = targets or ((DEFAULT_TARGET,) if model else ())
     config = configured(model, config_path, targets=targets, settings=settings, shapes=shapes, has_code=not no_code)
     refuse_outside(config, folder_of(model, config_path), is_outside_allowed=allow_outside)
-    request = workflow.Request(
-        targets=workflow.requested_targets(config, targets),
+    request = Request(
+        targets=requested_targets(config, targets),
         out=Path(),
         rules=Rules(gates=parse_gates(gates, config.check), strict=strict, evidence=evidence),
     )

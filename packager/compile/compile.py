@@ -11,7 +11,8 @@ from typing import Any
 from packager.compile import cache_key
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.ep_context import SOC_MODELS, compile_context
-from packager.compile.external import Inside, write_external
+from packager.compile.external import write_external
+from packager.core.decision import Inside
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Compiled, Format, Style, Variant
 from packager.environments import ensure

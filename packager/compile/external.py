@@ -7,8 +7,9 @@ are parsed, copied and stay.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from packager.core.decision import Inside
 from packager.graph import traversal
 from packager.graph.weights.places import (
     ALIGNMENT_BYTES,
@@ -30,10 +31,6 @@ KEEP_INLINE_BYTES = 1024
 
 SHARD_BYTES = 1 << 30
 """Maximum size of a data file, unless one tensor alone is larger."""
-
-Inside = Literal["nothing", "parameters", "weights"]
-"""Tensors that stay in the graph itself, however large: scales, zero points and biases of quantized operators, or
-all."""
 
 
 @dataclass

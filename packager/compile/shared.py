@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from packager.compile import inserted_casts
 from packager.compile.canonical import flatbuffer_classes
-from packager.compile.external import Inside, names_inside
+from packager.compile.external import names_inside
+from packager.core.decision import Inside
 from packager.graph.traversal import all_graphs
 from packager.graph.weights.places import ALIGNMENT_BYTES, CHUNK_BYTES, Place, chunks_of, refer, source_of, take_in
 from packager.rewriting.finishing import external_tensors

@@ -23,6 +23,7 @@ from packager.contract import (
     Written,
 )
 from packager.core import names
+from packager.core.contract import TensorInput
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Contract, Model, Signature, TensorSpec
 from packager.graph import traversal
@@ -229,7 +230,11 @@ def _joined(model: Model, parts: Parts) -> Model:
     _replace_inputs(proto.graph, parts)
     outputs = _replace_outputs(proto.graph, parts)
     made = models.rebuilt(model, proto)
-    return replace(made, contract=_contract(made.signature, parts, outputs))
+    contract = _contract(made.signature, parts, outputs)
+    passed = [each.spec for each in contract.parameters if isinstance(each, TensorInput)]
+    # inputs that the contract prepares do not count
+    own = replace(made.traits, has_dynamic_shapes=not all(spec.is_static for spec in passed))
+    return replace(made, contract=contract, traits=own)
 
 
 def _rename(parts: Parts, graph: "GraphProto") -> None:

@@ -36,6 +36,31 @@ __all__ = [
 ]
 
 
+class Precision(StrEnum):
+    """Numeric representation of a graph: decides which providers can use it."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    QDQ = "quantize-dequantize"
+    """activations and weights quantized, written as QuantizeLinear and DequantizeLinear around float operators"""
+    QUANTIZED_OPERATORS = "quantized operators"
+    """activations quantized, written as operators such as QLinearConv or ConvInteger that few providers know"""
+    WEIGHT_ONLY = "weight-only"
+    """float activations; weights are dequantized when the model runs"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """Properties of a graph that decide which form of it a provider gets."""
+
+    precision: Precision
+    activations: str = ""
+    """element type of quantized activations: `int8`, `uint8`, `uint16`; several are joined with `+`"""
+    weights: str = ""
+    """element type of quantized weights, as above"""
+    has_dynamic_shapes: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
     """A checked ONNX graph without its weights, which stay in the user's files."""
@@ -54,6 +79,8 @@ class Model:
     size_bytes: int
     """of the file and its external data"""
     parameter_count: int
+    traits: Traits
+    """of `graph`"""
     sha256: str
     """of the file and its external data; empty until they are read"""
     data_files: tuple[Path, ...] = ()
@@ -111,6 +138,8 @@ class Variant:
     graph: bytes
     """serialized ModelProto, with external references as in Model.graph, or all of them into `weights`"""
     quantizer: str
+    traits: Traits
+    """of `graph`"""
     weights: Path | None = None
     """the file with the weights that a quantizer wrote, in the store; None if the variant uses those of the model"""
     left: tuple[FloatLayer, ...] = ()
@@ -129,32 +158,7 @@ class Variant:
 
 def baseline(model: Model, name: str = "source") -> Variant:
     """The variant in the model's own precision."""
-    return Variant(model=model, name=name, graph=model.graph, quantizer="none")
-
-
-class Precision(StrEnum):
-    """Numeric representation of a graph: decides which providers can use it."""
-
-    FLOAT32 = "float32"
-    FLOAT16 = "float16"
-    QDQ = "quantize-dequantize"
-    """activations and weights quantized, written as QuantizeLinear and DequantizeLinear around float operators"""
-    QUANTIZED_OPERATORS = "quantized operators"
-    """activations quantized, written as operators such as QLinearConv or ConvInteger that few providers know"""
-    WEIGHT_ONLY = "weight-only"
-    """float activations; weights are dequantized when the model runs"""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Traits:
-    """Properties of a variant that decide which graph a provider gets."""
-
-    precision: Precision
-    activations: str = ""
-    """element type of quantized activations: `int8`, `uint8`, `uint16`; several are joined with `+`"""
-    weights: str = ""
-    """element type of quantized weights, as above"""
-    has_dynamic_shapes: bool = False
+    return Variant(model=model, name=name, graph=model.graph, quantizer="none", traits=model.traits)
 
 
 @dataclass(frozen=True, kw_only=True)

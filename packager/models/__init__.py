@@ -4,11 +4,13 @@ from packager.core.values import data_folder
 from packager.models.load import data_files_of, hashed, load, rebuilt
 from packager.models.opsets import blockers, fits_ort_format, refuse_blocked, refuse_too_large
 from packager.models.shapes import fix_shapes
+from packager.models.traits import derived, traits_of
 
 __all__ = [
     "blockers",
     "data_files_of",
     "data_folder",
+    "derived",
     "fits_ort_format",
     "fix_shapes",
     "hashed",
@@ -16,4 +18,5 @@ __all__ = [
     "rebuilt",
     "refuse_blocked",
     "refuse_too_large",
+    "traits_of",
 ]

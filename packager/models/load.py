@@ -11,6 +11,7 @@ from packager.core.errors import ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
 from packager.models import functions, opsets, shapes, signature, skeleton, weights
+from packager.models.traits import traits
 from packager.rewriting.finishing import free_initializers
 from packager.rewriting.lifting import settle
 from packager.rewriting.order import sort_nodes
@@ -66,6 +67,7 @@ def load(
         operators=count_operators(proto),
         size_bytes=sum(file.stat().st_size for file in (path, *data_files)),
         parameter_count=count_parameters(proto),
+        traits=traits(inferred),
         sha256="",
         data_files=data_files,
         license_file=license_file,
@@ -94,6 +96,7 @@ def rebuilt(model: Model, proto: "ModelProto") -> Model:
         ir_version=proto.ir_version,
         opsets={entry.domain: entry.version for entry in proto.opset_import},
         operators=count_operators(proto),
+        traits=traits(inferred),
     )
 
 

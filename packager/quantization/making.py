@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from packager import models
 from packager.core.values import FloatLayer, Model, Range, Variant
 from packager.graph.weights.writing import WeightFile
 from packager.quantizers import Quantizer
@@ -37,8 +38,8 @@ def quantize(
 
 def read_variant(folder: Path, model: Model, name: str, quantizer: str) -> Variant:
     """The variant that `quantize` wrote to `folder`."""
-    return Variant(
-        model=model,
+    return models.derived(
+        model,
         name=name,
         graph=(folder / GRAPH).read_bytes(),
         quantizer=quantizer,

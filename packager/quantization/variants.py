@@ -13,8 +13,6 @@ from packager.core.errors import ModelError
 from packager.core.names import kebab_case
 from packager.core.values import FloatLayer, Model, Precision, Range, Variant, baseline
 from packager.files.store import Step, Store, key_of
-from packager.models.graphs import read_graph
-from packager.models.traits import traits
 from packager.quantization.making import draft_of, quantize, read_variant
 from packager.quantization.prepare import prepared, raised
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
@@ -139,7 +137,7 @@ def _explained(left: tuple[FloatLayer, ...], reasons: Mapping[str, str]) -> tupl
 
 def refuse_quantized(model: Model) -> None:
     """Raises ModelError for a model that is not in float32, which cannot be quantized."""
-    precision = traits(read_graph(model.graph)).precision
+    precision = model.traits.precision
     if precision is not Precision.FLOAT32:
         raise ModelError(
             f"{model.path}: the model is in {precision} already",

@@ -14,6 +14,7 @@ from packager.core.values import Compiled, Plan, distinct_files
 from packager.files.store import Step, Store
 from packager.runtimes.shipping import PUBLISHED, Chosen
 from packager.verification.numbers import compare_all
+from packager.verification.parity import References
 from packager.verification.partition import kernels
 from packager.verification.partition.report import partitions
 from packager.verification.raised import refuse_changed
@@ -35,6 +36,7 @@ SKIPPED = 'kernels = "skip" in [check]'
 def gather(
     plans: Sequence[Plan],
     config: Config,
+    references: References,
     store: Store,
     console: Console,
     evidence: Path,
@@ -42,8 +44,8 @@ def gather(
 ) -> Report:
     """All evidence for or against the files of `plans`; some targets ship one of the user's own `runtimes`.
 
-    Files that reproduce a failed comparison go below `evidence`. Raises ModelError for a file that the runtime does not
-    load, ToolError if a required runner cannot run.
+    `references` keep what the originals and the files compute. Files that reproduce a failed comparison go below
+    `evidence`. Raises ModelError for a file that the runtime does not load, ToolError if a required runner cannot run.
     """
     unlike = [each for each in runtimes.values() if not each.is_published_in_full]
     others = [plan for plan in plans if plan.target not in {each.target for each in unlike}]
@@ -56,7 +58,7 @@ def gather(
     ]
     proofs = (*unopened, *prove_kernels(distinct_files(others), config, store, console))
     with store.scratch() as scratch:
-        parities, failures = compare_all(plans, config, store, console, scratch, evidence)
+        parities, failures = compare_all(plans, config, references, store, console, scratch, evidence)
     return Report(kernels=proofs, parities=parities, partitions=split_all(plans, store, console), failures=failures)
 
 

@@ -1,4 +1,5 @@
-"""Makes the golden vectors of a package: the reference's outputs, verified on every file that must reproduce them.
+"""Makes the golden vectors of a package: the reference's outputs, verified on every file that must reproduce them, from
+what parity has run where it ran the same samples.
 
 Inputs are random, unless the user asks for samples of his own: those would then be in every app. Random ones take
 hardly any space, because apps generate them. A model has vectors for all of its files or for none, so that a self-test
@@ -11,7 +12,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 from packager import vectors
@@ -82,14 +82,21 @@ class NotGoldenError(Exception):
 
 
 def golden_vectors(
-    plans: Sequence[Plan], table: ParityTable, settings_of: SettingsOf, store: Store, console: Console
+    plans: Sequence[Plan],
+    table: ParityTable,
+    settings_of: SettingsOf,
+    store: Store,
+    console: Console,
+    references: parity.References | None = None,
 ) -> Golden:
-    """The vectors of every file of `plans`; a warning names the models without any, and the reason."""
+    """The vectors of every file of `plans`; a warning names the models without any, and the reason. Runs that
+    `references` remember are not repeated."""
     found: dict[tuple[str, str], Vectors] = {}
     if table.golden == "none":
         return found
     with store.scratch() as scratch:
-        maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch)
+        known = references or parity.References(scratch)
+        maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch, references=known)
         for plan in plans:
             with console.step(f"write golden vectors of {plan.model.name} for {plan.target}"):
                 try:
@@ -121,12 +128,9 @@ class Maker:
     store: Store
     scratch: Path
     """must exist while vectors are made"""
+    references: parity.References
     drawn: dict[tuple[object, ...], Inputs] = field(default_factory=dict)
     """original and number of the draw -> its inputs"""
-
-    @cached_property
-    def references(self) -> parity.References:
-        return parity.References(self.scratch)
 
     def of_plan(self, plan: Plan) -> dict[tuple[str, str], Vectors]:
         """Raises NotGoldenError if one of its files cannot have vectors."""
@@ -212,7 +216,8 @@ class Maker:
         original = family.original
         key = (original.model.name, original.model.sha256, original.graph, original.weights, draw)
         if key not in self.drawn:
-            self.drawn[key] = accepted(original, self.table.seed + draw * parity.SEEDS, self._new_folder())
+            seed = self.table.seed + draw * parity.SEEDS
+            self.drawn[key] = accepted(original, seed, self._new_folder(), self.references.runs)
         return self.drawn[key]
 
     def _new_folder(self) -> Path:
@@ -230,11 +235,12 @@ class Maker:
         return Inputs(folder=folder, description=f"{len(paths)} given")
 
 
-def accepted(original: Variant, seed: int, scratch: Path) -> Inputs:
+def accepted(original: Variant, seed: int, scratch: Path, runs: parity.Runs) -> Inputs:
     """Random inputs that `original` accepts, and that an app can generate; raises ModelError if there are none."""
     folder = scratch / "random"
     folder.mkdir()
-    samples = parity.random_inputs(original, folder, count=RANDOM_SAMPLES, seed=seed).found.samples
+    found = parity.random_inputs(original, folder, count=RANDOM_SAMPLES, seed=seed, earlier=runs).found
+    samples = found.samples
     return Inputs(folder=samples.paths[0].parent, description=samples.description, recipes=samples.recipes, seed=seed)
 
 

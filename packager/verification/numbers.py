@@ -12,8 +12,6 @@ from packager.core.findings import Failure, Parity
 from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
-from packager.models.graphs import read_graph
-from packager.models.traits import traits
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.samples import Settings, Source, source_of
 from packager.verification import parity
@@ -35,7 +33,13 @@ PARITY = Step(
 
 
 def compare_all(
-    plans: Sequence[Plan], config: Config, store: Store, console: Console, scratch: Path, evidence: Path
+    plans: Sequence[Plan],
+    config: Config,
+    references: parity.References,
+    store: Store,
+    console: Console,
+    scratch: Path,
+    evidence: Path,
 ) -> tuple[tuple[Parity, ...], tuple[Failure, ...]]:
     """Runs every runner of `config` on everything it can open of `plans`; files that reproduce failures go below
     `evidence`.
@@ -43,7 +47,6 @@ def compare_all(
     Raises ToolError if a required runner cannot run at all.
     """
     refuse_absent(config)
-    references = parity.References(scratch)
     parities: list[Parity] = []
     failures: list[Failure] = []
     broken: set[tuple[str, str]] = set()
@@ -177,7 +180,7 @@ def refuse_missing(found: Parity, subject: Subject, config: Config) -> None:
 def computes_wider_here(compiled: Compiled) -> bool:
     """Whether phones compute the file in 16 bits and this machine does not: values that are too large only fail
     there."""
-    is_half = traits(read_graph(compiled.variant.graph)).precision is Precision.FLOAT16
+    is_half = compiled.variant.traits.precision is Precision.FLOAT16
     return is_half and not compiled.processor and platform.machine() not in ("aarch64", "arm64")
 
 

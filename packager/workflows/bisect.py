@@ -20,7 +20,8 @@ from packager.verification.failures import limits_of, side
 from packager.verification.kept import kept, refuse_other
 from packager.verification.numbers import settings_for, subjects
 from packager.verification.parity import Subject
-from packager.workflows.build import Request, plan_all
+from packager.workflows.planning import plan_all
+from packager.workflows.requested import Request
 
 SOURCE = "source"
 """name of the model's own numbers among the variants"""

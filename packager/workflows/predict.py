@@ -14,7 +14,7 @@ from packager.files.user_cache import cache_folder
 from packager.samples import given
 from packager.verification import parity
 from packager.verification.parity.outcomes import array_of
-from packager.workflows import build
+from packager.workflows.planning import load_model
 
 HINT = "pass pictures or .wav files, according to the contract, or .npz files of the graph's inputs"
 
@@ -38,7 +38,7 @@ def predict(
     """
     table = config.model[_chosen(config, name)]
     store = Store(cache_folder() / "store")
-    model = build.load_model(_chosen(config, name), table, store, console)
+    model = load_model(_chosen(config, name), table, store, console)
     if model.contract is None:
         raise ConfigError(
             f"model.{model.name} has no contract that defines its inputs and outputs",

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packager import models
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
-from packager.core.values import Model, Variant
+from packager.core.values import Model, Precision, Variant
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
@@ -128,7 +129,8 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
     with store.scratch() as scratch:
         used, words = samples_for(request.model, given, scratch)
         with console.step("measure latency"):
-            latencies = tuple(_latencies(original, quantized, used, scratch))
+            precision = made.variant.traits.precision
+            latencies = tuple(_latencies(original, quantized, precision, used, scratch))
         with console.step(f"measure {request.metric}"):
             score = _score(original, quantized, used, request.metric, outputs, scratch)
         with console.progress("compare layers") as advance:
@@ -136,9 +138,11 @@ def measure(request: Request, made: BuiltVariant, outputs: Path, store: Store, c
     return Measured(latencies=latencies, score=score, layers=layers, samples=words)
 
 
-def _latencies(original: MeasuredGraph, quantized: MeasuredGraph, used: Samples, scratch: Path) -> Iterator[Latency]:
+def _latencies(
+    original: MeasuredGraph, quantized: MeasuredGraph, precision: Precision, used: Samples, scratch: Path
+) -> Iterator[Latency]:
     yield latency(original, quantized, used, scratch)
-    yield emulated_latency(original, quantized, used, scratch)
+    yield emulated_latency(original, quantized, used, scratch, precision=precision)
 
 
 def _score(
@@ -163,7 +167,8 @@ def _with_integers(variant: Variant, console: Console) -> Variant:
             hint="use static-qdq or auto, or omit --integer-io",
         )
     console.say(f"  integer inputs and outputs: {', '.join(names)}; the scales are in the model's metadata")
-    return replace(variant, graph=draft.finish())
+    graph = draft.finish()
+    return replace(variant, graph=graph, traits=models.traits_of(variant.model, graph))
 
 
 def write(variant: Variant, output: Path) -> tuple[Path, ...]:

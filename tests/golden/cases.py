@@ -31,11 +31,13 @@ from packager.core.values import (
     Model,
     Package,
     Plan,
+    Precision,
     Signature,
     Sources,
     Style,
     TensorSpec,
-    Variant,
+    Traits,
+    baseline,
 )
 from packager.plan import NO_PACKING
 from packager.targets.android import Android
@@ -131,11 +133,12 @@ def model(name: str, signature: Signature, *, source: str = "") -> Model:
         operators={},
         size_bytes=4096,
         parameter_count=1000,
+        traits=Traits(precision=Precision.FLOAT32),
         sha256="0" * 60 + "feed",
     )
 
 
-VARIANT = Variant(model=model("any", Signature(inputs=(), outputs=())), name="fp32", graph=b"", quantizer="none")
+VARIANT = baseline(model("any", Signature(inputs=(), outputs=())), "fp32")
 
 
 def plan(name: str, signature: Signature, *choices: Choice, source: str = "") -> Plan:

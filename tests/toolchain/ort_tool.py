@@ -19,7 +19,7 @@ import pytest
 from packager.compile.compile import FP16_CPU, compile_variant
 from packager.compile.converter import is_onnxruntime_error, session_options
 from packager.compile.reader import read_graph
-from packager.core.values import Compiled, Style, Variant
+from packager.core.values import Compiled, Style, Variant, baseline
 from packager.environments import Environment
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
@@ -116,7 +116,7 @@ class Ours:
 
 def source(folder: Path, model: onnx.ModelProto) -> Variant:
     described = loaded(folder, model)
-    return Variant(model=described, name="source", graph=described.graph, quantizer="none")
+    return baseline(described)
 
 
 def operators(path: Path) -> Counter[str]:

@@ -24,7 +24,7 @@ from packager.core.contract import (
     TypedInput,
     TypedOutput,
 )
-from packager.core.values import Choice, Model, Plan, TensorSpec, Variant
+from packager.core.values import Choice, Model, Plan, TensorSpec, baseline
 from packager.files.store import Store
 from tests.onnx_text import loaded, onnx_model
 
@@ -181,7 +181,7 @@ def _plan(name: str, net: Net, folder: Path, store: Store) -> Plan:
     onnx.checker.check_model(made, full_check=True)
     model = loaded(folder, made, name)
     model = replace(model, contract=_contract(net, model))
-    variant = Variant(model=model, name="source", graph=model.graph, quantizer="none")
+    variant = baseline(model)
     file = compile_variant(variant, store)
     return Plan(model=model, target="android", choices=(Choice(provider="cpu", compiled=file, reason=""),))
 

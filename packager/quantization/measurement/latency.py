@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 from packager.core.errors import ConfigError, ModelError
 from packager.core.values import Precision
 from packager.environments.arm64 import Arm64
-from packager.models.graphs import read_graph
-from packager.models.traits import traits
 from packager.processes import commands
 from packager.quantization.measurement import hosts, running
 from packager.quantization.measurement.subject import MeasuredGraph
@@ -79,11 +77,12 @@ def emulated_latency(
     samples: Samples,
     folder: Path,
     *,
+    precision: Precision = Precision.FLOAT32,
     environment: Arm64 | None = None,
     runs: int = RUNS,
     seconds: float = SECONDS,
 ) -> Latency:
-    """Latency on the processor of the environment arm64, if it is installed.
+    """Latency on the processor of the environment arm64, if it is installed. `precision` is that of `quantized`.
 
     Under qemu a NEON instruction costs many of this machine's, by a factor that depends on its kind: the ratio of the
     times is a hint, the times themselves are meaningless. On an arm64 machine both are real.
@@ -93,7 +92,7 @@ def emulated_latency(
     machine = f"arm64 emulated by qemu ({processor.cpu}), 1 thread" if is_emulated else hosts.in_words()
     if reason := processor.missing():
         return Latency(machine=machine, is_emulated=is_emulated, skipped=reason)
-    if is_emulated and traits(read_graph(quantized.graph)).precision is Precision.FLOAT16:
+    if is_emulated and precision is Precision.FLOAT16:
         return Latency(machine=machine, is_emulated=is_emulated, skipped=SOFT_HALVES)
     limits = {"runs": runs, "seconds": seconds, "least_runs": LEAST_EMULATED_RUNS}
     times = _times(original, quantized, _sample(samples, folder), folder, limits, processor)

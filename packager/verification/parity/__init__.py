@@ -11,6 +11,7 @@ from packager.verification.parity.reference import (
     random_inputs,
     run_original,
 )
+from packager.verification.parity.runs import Runs
 from packager.verification.parity.scale import NO_RANGE, Scale
 from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import Subject, is_own_original
@@ -26,6 +27,7 @@ __all__ = [
     "ParitySettings",
     "Reference",
     "References",
+    "Runs",
     "Scale",
     "Subject",
     "Tolerance",

@@ -8,7 +8,7 @@ from pathlib import Path
 from packager.core.errors import ModelError, ToolError
 from packager.core.findings import IllConditioned, OutputError, Parity
 from packager.core.values import Variant
-from packager.runners import Outcome, Runner, Session
+from packager.runners import Outcome, Runnable, Runner, Session
 from packager.verification.parity.drawing import Drawn, draw, ill_conditioned
 from packager.verification.parity.judging import Judge
 from packager.verification.parity.metrics import Comparison
@@ -139,12 +139,20 @@ def _ran(
     if reason := runner.missing() or runner.cannot_open(runnable):
         return Ran(skipped=reason)
     try:
-        with runner.open(runnable, own) as session:
+        with _session(subject, runner, runnable, references, own) as session:
             return _compared(session, subject, settings, references, own, progress)
     except ModelError as error:
         return Ran(refusal=error.message)
     except ToolError as error:
         return Ran(skipped=error.message)
+
+
+def _session(subject: Subject, runner: Runner, runnable: Runnable, references: References, folder: Path) -> Session:
+    """A session of `runnable`, which remembers its runs if the runner's results depend on the file alone."""
+    if not (subject.compiled and runner.identity()):
+        return runner.open(runnable, folder)
+    which = (runner.NAME, runner.label(), runner.identity(), subject.sha256, *sorted(runnable.settings.items()))
+    return references.runs.session(which, lambda: runner.open(runnable, folder))
 
 
 def _compared(

@@ -2,7 +2,7 @@
 sides."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from packager.samples import Found, SampleSet, Source, find, given, marked, typi
 from packager.verification.parity.conditioning import Movement, perturbed
 from packager.verification.parity.metrics import Comparison, difference
 from packager.verification.parity.outcomes import array_of
+from packager.verification.parity.runs import Runs, Which
 from packager.verification.parity.scale import Scale, of_range
 from packager.verification.parity.settings import ParitySettings
 from packager.verification.parity.subject import is_own_original
@@ -54,6 +55,7 @@ class References:
     def __init__(self, folder: Path) -> None:
         """Samples and outputs go below `folder`, which must exist as long as they are used."""
         self.folder = folder
+        self.runs = Runs(folder=folder)
         self.known: dict[tuple[object, ...], Reference] = {}
         self.compared: dict[Reference, Beside] = {}
         self.moved: dict[tuple[bytes, Path], Movement] = {}
@@ -65,7 +67,7 @@ class References:
         which = (model.name, model.sha256, original.graph, original.weights)
         key = (*which, settings.samples, settings.random_samples, settings.seed)
         if key not in self.known:
-            self.known[key] = _reference(original, settings, self._new_folder())
+            self.known[key] = _reference(original, settings, self._new_folder(), self.runs)
         return self.known[key]
 
     def for_distance(self, variant: Variant, settings: ParitySettings) -> Reference:
@@ -77,7 +79,7 @@ class References:
         if key not in self.known:
             folder = self._new_folder()
             samples = self.typical_samples(source)
-            outcomes = run_original(variant, samples, folder / "original")
+            outcomes = run_original(variant, samples, folder / "original", self.runs)
             self.known[key] = _with_outcomes(variant, samples, outcomes, folder, source.text)
         return self.known[key]
 
@@ -110,14 +112,15 @@ class References:
         if not is_own_original(variant):
             return None
         if reference not in self.compared:
-            self.compared[reference] = _beside(variant.model, reference, self._new_folder())
+            self.compared[reference] = _beside(variant.model, reference, self._new_folder(), self.runs)
         return self.compared[reference]
 
 
-def run_original(original: Variant, samples: SampleSet, folder: Path) -> tuple[Outcome, ...]:
-    """The outputs of `original` for every sample, below `folder`, which is created."""
+def run_original(original: Variant, samples: SampleSet, folder: Path, runs: Runs | None = None) -> tuple[Outcome, ...]:
+    """The outputs of `original` for every sample, below `folder`, which is created; those in `runs` are not computed
+    again."""
     folder.mkdir(exist_ok=True)
-    return tuple(_outcomes(original, samples.paths, folder))
+    return tuple(_outcomes(original, samples.paths, folder, runs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +132,9 @@ class Accepted:
     """its outputs for each sample"""
 
 
-def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> Accepted:
-    """Random samples that `original` accepts, and its outputs for them, below `folder`.
+def random_inputs(original: Variant, folder: Path, *, count: int, seed: int, earlier: Runs | None = None) -> Accepted:
+    """Random samples that `original` accepts, and its outputs for them, below `folder`; those in `earlier` are not
+    computed again.
 
     Raises ModelError with the model's objections to the samples that were tried.
     """
@@ -138,8 +142,13 @@ def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> 
     runs.mkdir(exist_ok=True)
     samples.mkdir(exist_ok=True)
     opened = graph_of(replace(original, graph=marked(original.graph)), runs)
+    (cpu,) = RUNNERS["cpu"]("")
     with ExitStack() as open_sessions:
-        attempts = Attempts(runnable=opened, folder=runs, open_sessions=open_sessions)
+        attempts = Attempts(
+            open_session=lambda: _session(original, lambda: cpu.open(opened, runs), earlier),
+            folder=runs,
+            open_sessions=open_sessions,
+        )
         found = find(original.model, original.graph, attempts, samples, count=count, seed=seed)
     return Accepted(found=found, outcomes=tuple(attempts.outcomes[number] for number in range(count)))
 
@@ -148,7 +157,7 @@ def random_inputs(original: Variant, folder: Path, *, count: int, seed: int) -> 
 class Attempts:
     """Runs one sample after the other in the same session, in a new one after a crash."""
 
-    runnable: Runnable
+    open_session: Callable[[], Session]
     folder: Path
     open_sessions: ExitStack
     outcomes: dict[int, Outcome] = field(default_factory=dict)
@@ -158,8 +167,7 @@ class Attempts:
     def __call__(self, sample: Path, number: int) -> str:
         """The objection to the sample; empty if it runs."""
         if self.session is None:
-            (cpu,) = RUNNERS["cpu"]("")
-            self.session = self.open_sessions.enter_context(cpu.open(self.runnable, self.folder))
+            self.session = self.open_sessions.enter_context(self.open_session())
         try:
             self.outcomes[number] = _run(self.session, sample, number, self.folder)
         except ModelError as error:  # it crashed its process: another sample may not
@@ -185,9 +193,16 @@ def is_reshaped(spec: TensorSpec, outcomes: Sequence[Outcome], index: int) -> bo
     )
 
 
-def _outcomes(original: Variant, samples: Sequence[Path], folder: Path) -> Iterator[Outcome]:
+def _session(original: Variant, open_session: Callable[[], Session], runs: Runs | None) -> Session:
+    if runs is None:
+        return open_session()
+    which: Which = ("original", original.model.path, original.model.sha256, original.graph, original.weights)
+    return runs.session(which, open_session)
+
+
+def _outcomes(original: Variant, samples: Sequence[Path], folder: Path, runs: Runs | None) -> Iterator[Outcome]:
     (cpu,) = RUNNERS["cpu"]("")
-    with cpu.open(graph_of(original, folder), folder) as session:
+    with _session(original, lambda: cpu.open(graph_of(original, folder), folder), runs) as session:
         for number, sample in enumerate(samples):
             yield _run(session, sample, number, folder)
 
@@ -208,8 +223,8 @@ def _perturbed(original: Variant, samples: Sequence[Path], folder: Path) -> Sequ
     return list(model.movements(samples, folder / "run")) if model else [Movement()] * len(samples)
 
 
-def _beside(model: Model, reference: Reference, folder: Path) -> Beside:
-    outcomes = run_original(baseline(model), reference.samples, folder)
+def _beside(model: Model, reference: Reference, folder: Path, runs: Runs) -> Beside:
+    outcomes = run_original(baseline(model), reference.samples, folder, runs)
     if refused := next((outcome.error for outcome in outcomes if outcome.error), ""):
         raise ParityError(
             f"model '{model.name}' fails on a sample that runs on the graph made of it: {refused}",
@@ -246,14 +261,14 @@ def _errors(model: Model, outcomes: Sequence[Outcome], reference: Reference) -> 
         yield comparison.result()
 
 
-def _reference(original: Variant, settings: ParitySettings, folder: Path) -> Reference:
+def _reference(original: Variant, settings: ParitySettings, folder: Path, runs: Runs) -> Reference:
     """The user's samples, or random ones that the original accepts, and its outputs for them."""
     model = original.model
     if settings.samples:
         samples = given(model, settings.samples, folder)
-        outcomes = run_original(original, samples, folder / "original")
+        outcomes = run_original(original, samples, folder / "original", runs)
     else:
-        accepted = random_inputs(original, folder, count=settings.random_samples, seed=settings.seed)
+        accepted = random_inputs(original, folder, count=settings.random_samples, seed=settings.seed, earlier=runs)
         samples, outcomes = accepted.found.samples, accepted.outcomes
     return _with_outcomes(original, samples, outcomes, folder, "[parity] samples")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from packager.core.findings import OutputError
 from packager.core.values import Precision, Variant
 from packager.models.graphs import read_graph
-from packager.models.traits import traits
 from packager.runners.runner import SUMS_IN_16_BITS
 
 FLOAT32, FLOAT16, QUANTIZED = 1e-3, 1e-2, 5e-2
@@ -100,16 +99,18 @@ def default_tolerance(variant: Variant, *, has_sums_in_16_bits: bool = False) ->
     activations are quantized: a fused kernel may land one step of 256 away from the unfused ones, a few layers pass
     that on, and the range of the steps may be a multiple of the largest value of a sample. A MatMul of quantized
     weights counts among them: ONNX Runtime makes it MatMulNBits, which quantizes its activations (accuracy level 4)."""
-    graph = read_graph(variant.graph)
-    precision = traits(graph).precision
-    multiplies = any(node.op in ("MatMul", "MatMulNBits") for node in graph.all_nodes())
+    precision = variant.traits.precision
     if precision in (Precision.QDQ, Precision.QUANTIZED_OPERATORS) or (
-        precision is Precision.WEIGHT_ONLY and multiplies
+        precision is Precision.WEIGHT_ONLY and _multiplies(variant)
     ):
         return QUANTIZED
     if precision is Precision.FLOAT16:
         return FLOAT16 + SUMS_IN_16_BITS if has_sums_in_16_bits else FLOAT16
     return FLOAT32
+
+
+def _multiplies(variant: Variant) -> bool:
+    return any(node.op in ("MatMul", "MatMulNBits") for node in read_graph(variant.graph).all_nodes())
 
 
 def default_distance(variant: Variant) -> Tolerance:
@@ -118,6 +119,6 @@ def default_distance(variant: Variant) -> Tolerance:
     any distance from the model, which depends on the model's own steps."""
     if variant.quantizer == "dequantized":
         return Tolerance()
-    if traits(read_graph(variant.graph)).precision is Precision.FLOAT16:
+    if variant.traits.precision is Precision.FLOAT16:
         return Tolerance(max_rel_error=BROKEN_FLOAT16)
     return Tolerance(min_sqnr_db=LEAST_SQNR_DB, near=FAR)

@@ -1,0 +1,145 @@
+"""Makes the files of a decision, each distinct one once, and resolves its alternatives."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from packager.compile.cache_key import with_room
+from packager.compile.compile import (
+    OrtFormatError,
+    compile_for_chip,
+    compile_fused,
+    compile_plain,
+    compile_unfused,
+    compile_variant,
+)
+from packager.core.decision import Decision, FileSpec, GraphForm, Selection
+from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant, baseline
+from packager.files.store import Store
+from packager.models.traits import traits_of
+from packager.quantizers import REWRITES
+from packager.rewriting.draft import Draft
+
+REWRITTEN = {GraphForm.DEQUANTIZED: ("dequantized", "float"), GraphForm.UNSIGNED: ("unsigned", "unsigned")}
+"""Form -> the quantizer that rewrites the variant, and the end of the new variant's name."""
+
+
+def make_files(decision: Decision, variant: Variant, store: Store, announce: Callable[[str], None]) -> Plan:
+    """The plan for which `decision` was made about `variant`; `announce` is called before each file is made.
+
+    Raises ModelError when a required file cannot be made.
+    """
+    maker = Maker(variant=variant, store=store, announce=announce)
+    return Plan(
+        model=variant.model,
+        target=decision.target,
+        choices=tuple(choices(decision, maker)),
+        notes=decision.notes,
+        precision=decision.precision,
+    )
+
+
+def choices(decision: Decision, maker: "Maker") -> Iterator[Choice]:
+    """The files of `decision`, or the alternatives of those that ORT format cannot hold."""
+    replaced: set[str] = set()
+    for each in decision.selections:
+        if each.is_companion and each.provider in replaced:
+            continue
+        try:
+            compiled = maker.file(each.file)
+        except OrtFormatError as refusal:
+            replaced.add(each.provider)
+            yield instead(each, refusal, maker)
+        else:
+            yield choice(each, compiled, each.reason, each.settings)
+
+
+def instead(selection: Selection, refusal: OrtFormatError, maker: "Maker") -> Choice:
+    """The alternative of `selection`; raises `refusal` if there is none."""
+    other = selection.alternative
+    if other is None:
+        raise refusal
+    return choice(selection, maker.file(other.file), other.reason(refusal.unheld), other.settings)
+
+
+def choice(selection: Selection, compiled: Compiled, reason: str, settings: Mapping[str, str]) -> Choice:
+    return Choice(
+        provider=selection.provider,
+        compiled=replace(compiled, settings={**compiled.settings, **settings}),
+        reason=reason,
+        soc_models=selection.soc_models,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker:
+    """Makes the files of one variant."""
+
+    variant: Variant
+    store: Store
+    announce: Callable[[str], None]
+    attempts: dict[FileSpec, Compiled | OrtFormatError] = field(default_factory=dict)
+    """files and refusals so far, so that nothing is repeated"""
+    forms: dict[GraphForm, Variant] = field(default_factory=dict)
+    """rewritten variants so far"""
+
+    def file(self, spec: FileSpec) -> Compiled:
+        """Raises OrtFormatError if ORT format cannot hold it or the file that it lies over."""
+        if spec not in self.attempts:
+            try:
+                self.attempts[spec] = self._made(spec)
+            except OrtFormatError as refusal:
+                self.attempts[spec] = refusal
+        found = self.attempts[spec]
+        if isinstance(found, OrtFormatError):
+            raise found
+        return found
+
+    def _made(self, spec: FileSpec) -> Compiled:
+        over = self.file(spec.over) if spec.over else None
+        variant = self._form(spec.form)
+        self.announce(words(spec, variant))
+        asked = replace(variant, graph=with_room(variant.graph)) if spec.has_cache_key else variant
+        return replace(compiled(spec, asked, over, self.store), variant=variant)
+
+    def _form(self, form: GraphForm) -> Variant:
+        if form not in self.forms:
+            self.forms[form] = formed(self.variant, form)
+        return self.forms[form]
+
+
+def formed(variant: Variant, form: GraphForm) -> Variant:
+    """`variant` in another form."""
+    if form is GraphForm.VARIANT:
+        return variant
+    if form is GraphForm.MODEL:
+        return baseline(variant.model)
+    import onnx
+
+    quantizer, suffix = REWRITTEN[form]
+    draft = Draft(proto=onnx.ModelProto.FromString(variant.graph), data_folder=variant.data_folder)
+    REWRITES[quantizer]().quantize(draft)
+    graph, name = draft.finish(), f"{variant.name}-{suffix}"
+    return replace(variant, name=name, quantizer=quantizer, graph=graph, traits=traits_of(variant.model, graph))
+
+
+def words(spec: FileSpec, variant: Variant) -> str:
+    """Describes the file that is about to be made."""
+    name = variant.model.name
+    if spec.chip:
+        return f"compile {name} for {spec.chip}"
+    if spec.style is Style.PLAIN:
+        return f"write {name} ({variant.name}) as ONNX"
+    return f"{'convert' if spec.format is Format.ORT else 'write'} {name} ({variant.name}, {spec.style})"
+
+
+def compiled(spec: FileSpec, variant: Variant, over: Compiled | None, store: Store) -> Compiled:
+    """The file of `variant`, which is in the form of `spec`; `over` is the file whose weights it uses."""
+    if spec.chip:
+        return compile_for_chip(variant, spec.chip, store)
+    if spec.style is Style.PLAIN:
+        return compile_plain(variant, store, inside=spec.inside)
+    if spec.format is Format.ORT:
+        return compile_variant(variant, store, style=spec.style, processor=spec.processor)
+    if over and spec.style is Style.FIXED:
+        return compile_fused(variant, store, over)
+    return compile_unfused(variant, store, over, processor=spec.processor, inside=spec.inside)

@@ -1,0 +1,64 @@
+"""The configuration of a build, as its manifest records it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from packager.config import Config
+from packager.core import names
+from packager.quantization.variants import settings_of
+from packager.targets import Printed
+from packager.workflows.requested import targets_of, wrappers_of
+
+
+def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
+    """The configuration of the build, without paths of the build machine."""
+    return {
+        "shapes": {
+            name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
+            for name, table in config.model.items()
+        },
+        **contracts_of(config),
+        "parity": {
+            "runners": list(config.parity.runners),
+            "require": list(config.parity.require),
+            "random-samples": config.parity.random_samples,
+            "seed": config.parity.seed,
+            "tolerance": config.parity.tolerance,
+            "atol": config.parity.atol,
+            "golden": config.parity.golden,
+            "golden-max-kib": config.parity.golden_max_kib,
+        },
+        "variant": {
+            name: settings_of(config.quantizer_of(name))
+            for name in dict.fromkeys(target.variant for target in targets_of(config, targets).values())
+        },
+        "target": {
+            name: {names.kebab_case(key): value for key, value in target_settings(table).items()}
+            for name, table in {**targets_of(config, targets), **wrappers_of(config, targets)}.items()
+        },
+    }
+
+
+def contracts_of(config: Config) -> dict[str, object]:
+    """Tables of inputs and outputs by model, files by name; empty without contracts."""
+    found = {
+        name: {
+            "inputs": {key: _settings_of_kind(kind) for key, kind in table.inputs.items()},
+            "outputs": {key: _settings_of_kind(kind) for key, kind in table.outputs.items()},
+        }
+        for name, table in config.model.items()
+        if table.inputs or table.outputs
+    }
+    return {"contract": found} if found else {}
+
+
+def _settings_of_kind(kind: Any) -> dict[str, object]:
+    settings = {names.kebab_case(key): value for key, value in asdict(kind).items() if value is not None}
+    return {key: value.name if isinstance(value, Path) else value for key, value in settings.items()}
+
+
+def target_settings(target: Printed) -> dict[str, object]:
+    """Settings of a target by Python name."""
+    return asdict(target)

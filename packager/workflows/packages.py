@@ -1,0 +1,83 @@
+"""Packages what was planned and proven: every target first, then the wrappers that include them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packager import release
+from packager.compile.operators import operator_config
+from packager.config import Config
+from packager.core.console import Console
+from packager.core.findings import Report
+from packager.core.values import Package, Plan, distinct_files
+from packager.files.store import Store
+from packager.render import write_sources
+from packager.runtimes.shipping import Chosen
+from packager.targets import Built, Printed, Target
+from packager.vectors import Golden
+from packager.workflows.requested import Request, targets_of, wrappers_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """The contents of a build's packages, proven."""
+
+    package: Package
+    plans: tuple[Plan, ...]
+    report: Report
+    golden: Golden
+    runtimes: Mapping[str, Chosen]
+    """the project's own, by target"""
+
+    def planned_for(self, target: str) -> tuple[Plan, ...]:
+        return tuple(each for each in self.plans if each.target == target)
+
+
+def package_all(
+    contents: Contents, config: Config, request: Request, staging: Path, store: Store, console: Console
+) -> list[release.Shipped]:
+    """Packages every target and wrapper of `request` below `staging`."""
+    shipped: list[release.Shipped] = []
+    built: dict[str, Built] = {}
+    for name, target in targets_of(config, request.targets).items():
+        with console.step(f"package for {name}"):
+            plans = contents.planned_for(name)
+            runtime = contents.runtimes[name].packaged if name in contents.runtimes else None
+            view = target.view(contents.package, plans, contents.report, runtime, contents.golden)
+            shipped += package_target(target, view, staging, store, emit_project=request.emit_project)
+            shipped += operators_of(target, contents.package, plans, staging)
+            if request.emit_ort_package:
+                shipped += ort_package(target, plans, staging)
+            built[name] = target.built(view, plans)
+    for name, wrapper in wrappers_of(config, request.targets).items():
+        with console.step(f"package for {name}"):
+            view = wrapper.view(contents.package, built, contents.report, contents.golden)
+            shipped += package_target(wrapper, view, staging, store, emit_project=request.emit_project)
+    return shipped
+
+
+def package_target(
+    target: Printed, view: Any, staging: Path, store: Store, *, emit_project: bool
+) -> list[release.Shipped]:
+    """Renders, assembles and lays out one target below `staging`."""
+    sources = target.render(view)
+    artifacts = target.assemble(view, sources, store)
+    shipped = release.layout(target, view, artifacts, staging)
+    if emit_project:
+        write_sources(target.project(view, sources), staging / target.NAME / "project")
+    return shipped
+
+
+def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
+    """Operator configuration of one target's files, for a reduced build of ONNX Runtime."""
+    config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
+    config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
+    return [release.described(config, staging, target=target.NAME, kind="operator-config")]
+
+
+def ort_package(target: Target, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
+    """The target's files as an ORT Model Package, verified with ONNX Runtime's own reader."""
+    folder = staging / target.NAME / "ort-package"
+    files = release.write_ort_package(folder, [release.component(plan) for plan in plans])
+    return [release.described(file, staging, target=target.NAME, kind="ort-package") for file in files]

@@ -1,0 +1,95 @@
+"""Plans a project: loads its models, makes their variants, and plans the files of every target."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packager import models, plan
+from packager.compile.converter import has_grown
+from packager.config import Config, ModelTable
+from packager.contract import attachment
+from packager.contract.attachment import Tables
+from packager.core.console import Console, size
+from packager.core.values import Compiled, Model, Plan, distinct_files
+from packager.files.store import Store
+from packager.quantization.variants import BuiltVariant, build_variant
+from packager.quantization.worth import require_gain
+from packager.runtimes import shipping
+from packager.runtimes.shipping import PUBLISHED, Chosen
+from packager.targets import Target
+from packager.verification import evidence
+from packager.workflows.requested import targets_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """All files that a project ships, made but not yet checked."""
+
+    plans: tuple[Plan, ...]
+    made: tuple[BuiltVariant, ...]
+    """the variants in the plans"""
+
+
+def plan_all(
+    config: Config,
+    targets: Sequence[str],
+    store: Store,
+    console: Console,
+    runtimes: Mapping[str, Chosen] = PUBLISHED,
+) -> Planned:
+    """A plan for every model on every target, its files made. Raises an error for a file that the target's runtime
+    cannot run."""
+    plans: list[Plan] = []
+    made: list[BuiltVariant] = []
+    for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
+        variants: dict[str, BuiltVariant] = {}
+        for name, table in targets_of(config, targets).items():
+            target = adapted(table, runtimes.get(name))
+            if target.variant not in variants:
+                variants[target.variant] = make_variant(model, target.variant, config, store, console)
+            with console.step(f"plan {model.name} for {name}") as announce:
+                plans.append(plan.make(variants[target.variant].variant, target, store, announce))
+        made += variants.values()
+    for runtime in runtimes.values():
+        shipping.refuse_unrunnable(plans, runtime)
+    for note in dict.fromkeys(note for each in plans for note in each.notes):
+        console.warn(note)
+    for compiled in distinct_files(plans):
+        _note_size(compiled, console)
+    return Planned(plans=tuple(plans), made=tuple(made))
+
+
+def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
+    """The model as it is checked, planned and shipped, including its contract."""
+    with console.step(f"load {table.path.name}"):
+        model = models.load(table.path, name, fixed=table.shapes, license_file=table.license, announce=console.say)
+        models.refuse_blocked(model)
+        attached = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
+        evidence.refuse_changed(attached, store)
+        model = attached.model
+        model = models.hashed(model)
+    for note in model.notes:
+        console.warn(f"model '{name}': {note}")
+    return model
+
+
+def make_variant(model: Model, name: str, config: Config, store: Store, console: Console) -> BuiltVariant:
+    """Makes the variant `name`. Raises GateError for one that is neither smaller nor faster than the model."""
+    made = build_variant(model, name, config.quantizer_of(name), store, console)
+    if config.check.gain != "skip":
+        require_gain(made, store, console)
+    return made
+
+
+def adapted(target: Target, runtime: Chosen | None) -> Target:
+    """`target` as its files are planned: a reduced runtime reads ORT format only."""
+    return replace(target, format="ort") if runtime and runtime.is_reduced else target
+
+
+def _note_size(compiled: Compiled, console: Console) -> None:
+    """Warns if the ORT file is larger than its source although constant folding was left out."""
+    source = compiled.variant.model.size_bytes
+    if has_grown(source, compiled.size_bytes):
+        console.warn(
+            f"model '{compiled.variant.model.name}': the ORT file is {size(compiled.size_bytes)},  "
+            f"the source is {size(source)}"
+        )
