@@ -6,7 +6,8 @@ import numpy
 import pytest
 from onnx import TensorProto, helper
 
-from packager.graph.view import SMALL_BYTES, Graph, Node, Value, running_order
+from packager.graph.connections import numbered
+from packager.graph.view import SMALL_BYTES, Graph, Node, Value
 from packager.models.graphs import read_graph
 from tests.onnx_text import onnx_model, weight
 
@@ -211,7 +212,7 @@ def test_values_know_who_makes_and_who_takes_them() -> None:
         "(float[2] x) => (float[2] y, float[2] z) { a = Relu (x) [twice] y = Mul (a, a) [last] z = Sub (y, a) }"
     )
     assert {name: node.name for name, node in graph.producers.items()} == {"a": "a", "y": "twice", "z": "last"}
-    assert [node.name for node in graph.consumers["a"]] == ["twice", "last"]
+    assert [node.name for node in graph.consumers["a"]] == ["twice", "twice", "last"], "once for each use"
     assert [node.name for node in graph.consumers["y"]] == ["last"]
     assert "z" not in graph.consumers
 
@@ -237,11 +238,11 @@ def test_a_graph_that_inference_cannot_follow_is_still_read() -> None:
 def test_nodes_run_behind_those_whose_values_they_take_and_else_in_the_given_order(
     taken: list[list[str]], made: list[list[str]], order: list[int]
 ) -> None:
-    assert running_order(taken, made) == order
+    assert numbered(taken, made).execution_order() == order
 
 
 def test_nodes_in_a_circle_have_no_order() -> None:
-    assert running_order([["b"], ["a"], []], [["a"], ["b"], ["c"]]) == [2]
+    assert numbered([["b"], ["a"], []], [["a"], ["b"], ["c"]]).execution_order() == [2]
 
 
 def test_a_node_without_a_domain_is_called_by_its_operator() -> None:

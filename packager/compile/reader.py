@@ -10,7 +10,8 @@ from typing import Any
 
 from packager.compile.canonical import flatbuffer_classes
 from packager.core.values import Dimension
-from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value, running_order
+from packager.graph.connections import numbered
+from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.graph.weights.places import BITS
 
 FLOAT, INT, STRING, GRAPH, FLOATS, INTS, STRINGS, GRAPHS = 1, 2, 3, 5, 6, 7, 8, 10
@@ -98,13 +99,8 @@ def _graph(table: Any, opsets: dict[str, int]) -> Graph:
 
 def _in_running_order(nodes: list[Node]) -> tuple[Node, ...]:
     """`nodes` in execution order: the file has them in order of creation, with fused nodes after their consumers."""
-    order = running_order([_taken(node) for node in nodes], [node.outputs for node in nodes])
+    order = numbered([node.consumed for node in nodes], [node.outputs for node in nodes]).execution_order()
     return tuple(nodes[index] for index in order)
-
-
-def _taken(node: Node) -> set[str]:
-    """The values a node takes, including those that its subgraphs take from outside."""
-    return {*node.inputs} | {name for graph in node.subgraphs for each in graph.all_nodes() for name in each.inputs}
 
 
 def _node(table: Any, opsets: dict[str, int]) -> Node:

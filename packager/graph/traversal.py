@@ -1,6 +1,6 @@
 """Visits every graph and every node of a model: the main graph, branches, loop bodies and functions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,3 +50,10 @@ def taken_by(node: "NodeProto") -> set[str]:
         names.update(value.name for value in graph.output)  # a subgraph may pass an outer value through
         names.update(name for inner in graph.node for name in taken_by(inner))
     return names
+
+
+def consumed_by(node: "NodeProto") -> Sequence[str]:
+    """Names of the values that `node` takes, once for each use; those that only its subgraphs take are
+    last, sorted."""
+    inputs: Sequence[str] = node.input
+    return (*inputs, *sorted(taken_by(node).difference(inputs))) if node.attribute else inputs

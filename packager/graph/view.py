@@ -3,13 +3,13 @@
 Read from an ORT-format file (`packager.compile.reader`) or from an ONNX one (`packager.models.graphs`).
 """
 
-import heapq
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from packager.core.values import Dimension
+from packager.graph.connections import Connections
 
 if TYPE_CHECKING:
     import numpy
@@ -66,6 +66,15 @@ class Node:
         """`Op`, or `domain::Op`."""
         return f"{self.domain}::{self.op}" if self.domain else self.op
 
+    @property
+    def consumed(self) -> tuple[str, ...]:
+        """Names of the values it takes, once for each use; those that only its subgraphs take come last, sorted."""
+        if not self.subgraphs:
+            return self.inputs
+        inside = {name for graph in self.subgraphs for node in graph.nodes for name in node.consumed}
+        inside.update(name for graph in self.subgraphs for name in graph.outputs)
+        return (*self.inputs, *sorted(inside.difference(self.inputs)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
@@ -89,39 +98,28 @@ class Graph:
                 yield from subgraph.all_nodes()
 
     @cached_property
+    def connections(self) -> Connections[Node]:
+        return Connections(self.nodes, lambda node: node.consumed, lambda node: node.outputs)
+
+    @property
     def producers(self) -> Mapping[str, Node]:
         """Value -> the node that makes it."""
-        return {output: node for node in self.nodes for output in node.outputs if output}
+        return self.connections.producers
+
+    @property
+    def consumers(self) -> Mapping[str, Sequence[Node]]:
+        """Value -> the nodes of this graph that take it, in their order, once for each use."""
+        return self.connections.consumers
 
     @cached_property
-    def consumers(self) -> Mapping[str, tuple[Node, ...]]:
-        """Value -> the nodes of this graph that take it, in their order."""
-        found: dict[str, list[Node]] = {}
+    def successors(self) -> Mapping[str, Sequence[Node]]:
+        """Name of a node -> the nodes that take its outputs, in their order, once for each use."""
+        found: dict[str, list[Node]] = {node.name: [] for node in self.nodes}
         for node in self.nodes:
-            for name in dict.fromkeys(node.inputs):
-                if name:
-                    found.setdefault(name, []).append(node)
-        return {name: tuple(nodes) for name, nodes in found.items()}
+            for source in self.connections.sources(node):
+                found[source.name].append(node)
+        return found
 
-
-def running_order(taken: Sequence[Collection[str]], made: Sequence[Collection[str]]) -> list[int]:
-    """Indices of nodes in execution order: the given one if it is valid.
-
-    `taken` and `made` are the names of the values that each node consumes and produces. Nodes in a cycle are left out.
-    """
-    makers = {name: index for index, names in enumerate(made) for name in names if name}
-    needed = [{makers[name] for name in names if name in makers} for names in taken]
-    waiting = [len(nodes) for nodes in needed]
-    after: dict[int, list[int]] = {}
-    for index, nodes in enumerate(needed):
-        for node in nodes:
-            after.setdefault(node, []).append(index)
-    ready = [index for index, count in enumerate(waiting) if count == 0]
-    order = []
-    while ready:
-        order.append(heapq.heappop(ready))
-        for index in after.get(order[-1], ()):
-            waiting[index] -= 1
-            if waiting[index] == 0:
-                heapq.heappush(ready, index)
-    return order
+    def gives_output(self, node: Node) -> bool:
+        """Whether `node` computes an output of the graph."""
+        return any(name in self.outputs for name in node.outputs)

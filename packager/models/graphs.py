@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packager.core.values import Dimension
+from packager.graph.constants import fed_inputs
 from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.models import shapes
 
@@ -34,11 +35,10 @@ def _graph(proto: "GraphProto", opsets: dict[str, int], around: Mapping[str, Val
     within = {**around, **values}
     nodes = [_node(node, opsets, within) for node in proto.node if not _is_constant(node)]
     values |= {name: around[name] for node in nodes for name in node.inputs if name in around and name not in values}
-    initializers = {tensor.name for tensor in proto.initializer}
     return Graph(
         nodes=tuple(nodes),
         values=values,
-        inputs=tuple(each.name for each in proto.input if each.name not in initializers),
+        inputs=tuple(each.name for each in fed_inputs(proto)),
         outputs=tuple(each.name for each in proto.output),
         opsets=opsets,
     )

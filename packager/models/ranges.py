@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from packager.graph.connections import connected
+
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
@@ -50,7 +52,7 @@ DEEPEST = 16
 class _Body:
     """A graph or a function, and the graphs around it."""
 
-    makers: "Mapping[str, NodeProto]"
+    producers: "Mapping[str, NodeProto]"
     functions: "Mapping[tuple[str, str], FunctionProto]"
     answers: dict[tuple[str, str, int], str] = field(default_factory=dict)
     """function, by domain and name, and index of its output -> the result: each is searched once"""
@@ -65,7 +67,7 @@ class _Body:
             if name in seen:
                 continue
             seen.add(name)
-            node = self.makers.get(name)
+            node = self.producers.get(name)
             if node is None:
                 return ""
             if operator := _own_range(node) or self._inner(node, list(node.output).index(name)):
@@ -95,20 +97,16 @@ class _Body:
         return self.answers[which]
 
     def _deeper(self, nodes: "Iterable[NodeProto]") -> "_Body":
-        return replace(self, makers=_makers(nodes), depth=self.depth + 1)
+        return replace(self, producers=connected(nodes).producers, depth=self.depth + 1)
 
 
 def known_ranges(model: "ModelProto") -> Mapping[str, str]:
     """Output of the model -> the operator whose range its numbers have; without outputs of unknown range."""
     graph: GraphProto = model.graph
     functions = {(each.domain, each.name): each for each in model.functions}
-    body = _Body(makers=_makers(graph.node), functions=functions)
+    body = _Body(producers=connected(graph.node).producers, functions=functions)
     ranges = {output.name: body.range_of(output.name) for output in graph.output}
     return {name: operator for name, operator in ranges.items() if operator}
-
-
-def _makers(nodes: "Iterable[NodeProto]") -> "dict[str, NodeProto]":
-    return {name: node for node in nodes for name in node.output if name}
 
 
 def _own_range(node: "NodeProto") -> str:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from packager.core import names
 from packager.core.values import Dimension, ElementType, Signature, TensorSpec
+from packager.graph.constants import fed_inputs
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
@@ -11,9 +12,8 @@ if TYPE_CHECKING:
 
 def signature(proto: "ModelProto") -> Signature:
     """The inputs that are not initializers, and the outputs, in the graph's own order."""
-    initializers = {tensor.name for tensor in proto.graph.initializer}
-    inputs = [value for value in proto.graph.input if value.name not in initializers]
-    return Signature(inputs=_specs(inputs, "input"), outputs=_specs(list(proto.graph.output), "output"))
+    inputs, outputs = fed_inputs(proto.graph), list(proto.graph.output)
+    return Signature(inputs=_specs(inputs, "input"), outputs=_specs(outputs, "output"))
 
 
 def _specs(values: "list[ValueInfoProto]", prefix: str) -> tuple[TensorSpec, ...]:

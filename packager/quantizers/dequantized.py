@@ -7,11 +7,11 @@ Rounding is removed, limits stay: quantizers drop a Relu or Clip that the limits
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from packager.core.strict_tables import STRICT
 from packager.graph import traversal
+from packager.graph.constants import constant_tensors
 from packager.rewriting.draft import Draft
 
 if TYPE_CHECKING:
@@ -30,28 +30,26 @@ class Dequantized:
     """how the variant is made"""
 
     def quantize(self, draft: Draft) -> None:
-        _dequantize(draft.graph, draft.data_folder, draft.opset)
+        _dequantize(draft)
 
 
-def _dequantize(graph: "GraphProto", data_folder: Path, opset: int) -> None:
+def _dequantize(draft: Draft) -> None:
     """Replaces DequantizeLinear of constants by float constants, and every QuantizeLinear -> DequantizeLinear by
     nothing, or by the limits that it implies. Drops unused nodes."""
     from onnx import numpy_helper
 
-    constants = {tensor.name: tensor for tensor in graph.initializer} | dict(_constant_nodes(graph))
-    producers = {name: node for node in graph.node for name in node.output}
-    outputs = {value.name for value in graph.output}
+    graph, constants = draft.graph, constant_tensors(draft.graph)
     renamed: dict[str, str] = {}
     gone: set[int] = set()
 
     def read(name: str) -> "numpy.ndarray":
-        array: numpy.ndarray = numpy_helper.to_array(constants[name], str(data_folder))
+        array: numpy.ndarray = numpy_helper.to_array(constants[name], str(draft.data_folder))
         return array
 
     for node in graph.node:
         if node.op_type != "DequantizeLinear":
             continue
-        source = producers.get(node.input[0])
+        source = draft.producers.get(node.input[0])
         if all(name in constants for name in node.input if name):
             graph.initializer.append(numpy_helper.from_array(_dequantized(node, read), node.output[0]))
             gone.add(id(node))
@@ -60,17 +58,14 @@ def _dequantize(graph: "GraphProto", data_folder: Path, opset: int) -> None:
             is_known = value not in constants and all(name in constants for name in source.input[1:] if name)
             limits = _limits(source, read) if is_known else ()
             if limits:
-                graph.initializer.extend(_make_clip(node, value, limits, opset))
-            elif node.output[0] in outputs:  # keeps its name
+                graph.initializer.extend(_make_clip(node, value, limits, draft.opset))
+            elif node.output[0] in draft.outputs:  # keeps its name
                 _make(node, "Identity", [value])
             else:
                 renamed[node.output[0]] = value
                 gone.add(id(node))
     _rename(graph, renamed)
-    kept = [node for node in graph.node if id(node) not in gone]
-    del graph.node[:]
-    graph.node.extend(_used(kept, outputs))
-    _drop_unused_constants(graph)
+    draft.replace_nodes(_used([node for node in graph.node if id(node) not in gone], draft.outputs))
 
 
 def _dequantized(node: "NodeProto", read: ConstantReader) -> "numpy.ndarray":
@@ -92,13 +87,6 @@ def _dequantized(node: "NodeProto", read: ConstantReader) -> "numpy.ndarray":
 
     y = (x.astype(numpy.float32) - fitted(zero).astype(numpy.float32)) * fitted(scale).astype(numpy.float32)
     return y.astype(scale.dtype)
-
-
-def _constant_nodes(graph: "GraphProto") -> "Iterator[tuple[str, TensorProto]]":
-    """Constant nodes: some exporters write scales and zero points that way."""
-    for node in graph.node:
-        if node.op_type == "Constant":
-            yield from ((node.output[0], attribute.t) for attribute in node.attribute if attribute.name == "value")
 
 
 def _limits(node: "NodeProto", read: ConstantReader) -> "tuple[numpy.ndarray, ...]":
@@ -151,16 +139,9 @@ def _rename(graph: "GraphProto", names: dict[str, str]) -> None:
             _rename(subgraph, names)
 
 
-def _used(nodes: "list[NodeProto]", outputs: set[str]) -> "list[NodeProto]":
+def _used(nodes: "list[NodeProto]", outputs: frozenset[str]) -> "list[NodeProto]":
     """The nodes without unused QuantizeLinear and Constant nodes."""
     taken = {name for node in nodes for name in traversal.taken_by(node)} | outputs
     nodes = [node for node in nodes if node.op_type != "QuantizeLinear" or node.output[0] in taken]
     taken = {name for node in nodes for name in traversal.taken_by(node)} | outputs
     return [node for node in nodes if node.op_type != "Constant" or node.output[0] in taken]
-
-
-def _drop_unused_constants(graph: "GraphProto") -> None:
-    taken = {name for node in graph.node for name in traversal.taken_by(node)} | {value.name for value in graph.output}
-    kept: list[TensorProto] = [tensor for tensor in graph.initializer if tensor.name in taken]
-    del graph.initializer[:]
-    graph.initializer.extend(kept)

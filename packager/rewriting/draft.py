@@ -1,6 +1,6 @@
 """A model that is being rewritten: its graph in memory, its weights in the files they come from or go to."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import FloatLayer, Range
-from packager.graph import traversal
+from packager.graph.connections import Connections, connected
+from packager.graph.names import all_names, free_name
 from packager.graph.weights.places import refer, size_of, source_of
 from packager.graph.weights.reading import Weight, read_weight
 from packager.graph.weights.streaming import THREADS
@@ -85,18 +86,17 @@ class Draft:
         return tuple(dimension.dim_value for dimension in next(found, ()))
 
     @cached_property
-    def producers(self) -> "dict[str, NodeProto]":
-        return {name: node for node in self.graph.node for name in node.output if name}
+    def connections(self) -> "Connections[NodeProto]":
+        """Of the main graph; subgraphs count with the node that contains them."""
+        return connected(self.graph.node)
 
-    @cached_property
-    def takers(self) -> "dict[str, list[NodeProto]]":
-        """Value -> the nodes that take it, once for every time; subgraphs count with the node that contains them."""
-        takers: dict[str, list[NodeProto]] = {}
-        for node in self.graph.node:
-            inside = traversal.taken_by(node) - set(node.input)
-            for name in (*(name for name in node.input if name), *sorted(inside)):
-                takers.setdefault(name, []).append(node)
-        return takers
+    @property
+    def producers(self) -> "Mapping[str, NodeProto]":
+        return self.connections.producers
+
+    @property
+    def consumers(self) -> "Mapping[str, Sequence[NodeProto]]":
+        return self.connections.consumers
 
     @cached_property
     def outputs(self) -> frozenset[str]:
@@ -104,18 +104,11 @@ class Draft:
 
     @cached_property
     def _names(self) -> set[str]:
-        """All names of the model: a name used in a subgraph must not be reused outside of it either."""
-        names = {name for node in traversal.all_nodes(self.proto) for name in (node.name, *node.input, *node.output)}
-        for graph in traversal.all_graphs(self.proto):
-            names |= {each.name for each in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
-        return names
+        return all_names(self.proto)
 
     def unique(self, name: str) -> str:
         """`name`, or with a number appended if it is taken; reserves it."""
-        number, free = 1, name
-        while free in self._names:
-            number += 1
-            free = f"{name}_{number}"
+        free = free_name(name, self._names)
         self._names.add(free)
         return free
 
@@ -130,7 +123,7 @@ class Draft:
                 self.graph.initializer.append(tensor)
                 self.graph.initializer[-1].name = node.output[0]
                 del self.graph.node[index]
-        self._forget("constants", "producers", "takers")
+        self._forget("constants", "connections")
 
     def refuse_older(self, opset: int, quantizer: str) -> None:
         """Raises ModelError for a model of an earlier opset."""
@@ -212,7 +205,7 @@ class Draft:
         """Replaces the nodes of the main graph, and clears what was derived from the old ones."""
         del self.graph.node[:]
         self.graph.node.extend(nodes)
-        self._forget("producers", "takers")
+        self._forget("connections")
 
     def _forget(self, *known: str) -> None:
         for name in known:

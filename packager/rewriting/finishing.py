@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
+from packager.graph.constants import fed_inputs
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
@@ -34,8 +35,7 @@ def free_initializers(proto: "ModelProto") -> None:
     if proto.ir_version >= FIRST_WITH_OWN_INITIALIZERS:
         return
     graph = proto.graph
-    constants = {tensor.name for tensor in graph.initializer}
-    inputs = [value for value in graph.input if value.name not in constants]
+    inputs = fed_inputs(graph)
     del graph.input[:]
     graph.input.extend(inputs)
     proto.ir_version = FIRST_WITH_OWN_INITIALIZERS

@@ -135,10 +135,10 @@ def attribute(node: "NodeProto", name: str, default: float) -> float:
 
 def limit_behind(draft: Draft, output: str) -> "NodeProto | None":
     """The Relu or Clip with constant limits that is the only consumer of `output`."""
-    takers = draft.takers.get(output, [])
-    if len(takers) != 1 or output in draft.outputs or takers[0].op_type not in LIMITING:
+    consumers = draft.consumers.get(output, [])
+    if len(consumers) != 1 or output in draft.outputs or consumers[0].op_type not in LIMITING:
         return None
-    (node,) = takers
+    (node,) = consumers
     is_constant = all(name in draft.constants for name in node.input[1:] if name)
     return node if node.input[0] == output and is_constant else None
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
+from packager.graph.names import free_name
 from packager.graph.weights.places import source_of, take_in
 from packager.rewriting.finishing import FIRST_WITH_OWN_INITIALIZERS, external_tensors
 
@@ -74,17 +75,13 @@ class _Lifting:
 
     def _move(self, tensor: "TensorProto", name: str, graph: "GraphProto") -> None:
         """Moves `tensor`, called `name` in `graph`, to the main graph, under another name if that is taken."""
-        free = name if self.names[name] == 1 else self._unused(name)
+        free = name if self.names[name] == 1 else free_name(name, self.names, first=1)
+        self.names[free] = 1
         moved = self.main.initializer.add()
         moved.CopyFrom(tensor)
         moved.name = free
         if free != name:
             _rename(graph, name, free)
-
-    def _unused(self, name: str) -> str:
-        number = next(number for number in range(1, 1 << 30) if f"{name}_{number}" not in self.names)
-        self.names[f"{name}_{number}"] = 1
-        return f"{name}_{number}"
 
 
 def _is_external(tensor: "TensorProto") -> bool:

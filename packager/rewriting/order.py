@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
-from packager.graph.view import running_order
+from packager.graph.connections import indexed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,8 +17,7 @@ def sort_nodes(proto: "ModelProto") -> None:
     if _is_sorted(proto.graph.node):
         return
     nodes = list(proto.graph.node)
-    taken = [traversal.taken_by(node) for node in nodes]
-    order = running_order(taken, [list(node.output) for node in nodes])
+    order = indexed(nodes).execution_order()
     if len(order) == len(nodes) and order != sorted(order):
         del proto.graph.node[:]
         proto.graph.node.extend(nodes[index] for index in order)
@@ -29,7 +28,7 @@ def _is_sorted(nodes: "Iterable[NodeProto]") -> bool:
     made: set[str] = {""}
     missed: set[str] = set()
     for node in nodes:
-        for name in traversal.taken_by(node) if node.attribute else node.input:
+        for name in traversal.consumed_by(node):
             if name not in made:
                 missed.add(name)
         for name in node.output:

@@ -26,10 +26,10 @@ def make_integer(draft: Draft) -> tuple[str, ...]:
 
 def _take_off_first(draft: Draft, value: "ValueInfoProto") -> bool:
     """Makes input `value` integer if a single QuantizeLinear is its only consumer."""
-    takers = draft.takers.get(value.name, [])
-    if len(takers) != 1 or takers[0].op_type != "QuantizeLinear" or value.name in draft.outputs:
+    consumers = draft.consumers.get(value.name, [])
+    if len(consumers) != 1 or consumers[0].op_type != "QuantizeLinear" or value.name in draft.outputs:
         return False
-    (node,) = takers
+    (node,) = consumers
     _describe(draft, value, node)
     _rename_taken(draft, node.output[0], value.name)
     _drop(draft, node)
@@ -39,7 +39,7 @@ def _take_off_first(draft: Draft, value: "ValueInfoProto") -> bool:
 def _take_off_last(draft: Draft, value: "ValueInfoProto") -> bool:
     """Makes output `value` integer if it comes from a DequantizeLinear and nothing else takes it."""
     node = draft.producers.get(value.name)
-    if node is None or node.op_type != "DequantizeLinear" or value.name in draft.takers:
+    if node is None or node.op_type != "DequantizeLinear" or value.name in draft.consumers:
         return False
     maker = draft.producers.get(node.input[0])
     if maker is None:  # a constant, or an input

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from packager.graph import traversal
+from packager.graph.connections import Connections, indexed
+from packager.graph.constants import fed_inputs
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -82,36 +84,36 @@ def stretches(graph: "GraphProto", groups: Sequence[Sequence[str]], *, is_whole:
 
 def _needed(graph: "GraphProto", groups: Sequence[Sequence[str]]) -> list[list[int]]:
     """The nodes of every stretch."""
-    producers = {name: number for number, node in enumerate(graph.node) for name in node.output if name}
-    sources = [{producers[name] for name in traversal.taken_by(node) & producers.keys()} for node in graph.node]
-    repeated = _repeated(graph, sources)
+    connections = indexed(graph.node)
+    producers = connections.producers
+    repeated = _repeated(graph, connections)
     made: set[int] = set()
+
+    def is_missing(name: str) -> bool:
+        number = producers.get(name)
+        return number is not None and (number not in made or number in repeated)
+
     found = []
     for group in groups:
-        own: set[int] = set()
-        waiting = [number for name in group if (number := producers[name]) not in made]
-        while waiting:
-            number = waiting.pop()
-            if number not in own:
-                own.add(number)
-                waiting.extend(each for each in sources[number] if each not in made or each in repeated)
+        own = connections.ancestors([name for name in group if producers[name] not in made], is_missing)
         made |= own
         found.append(sorted(own))
     return found
 
 
-def _repeated(graph: "GraphProto", sources: Sequence[set[int]]) -> set[int]:
+def _repeated(graph: "GraphProto", connections: Connections[int]) -> set[int]:
     """Nodes that are repeated in each stretch: constants, computations on constants only, and dequantization."""
     inputs = _inputs(graph)
     fixed: set[int] = set()
     for number, node in enumerate(graph.node):
-        if node.op_type not in DRAWN and not inputs & traversal.taken_by(node) and sources[number] <= fixed:
+        is_fed = not inputs.isdisjoint(connections.consumed(number))
+        if node.op_type not in DRAWN and not is_fed and fixed.issuperset(connections.sources(number)):
             fixed.add(number)
     return fixed | {number for number, node in enumerate(graph.node) if node.op_type == "DequantizeLinear"}
 
 
 def _inputs(graph: "GraphProto") -> set[str]:
-    return {value.name for value in graph.input} - {tensor.name for tensor in graph.initializer}
+    return {value.name for value in fed_inputs(graph)}
 
 
 def _described(

@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from packager.core.values import Model, TensorSpec
-from packager.graph import traversal
+from packager.graph.connections import Connections, indexed
+from packager.graph.constants import constant_tensors
 from packager.models.shapes import infer_shapes
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import GraphProto, ModelProto, NodeProto
 
 Limit = int | str
 """number of valid indices: a number, or the size of a dynamic dimension"""
@@ -50,9 +51,14 @@ class Flow:
     """constant -> shape"""
 
     @cached_property
+    def connections(self) -> Connections[int]:
+        """Of the nodes by their index."""
+        return indexed(self.nodes)
+
+    @property
     def producers(self) -> Mapping[str, int]:
         """Value -> index of the node that produces it."""
-        return {name: index for index, node in enumerate(self.nodes) for name in node.output if name}
+        return self.connections.producers
 
     def constant_sizes(self, node: int | None) -> tuple[int, ...]:
         """Sizes of a node's weights, which operands may have to match."""
@@ -62,26 +68,18 @@ class Flow:
     def behind(self, names: Iterable[str], *, through_shapes: bool = True) -> tuple[str, ...]:
         """The inputs that `names` depend on, in the model's order; `through_shapes` includes those used only for their
         sizes."""
-        seen, waiting = set(names), list(names)
-        while waiting:
-            index = self.producers.get(waiting.pop())
-            if index is None or (not through_shapes and self.nodes[index].op_type in SHAPES):
-                continue
-            new = traversal.taken_by(self.nodes[index]) - seen
-            seen |= new
-            waiting += new
+
+        def passes(name: str) -> bool:
+            index = self.producers.get(name)
+            return through_shapes or index is None or self.nodes[index].op_type not in SHAPES
+
+        found = self.connections.ancestors(filter(passes, names), passes)
+        seen = set(names).union(*map(self.connections.consumed, found))
         return tuple(name for name in self.inputs if name in seen)
 
     def comes_before(self, first: int, second: int) -> bool:
         """Whether the node `second` depends on the node `first`."""
-        seen: set[int] = set()
-        waiting = [second]
-        while waiting:
-            taken = traversal.taken_by(self.nodes[waiting.pop()])
-            new = {self.producers[name] for name in taken if name in self.producers} - seen
-            seen |= new
-            waiting += new
-        return first in seen
+        return first in self.connections.ancestors(self.connections.consumed(second))
 
 
 def flow_of(model: Model, graph: bytes) -> Flow:
@@ -89,7 +87,7 @@ def flow_of(model: Model, graph: bytes) -> Flow:
     import onnx
 
     proto = onnx.ModelProto.FromString(graph).graph
-    tensors = {tensor.name: tensor for tensor in proto.initializer} | _in_nodes(proto)
+    tensors = constant_tensors(proto)
     return Flow(
         nodes=tuple(proto.node),
         inputs=tuple(spec.name for spec in model.signature.inputs),
@@ -217,16 +215,9 @@ def _constants(graph: "GraphProto") -> dict[str, int]:
     """Small integer constants with one element."""
     import onnx
 
-    tensors = {tensor.name: tensor for tensor in graph.initializer} | _in_nodes(graph)
     integers = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
     return {
         name: int(onnx.numpy_helper.to_array(tensor).reshape(-1)[0])
-        for name, tensor in tensors.items()
+        for name, tensor in constant_tensors(graph).items()
         if tensor.data_type in integers and list(tensor.dims) in ([], [1]) and not tensor.external_data
     }
-
-
-def _in_nodes(graph: "GraphProto") -> "dict[str, TensorProto]":
-    """Tensors of Constant nodes by output name."""
-    nodes = [node for node in graph.node if node.op_type == "Constant"]
-    return {node.output[0]: each.t for node in nodes for each in node.attribute if each.name == "value"}

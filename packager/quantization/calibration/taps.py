@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from packager.core.errors import ModelError, nearest
 from packager.graph import traversal
+from packager.graph.constants import fed_inputs
 from packager.rewriting.stretches import DRAWN
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def tap(graph: bytes, tensors: Iterable[str]) -> Taps:
 
     proto = onnx.ModelProto.FromString(graph)
     weights = {tensor.name for tensor in proto.graph.initializer}
-    inputs = [each.name for each in proto.graph.input if each.name not in weights]
+    inputs = [each.name for each in fed_inputs(proto.graph)]
     values = [*inputs, *(name for node in proto.graph.node for name in node.output if name)]
     asked = list(dict.fromkeys(tensors))
     for name in sorted(set(asked) - set(values)):

@@ -102,8 +102,8 @@ def _integers(after: Draft, node: "NodeProto", weight: Weight, is_transposed: bo
 
 def _scale_behind(after: Draft, product: str) -> "NDArray[Any] | None":
     """The last factor of float(product) * (activation scale * weight scale)."""
-    for cast in after.takers.get(product, ()):
-        for multiply in after.takers.get(cast.output[0], ()):
+    for cast in after.consumers.get(product, ()):
+        for multiply in after.consumers.get(cast.output[0], ()):
             factors = [after.producers.get(name) for name in multiply.input]
             names = [name for node in factors if node and node.op_type == "Mul" for name in node.input]
             for name in names:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packager.graph import traversal
+from packager.graph.names import free_name
 from packager.graph.weights.reading import read_weight
 from packager.session.exact.elements import Elements
 
@@ -157,10 +158,9 @@ class _Shifts:
         return self.made[key]
 
     def _free(self, name: str) -> str:
-        while name in self.taken:
-            name += "_"
-        self.taken.add(name)
-        return name
+        free = free_name(name, self.taken)
+        self.taken.add(free)
+        return free
 
     def _remove_unread(self) -> None:
         """Removes signed weights that are not read any more: keeping both would double the memory."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
+from packager.graph.connections import connected
 from packager.session.exact.elements import Elements
 
 if TYPE_CHECKING:
@@ -47,21 +48,23 @@ class _Widening:
     is_optimized: bool
 
     def apply(self) -> None:
-        makers = {name: node for node in self.graph.node for name in node.output}
+        producers = connected(self.graph.node).producers
         nodes = [
-            each for node in self.graph.node for each in (self._wide(node) if self._is_narrow(node, makers) else [node])
+            each
+            for node in self.graph.node
+            for each in (self._wide(node) if self._is_narrow(node, producers) else [node])
         ]
         copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
         del self.graph.node[:]
         self.graph.node.extend(copies)
 
-    def _is_narrow(self, node: "NodeProto", makers: "Mapping[str, NodeProto]") -> bool:
+    def _is_narrow(self, node: "NodeProto", producers: "Mapping[str, NodeProto]") -> bool:
         from onnx import TensorProto
 
         if node.op_type not in OPERATORS or self._element(node) in (TensorProto.UNDEFINED, TensorProto.DOUBLE):
             return False
-        maker = makers.get(node.input[0])
-        return not (self.is_optimized and maker is not None and maker.op_type == "DequantizeLinear")
+        producer = producers.get(node.input[0])
+        return not (self.is_optimized and producer is not None and producer.op_type == "DequantizeLinear")
 
     def _element(self, node: "NodeProto") -> int:
         return self.elements.of(node.input[0]) or self.unsaid

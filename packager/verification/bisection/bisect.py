@@ -173,7 +173,7 @@ class _Search:
             return None
         # A list in another order is not a fault; a node whose output has another one's name is.
         wrong = next((b.outputs[mine] for mine, other in swaps.items() if b.outputs[mine] != a.outputs[other]), "")
-        node = named(a, wrong, self.scan.usable) if wrong in a.makers and wrong in b.makers else None
+        node = named(a, wrong, self.scan.usable) if wrong in a.producers and wrong in b.producers else None
         return Bisection(
             kind=Kind.ORDER,
             words=words.on_order(a, b, swaps),
@@ -238,7 +238,7 @@ class _Search:
             matched=Matched(values=rest, notes=(), sizes={}),
             kinds=scan.kinds if found.wrong is scan.b else {},
         )
-        inside = {found.wrong.makers[name] for name in values[start : end + 1]}
+        inside = {found.wrong.producers[name] for name in values[start : end + 1]}
         for value in values[end + 1 :]:
             region = found.wrong.region([value], rest)
             if inside & set(region.nodes):

@@ -50,8 +50,8 @@ def matched(a: BisectionSubject, b: BisectionSubject, shapes: Mapping[str, Seque
     known_a, known_b = a.types(shapes), b.types(shapes)
     values, notes, sizes = [], [], {}
     compared = ((a.varying & b.varying) - a.quantized - b.quantized) | set(b.outputs)
-    for name in b.makers:
-        if name not in a.makers or name not in compared:
+    for name in b.producers:
+        if name not in a.producers or name not in compared:
             continue
         kinds = [known[name] for known in (known_a, known_b) if name in known]
         if reason := next(filter(None, map(_unfit, kinds)), ""):

@@ -21,5 +21,5 @@ def named(a: BisectionSubject, value: str, borders: Collection[str]) -> Named:
     """
     nodes = [a.nodes[place] for place in a.region([value], borders).nodes]
     weighted = [node for node in nodes if node.op_type in WEIGHTED]
-    node = (weighted or [a.nodes[a.makers[value]]])[-1]
+    node = (weighted or [a.nodes[a.producers[value]]])[-1]
     return Named(name=name_of(node), operator=node.op_type)

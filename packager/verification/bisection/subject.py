@@ -10,6 +10,9 @@ from packager.core.errors import ModelError
 from packager.environments import CHILD, ensure
 from packager.environments.arm64 import Arm64
 from packager.graph import traversal
+from packager.graph.connections import Connections, indexed
+from packager.graph.constants import fed_inputs
+from packager.graph.names import all_names, free_name
 from packager.models.shapes import infer_shapes
 from packager.models.skeleton import read_skeleton
 from packager.processes import commands
@@ -52,28 +55,26 @@ class BisectionSubject:
         return tuple(self.proto.graph.node)
 
     @cached_property
-    def makers(self) -> Mapping[str, int]:
+    def connections(self) -> Connections[int]:
+        """Of the nodes by their index."""
+        return indexed(self.nodes)
+
+    @property
+    def producers(self) -> Mapping[str, int]:
         """Computed value -> the index of its node."""
-        return {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
+        return self.connections.producers
 
     @cached_property
-    def every_name(self) -> frozenset[str]:
-        """Names of the values of the whole model, including those of subgraphs."""
-        names = {name for node in traversal.all_nodes(self.proto) for name in (*node.input, *node.output)}
-        return frozenset(
-            names | {each.name for graph in traversal.all_graphs(self.proto) for each in graph.initializer}
-        )
+    def _names(self) -> frozenset[str]:
+        return frozenset(all_names(self.proto))
 
     def free(self, name: str) -> str:
-        """`name`, or a similar one that no value has."""
-        while name in self.every_name:
-            name += "_"
-        return name
+        """`name`, or a similar one that the model does not use."""
+        return free_name(name, self._names)
 
     @cached_property
     def inputs(self) -> "Mapping[str, ValueInfoProto]":
-        constants = {tensor.name for tensor in self.proto.graph.initializer}
-        return {value.name: value for value in self.proto.graph.input if value.name not in constants}
+        return {value.name: value for value in fed_inputs(self.proto.graph)}
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -83,8 +84,9 @@ class BisectionSubject:
     def taken(self) -> tuple[tuple[str, ...], ...]:
         """For each node, the computed values and inputs of the graph that it takes, including those of its
         subgraphs."""
-        known = self.makers.keys() | self.inputs.keys()
-        return tuple(tuple(sorted(traversal.taken_by(node) & known)) for node in self.nodes)
+        known = self.producers.keys() | self.inputs.keys()
+        consumed = map(self.connections.consumed, self.connections.nodes)
+        return tuple(tuple(sorted(known.intersection(names))) for names in consumed)
 
     @cached_property
     def varying(self) -> frozenset[str]:
@@ -99,33 +101,19 @@ class BisectionSubject:
     def quantized(self) -> frozenset[str]:
         """Computed values whose only consumers are QuantizeLinear, directly or after moving operators: a runtime may
         quantize earlier, and the value of that name is then another one."""
-        takers: dict[str, list[NodeProto]] = {}
-        for node, names in zip(self.nodes, self.taken, strict=True):
-            for name in names:
-                takers.setdefault(name, []).append(node)
         found: set[str] = set()
-        for name in reversed(list(self.makers)):
-            behind = [] if name in self.outputs else takers.get(name, [])
-            if behind and all(_hides(node, name, found) for node in behind):
+        for name in reversed(list(self.producers)):
+            behind = [] if name in self.outputs else self.connections.consumers.get(name, [])
+            if behind and all(_hides(self.nodes[place], name, found) for place in behind):
                 found.add(name)
         return frozenset(found)
 
     def region(self, values: Iterable[str], borders: Collection[str]) -> Region:
         """The nodes that compute `values` from `borders` and from inputs. Values that are borders themselves are
         computed as well, from the borders before them."""
-        found: set[int] = set()
-        reached: set[str] = set()
-        waiting = [self.makers[name] for name in values]
-        while waiting:
-            place = waiting.pop()
-            if place in found:
-                continue
-            found.add(place)
-            for name in self.taken[place]:
-                if name in borders or name not in self.makers:
-                    reached.add(name)
-                else:
-                    waiting.append(self.makers[name])
+        found = self.connections.ancestors(values, lambda name: name not in borders)
+        taken = {name for place in found for name in self.taken[place]}
+        reached = {name for name in taken if name in borders or name not in self.producers}
         return Region(nodes=tuple(sorted(found)), borders=tuple(sorted(reached)))
 
     def cut(

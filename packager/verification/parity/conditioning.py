@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packager.graph.constants import fed_inputs
 from packager.runners import Outcome, Runnable, Runner, Session
 from packager.samples import write_arrays
 from packager.verification.parity.frontier import DOUBLE, FLOAT, FLOAT16, ULPS, first_floats, shaken
@@ -77,9 +78,7 @@ class Perturbed:
 
 def perturbed(proto: "ModelProto", runnable: Runnable, runner: Runner, folder: Path) -> Perturbed | None:
     """`runnable`, which is `proto`, in a form that can be perturbed; None if it has no floats. `folder` is created."""
-    constants = {tensor.name for tensor in proto.graph.initializer}
-    given = [value for value in proto.graph.input if value.name not in constants]
-    kinds = {value.type.tensor_type.elem_type for value in given}
+    kinds = {value.type.tensor_type.elem_type for value in fed_inputs(proto.graph)}
     takes_floats = bool(kinds & {FLOAT, FLOAT16, DOUBLE})
     other = shaken(proto, is_first=not takes_floats)
     if other is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from packager.graph import traversal
+from packager.graph.constants import fed_inputs
 from packager.models.shapes import infer_shapes
 
 if TYPE_CHECKING:
@@ -79,8 +80,7 @@ def first_floats(model: "ModelProto") -> dict[str, int]:
     """Floats that are computed from inputs and from no other such float -> their element type."""
     graph = infer_shapes(model).graph
     kinds = {each.name: each.type.tensor_type.elem_type for each in (*graph.value_info, *graph.output)}
-    constants = {tensor.name for tensor in model.graph.initializer}
-    varying = {value.name for value in model.graph.input} - constants
+    varying = {value.name for value in fed_inputs(model.graph)}
     behind: set[str] = set()
     found: dict[str, int] = {}
     for node in model.graph.node:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from packager.graph.view import Graph, Node
-from packager.verification.partition.node_units import Edges, NodeUnit
+from packager.verification.partition.unit import NodeUnit
 
 Joins = Callable[[NodeUnit, Set[str]], bool]
 """Whether a supported unit may join a partition that so far computes the values in the set."""
@@ -28,10 +28,9 @@ def partitions(
     Nodes need not be connected to share a partition: it grows as long as no node outside of it has to run between two
     of its own. Without `units` every node is one. `joins` is called once for each supported unit.
     """
-    edges = Edges(graph)
     if units is None:
         units = [NodeUnit(target=node, inputs=(), outputs=()) for node in graph.nodes]
-    takers = _takers(units, edges)
+    takers = _takers(units, graph)
     waits_for = {unit.target.name: 0 for unit in units}
     for taker in (unit for behind in takers.values() for unit in behind):
         waits_for[taker.target.name] += 1
@@ -70,15 +69,15 @@ def partitions(
     return tuple(tuple(node.name for node in nodes) for nodes in found if nodes and (keeps is None or keeps(nodes)))
 
 
-def _takers(units: Sequence[NodeUnit], edges: Edges) -> Mapping[str, tuple[NodeUnit, ...]]:
+def _takers(units: Sequence[NodeUnit], graph: Graph) -> Mapping[str, tuple[NodeUnit, ...]]:
     """Target of a unit -> the units that take its outputs, once for every time."""
     unit_of = {node.name: unit for unit in units for node in unit.nodes}
     return {
         unit.target.name: tuple(
-            unit_of[edge.consumer.name]
+            unit_of[consumer.name]
             for node in unit.nodes
-            for edge in edges.out_of[node.name]
-            if unit_of[edge.consumer.name] is not unit
+            for consumer in graph.successors[node.name]
+            if unit_of[consumer.name] is not unit
         )
         for unit in units
     }

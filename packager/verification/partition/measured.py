@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from packager.core.errors import ModelError, ToolError
 from packager.environments import CHILD, ENVIRONMENTS, SIGNED, Environment, ensure, qnn, webgpu
 from packager.graph import traversal
+from packager.graph.connections import indexed
 from packager.models.skeleton import read_skeleton
 from packager.processes import commands
 from packager.session.refusals import explain
@@ -230,19 +231,16 @@ def _subgraphs(answer: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Su
 def _followers(subgraphs: Iterable[Subgraph], nodes: "Sequence[NodeProto]", names: tuple[str, ...]) -> dict[str, str]:
     """Conversions that no provider was asked about by name: they belong to the provider of the node that they serve."""
     providers = {name: subgraph.provider for subgraph in subgraphs for node in subgraph.nodes for name in node.names}
-    makers = {output: index for index, node in enumerate(nodes) for output in node.output if output}
-    takers: dict[str, list[int]] = {}
-    for index, node in enumerate(nodes):
-        for value in node.input:
-            takers.setdefault(value, []).append(index)
+    connections = indexed(nodes)
     followers: dict[str, str] = {}
     lost = [i for i, node in enumerate(nodes) if node.op_type in CONVERSIONS and names[i] not in providers]
     while True:  # a Q may follow a DQ that follows: each round finds at least one, or is the last
         found = {}
         for index in lost:
             node = nodes[index]
-            served = [makers[node.input[0]]] if node.op_type == "QuantizeLinear" and node.input[0] in makers else []
-            served += takers.get(node.output[0], [])
+            source = connections.producers.get(node.input[0]) if node.op_type == "QuantizeLinear" else None
+            served = [] if source is None else [source]
+            served += connections.consumers.get(node.output[0], [])
             known = [names[each] for each in served if names[each] in providers]
             if names[index] not in providers and known:
                 found[names[index]] = providers[known[0]]

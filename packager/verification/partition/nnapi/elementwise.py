@@ -3,9 +3,9 @@
 Written from the files that the table in operators.py names.
 """
 
+from packager.verification.partition.clips import clip_bounds
 from packager.verification.partition.nnapi import quantized
 from packager.verification.partition.nnapi.view import DOES_NOT_LOAD, LEVEL_3, View
-from packager.verification.partition.node_units import clip_bounds
 
 
 def binary(view: View) -> str:

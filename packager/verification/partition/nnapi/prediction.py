@@ -11,8 +11,9 @@ from packager.verification.partition.groups import partitions
 from packager.verification.partition.nnapi import quantized
 from packager.verification.partition.nnapi.operators import RULES, Rule, level_of
 from packager.verification.partition.nnapi.view import LEVEL_1, View
-from packager.verification.partition.node_units import Edges, NodeUnit, node_units
+from packager.verification.partition.node_units import node_units
 from packager.verification.partition.rules import Prediction
+from packager.verification.partition.unit import NodeUnit
 
 BY = "NNAPI provider of ONNX Runtime 1.29"
 NEWEST = 28
@@ -33,9 +34,8 @@ def predict(graph: Graph, *, feature_level: int = 31, use_nchw: bool = False) ->
     nodes of its own. USE_FP16, CPU_DISABLED and CPU_ONLY make no difference. Without `use_nchw` ONNX Runtime rewrites
     the taken nodes to NHWC and asks again; pairs of Transposes that this removes can join partitions that are two here.
     """
-    edges = Edges(graph)
-    units = node_units(graph, edges)
-    refused = _refused(units, edges, feature_level=feature_level, use_nchw=use_nchw)
+    units = node_units(graph)
+    refused = _refused(units, graph, feature_level=feature_level, use_nchw=use_nchw)
     supported = {unit.target.name for unit in units} - set(refused)
     cut = partitions(graph, supported, units=units, joins=lambda unit, made: not _outside(unit, made, graph))
     nodes = {node.name: node for node in graph.nodes}
@@ -56,12 +56,12 @@ def predict(graph: Graph, *, feature_level: int = 31, use_nchw: bool = False) ->
     return Prediction(partitions=kept, left=left, by=BY)
 
 
-def _refused(units: Sequence[NodeUnit], edges: Edges, *, feature_level: int, use_nchw: bool) -> Mapping[str, str]:
+def _refused(units: Sequence[NodeUnit], graph: Graph, *, feature_level: int, use_nchw: bool) -> Mapping[str, str]:
     """Target of a unit that is left in any surroundings -> why."""
-    behind_stop = _behind_stops(edges)
+    behind_stop = _behind_stops(graph)
     found: dict[str, str] = {}
     for unit in units:
-        view = View(unit=unit, graph=edges.graph, feature_level=feature_level, use_nchw=use_nchw)
+        view = View(unit=unit, graph=graph, feature_level=feature_level, use_nchw=use_nchw)
         stop = behind_stop.get(unit.target.name)
         if reason := f"nothing from {stop} on is taken" if stop else why_not(view):
             found[unit.target.name] = f"{view.kind}: {reason}"
@@ -111,11 +111,11 @@ def _details(rule: Rule, view: View) -> str:
     return rule.check(view)
 
 
-def _behind_stops(edges: Edges) -> Mapping[str, str]:
+def _behind_stops(graph: Graph) -> Mapping[str, str]:
     """Node -> the operator at or before it from which on nothing is taken."""
     found: dict[str, str] = {}
-    for node in edges.graph.nodes:
-        before = [found[edge.producer.name] for edge in edges.into[node.name] if edge.producer.name in found]
+    for node in graph.nodes:
+        before = [found[each.name] for each in graph.connections.sources(node) if each.name in found]
         if node.op in STOPS or before:
             found[node.name] = before[0] if before else node.op
     return found

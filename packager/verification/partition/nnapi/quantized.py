@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from packager.graph.view import Value
 from packager.verification.partition.nnapi.view import DOES_NOT_LOAD, LEVEL_3, View
-from packager.verification.partition.node_units import Port
+from packager.verification.partition.unit import Port
 
 SINGLE = frozenset(
     "DequantizeLinear QuantizeLinear QLinearConv QLinearMatMul QLinearAdd QLinearMul QLinearSigmoid "

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from packager.graph.view import Attribute, Graph, Value
-from packager.verification.partition.node_units import NodeUnit, Port, number
+from packager.verification.partition.unit import NodeUnit, Port, number
 
 LEVEL_1, LEVEL_2, LEVEL_3, LEVEL_4 = 27, 28, 29, 30
 """Feature levels of NNAPI; they are API levels up to Android 11."""
