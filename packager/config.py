@@ -82,7 +82,11 @@ class Strict(BaseModel):
 
 class PackageTable(Strict):
     name: Annotated[
-        str, _matches(names.PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")
+        str,
+        _matches(
+            names.PACKAGE_NAME,
+            "use lower-case letters, digits and single hyphens, starting with a letter; Windows reserves aux, con and nul",
+        ),
     ]
     """artifact id; the Kotlin package and module names derive from it"""
     version: Annotated[str, _matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (
@@ -420,7 +424,8 @@ def _check_model_names(config: Config) -> None:
         if not names.MODEL_NAME.fullmatch(name):
             raise ConfigError(
                 f"model.{name}: invalid model name",
-                hint="use letters, digits, hyphens and underscores, starting with a letter",
+                hint="use letters, digits, hyphens and underscores, starting with a letter; Windows reserves aux, con "
+                "and nul",
             )
         other = classes.setdefault(names.pascal_case(name).lower(), name)
         if other != name:

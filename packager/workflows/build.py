@@ -100,7 +100,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
             warnings=console.warnings,
             golden=golden,
         )
-        (staging / release.MANIFEST).write_text(text, encoding="utf-8")
+        (staging / release.MANIFEST).write_text(text, encoding="utf-8", newline="\n")
         extras = reporting.measured(planned.made, store, console, has_latency=False)
         write_report(plans, report, extras, staging / "report.html", request.rules, console)
     prune(store)
@@ -304,7 +304,9 @@ def package_target(
 def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
     """Operator configuration of one target's files, for a reduced build of ONNX Runtime."""
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
+    config.write_text(
+        operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8", newline="\n"
+    )
     return [release.described(config, staging, target=target.NAME, kind="operator-config")]
 
 
