@@ -85,7 +85,8 @@ class PackageTable(Strict):
         str,
         _matches(
             names.PACKAGE_NAME,
-            "use lower-case letters, digits and single hyphens, starting with a letter; Windows reserves aux, con and nul",
+            "use lower-case letters, digits and single hyphens, starting with a letter; "
+            "Windows reserves aux, con and nul",
         ),
     ]
     """artifact id; the Kotlin package and module names derive from it"""

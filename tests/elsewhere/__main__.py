@@ -1,10 +1,13 @@
-"""Runs pytest on the arguments after the system."""
+"""Runs pytest on the arguments that follow the system's name."""
 
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from tests import hosts
+from tests.elsewhere.plugin import SYSTEM
 
 ROOT = Path(__file__).parents[2]
 BEGIN = """
@@ -13,15 +16,19 @@ sys.path.append({root!r})
 from tests.elsewhere import standins
 standins.begin({system!r})
 """
+"""A sitecustomize.py, which every Python runs when it starts."""
 
 
 def main() -> int:
     system, *arguments = sys.argv[1:]
+    if system not in hosts.OTHERS:
+        sys.exit(f"the first argument is one of {', '.join(hosts.OTHERS)}, not {system}")
     with tempfile.TemporaryDirectory() as scratch:
         Path(scratch, "sitecustomize.py").write_text(BEGIN.format(root=str(ROOT), system=system), encoding="utf-8")
         path = os.pathsep.join([scratch, *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [sys.executable, "-m", "pytest", "-p", "tests.elsewhere.names", *arguments]
-        return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False).returncode
+        command = [sys.executable, "-m", "pytest", "-p", "tests.elsewhere.plugin", *arguments]
+        kept = {name: value for name, value in os.environ.items() if name != "CI"}  # what Linux alone has is skipped
+        return subprocess.run(command, env={**kept, "PYTHONPATH": path, SYSTEM: system}, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import fcntl
 import io
 import os
 import pathlib
-import platform
 import shutil
 import signal
 import subprocess
@@ -15,15 +14,16 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import FrameType, ModuleType, SimpleNamespace
 from typing import Any
 
 from tests import hosts
 
 FOLDERS = ("/proc/", "/sys/")
+REAL = "packager.environments.environment"
+"""Module that sees Linux: the runtimes that it installs really run."""
 CREATE_NEW_PROCESS_GROUP = 0x200
 ERROR_PRIVILEGE_NOT_HELD = 1314
-MACHINES = {"darwin": "arm64", "win32": "AMD64"}
 
 
 class Lacking(ModuleType):
@@ -51,7 +51,8 @@ def begin(system: str) -> None:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
-        if str((importer or {}).get("__name__", "")).startswith("packager."):
+        asking = str((importer or {}).get("__name__", ""))
+        if asking.startswith("packager.") and asking != REAL:
             if name in seen:
                 return seen[name]
             if hosts.is_missing(name, system):
@@ -70,10 +71,7 @@ def begin(system: str) -> None:
 
 def _modules(system: str) -> dict[str, ModuleType]:
     """Modules of the standard library as mobpack's code sees them."""
-    other: dict[ModuleType, dict[str, object]] = {
-        sys: {"platform": system},
-        platform: {"machine": lambda: MACHINES[system], "libc_ver": lambda: ("", "")},
-    }
+    other: dict[ModuleType, dict[str, object]] = {sys: {"platform": system}}
     if system == "win32":
         other[os] = {"name": "nt"}
         other[ctypes] = {"CDLL": _library, "WinDLL": _kernel, "WinError": OSError, "get_last_error": lambda: 0}
@@ -87,15 +85,13 @@ def _modules(system: str) -> dict[str, ModuleType]:
     return found
 
 
-def _caller_is_mobpack(depth: int = 4) -> bool:
-    """Whether one of the functions that led here, below `pathlib`'s and the like, is mobpack's."""
-    frame = sys._getframe(2)
-    for _ in range(depth):
+def _caller_is_mobpack(depth: int) -> bool:
+    """Whether one of the last functions that led here is mobpack's; between may be pathlib's and the like."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame and depth:
         if str(frame.f_globals.get("__name__", "")).startswith("packager."):
             return True
-        if not frame.f_back:
-            return False
-        frame = frame.f_back
+        frame, depth = frame.f_back, depth - 1
     return False
 
 
@@ -103,7 +99,7 @@ def _hide_folders() -> None:
     opened = io.open
 
     def open_there(file: Any, *rest: Any, **options: Any) -> Any:
-        if not isinstance(file, int) and os.fspath(file).__str__().startswith(FOLDERS) and _caller_is_mobpack():
+        if not isinstance(file, int) and str(file).startswith(FOLDERS) and _caller_is_mobpack(4):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(file))
         return opened(file, *rest, **options)
 
@@ -134,7 +130,7 @@ def _keep_open_files() -> None:
 
     def refusing(change: Callable[..., None]) -> Callable[..., None]:
         def change_there(path: Any, *rest: Any, **options: Any) -> None:
-            for each in (path, *rest[:1]):
+            for each in (path, *rest[:1]) if _caller_is_mobpack(100) else ():
                 if taken := _open_at(each):
                     raise PermissionError(errno.EACCES, f"Access is denied: {taken} is open", os.fspath(path))
             change(path, *rest, **options)
