@@ -110,7 +110,7 @@ def _refuse_links() -> None:
     symlink, hardlink = Path.symlink_to, Path.hardlink_to
 
     def symlink_there(place: Path, *rest: Any, **options: Any) -> None:
-        if _caller_is_mobpack(1):
+        if _caller_is_mobpack(1) and place.parent.is_dir():
             error = OSError(errno.EINVAL, "A required privilege is not held by the client", str(place))
             error.winerror = ERROR_PRIVILEGE_NOT_HELD  # type: ignore[attr-defined]
             raise error
