@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ def test_a_file_is_renamed_though_somebody_has_it_open_for_a_moment(tmp_path: Pa
     made.write_text("new", encoding="utf-8")
     target.write_text("old", encoding="utf-8")
     file = target.open("rb")
-    closing = threading.Thread(target=lambda: (time.sleep(0.3), file.close()))
+    closing = threading.Timer(0.3, file.close)
     closing.start()
     host.replace(made, target)
     closing.join()

@@ -61,7 +61,7 @@ def begin(system: str) -> None:
                 return seen.setdefault(name, Lacking(imported(name, None, None, ("",)), lacks, {}))
         return imported(name, importer, scope, fromlist or (), level)
 
-    builtins.__import__ = see
+    builtins.__import__ = see  # type: ignore[assignment]
     _hide_folders()
     if system == "win32":
         _refuse_links()
