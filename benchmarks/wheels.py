@@ -117,10 +117,11 @@ def _variables(host: Host, python: str) -> dict[str, str]:
 
 def wheels(packages: Mapping[str, str], host: Host, python: str) -> dict[str, str]:
     """Package -> file name of its wheel; those without one are left out."""
-    if found := _asked([f"{name}=={version}" for name, version in packages.items()], host, python):
-        return found
-    one_by_one = [_asked([f"{name}=={version}"], host, python) for name, version in packages.items()]
-    return {name: wheel for found in one_by_one for name, wheel in found.items()}
+    likely = {name: version for name, version in packages.items() if (name, host.tag) not in KNOWN}
+    together = _asked([f"{name}=={version}" for name, version in likely.items()], host, python)
+    left = {name: version for name, version in packages.items() if name not in together}
+    one_by_one = [_asked([f"{name}=={version}"], host, python) for name, version in left.items()]
+    return {name: wheel for found in (together, *one_by_one) for name, wheel in found.items()}
 
 
 def _asked(requirements: Sequence[str], host: Host, python: str) -> dict[str, str]:
