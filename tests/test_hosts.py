@@ -2,16 +2,20 @@
 
 import ast
 import ctypes
+import json
 import os
 import platform
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from benchmarks import wheels
+from packager.cli.doctor import doctor
 from packager.cli.init import _relative
 from packager.processes import commands, downloads, groups
 from packager.workflows.limits import ONLY_ON, limits
@@ -231,6 +235,15 @@ def test_linux_has_no_limits_and_an_intel_mac_lacks_the_runtime(monkeypatch: pyt
     assert "ONNX Runtime" in [limit.what for limit in limits("darwin")]
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert "ONNX Runtime" not in [limit.what for limit in limits("darwin")]
+
+
+@pytest.mark.parametrize("system", ["linux", *sorted(ONLY_ON)])
+def test_doctor_says_what_the_system_lacks(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    said, document = (CliRunner().invoke(doctor, arguments) for arguments in ([], ["--json"]))
+    found = json.loads(document.stdout)["limits"]
+    assert found == [asdict(limit) for limit in limits(system)]
+    assert ("What this system lacks" in said.output) == (system != "linux")
 
 
 def test_a_crash_has_the_name_of_the_signal_or_of_windows_exception(monkeypatch: pytest.MonkeyPatch) -> None:
