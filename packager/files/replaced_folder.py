@@ -152,7 +152,9 @@ def _rename(staging: Path, out: Path, kind: Kind) -> None:
         if previous.exists():
             _put_back(previous, staging, out, message)
         raise ToolError(
-            message, hint=f"choose another folder with {kind.option}; a mount point cannot be replaced"
+            message,
+            hint=f"choose another folder with {kind.option}; mount points cannot be replaced, "
+            "nor, on Windows, folders with open files",
         ) from error
     shutil.rmtree(previous, ignore_errors=True)
 

@@ -77,7 +77,7 @@ if sys.platform == "win32":
                 getattr(self._system, name).restype = ctypes.c_void_p
 
         def watch(self, process: "subprocess.Popen[Any]") -> None:
-            """Puts a new program into a job; what it starts will be in it too."""
+            """Puts a new program into a job; what it starts from now on is in it too."""
             system = self._system
             job = ctypes.c_void_p(system.CreateJobObjectW(None, None))
             limits = Limits(basic=BasicLimits(flags=KILL_ON_CLOSE))
