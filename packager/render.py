@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from packager.core.characters import in_markup, in_one_line
 from packager.core.values import Sources
+from packager.files import host
 from packager.files.installed import templates_folder
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def write_sources(sources: Sources, folder: Path) -> None:
     for path, file in sources.files.items():
         shutil.copyfile(file, folder / path)
     for path, target in sources.links.items():
-        (folder / path).symlink_to(target)
+        host.link(folder / path, target)
 
 
 @cache

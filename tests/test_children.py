@@ -20,6 +20,7 @@ STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurr
 CALLS = re.compile(r"(system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
 EXECUTABLE = {"processes/downloads.py": "npm lies beside it", "environments/cuda_probe.py": "says which Python answers"}
 """Modules that name this Python without starting it, and why."""
+STARTING = ("processes/children.py", "processes/groups.py")
 WAIT_S = 20
 """How long a process may take to be gone: it is killed at once, and looked for again and again."""
 
@@ -27,7 +28,7 @@ WAIT_S = 20
 def sources() -> Iterator[tuple[str, ast.AST]]:
     for path in sorted((ROOT / "packager").rglob("*.py")):
         name = path.relative_to(ROOT / "packager").as_posix()
-        if name != "processes/children.py":
+        if name not in STARTING:
             tree = ast.parse(path.read_text(encoding="utf-8"))
             yield from ((name, node) for node in ast.walk(tree))
 
@@ -103,7 +104,7 @@ first = children.start(["sh", "-c", "sleep 600 & echo $!; wait"], Path("/"))
 second = children.start(["sleep", "600"], Path("/"))
 ended = children.start(["sleep", "600"], Path("/"))
 children.end(ended)
-print(first.pid, first.stdout.readline().strip(), second.pid, children._guard._process.pid, flush=True)
+print(first.pid, first.stdout.readline().strip(), second.pid, children._groups._guard.pid, flush=True)
 {then}
 print("ready", flush=True)
 time.sleep({seconds})
@@ -117,7 +118,7 @@ sys.exit(3)
         ("", -signal.SIGKILL),
         ("", 3),
         (
-            "guard = children._guard._process; guard.kill(); guard.wait(); children.start(['true'], Path('/'))",
+            "guard = children._groups._guard; guard.kill(); guard.wait(); children.start(['true'], Path('/'))",
             -signal.SIGKILL,
         ),
     ],

@@ -184,13 +184,17 @@ def test_missing_keys_are_named(tmp_path: Path, text: str, message: str) -> None
     assert refused(tmp_path, text) == (message, "add it to mobpack.toml")
 
 
-@pytest.mark.parametrize("name", ["Vision", "1vision", "vision_x", "vision--x", "-x", "", "vision x", "é", "a\nb"])
+@pytest.mark.parametrize(
+    "name", ["Vision", "1vision", "vision_x", "vision--x", "-x", "", "vision x", "é", "a\nb", "aux", "com1"]
+)
 def test_package_names_that_no_repository_takes_are_refused(tmp_path: Path, name: str) -> None:
     message, hint = refused(
         tmp_path, MINIMAL.replace('"vision"', '"""' + name + '"""') if name else MINIMAL.replace('"vision"', '""')
     )
     assert message.startswith("package.name: ")
-    assert hint == "use lower-case letters, digits and single hyphens, starting with a letter"
+    assert hint == (
+        "use lower-case letters, digits and single hyphens, starting with a letter; Windows reserves aux, con and nul"
+    )
 
 
 @pytest.mark.parametrize("version", ["", "1 0", "-1", "1.0/..", "v\n"])
@@ -198,7 +202,7 @@ def test_versions_that_would_break_a_path_are_refused(tmp_path: Path, version: s
     assert refused(tmp_path, settings=(f"package.version={version!r}",))[0].startswith("package.version: ")
 
 
-@pytest.mark.parametrize("name", ["1st", '"a b"', '"é"', '"a.b"', '"../x"'])
+@pytest.mark.parametrize("name", ["1st", '"a b"', '"é"', '"a.b"', '"../x"', "AUX", "lpt9"])
 def test_model_names_that_make_no_class_name_are_refused(tmp_path: Path, name: str) -> None:
     message, hint = refused(tmp_path, MINIMAL + f"[model.{name}]\npath = 'x'\n")
     assert message == f"model.{name.strip(chr(34))}: invalid model name"
@@ -324,6 +328,8 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
         ("2024.onnx", "model-2024", "model-2024"),
         ("a..b--c.onnx", "a-b--c", "a-b-c"),
         ("model.v2.onnx", "model-v2", "model-v2"),
+        ("Con.onnx", "model-Con", "model-con"),
+        ("nulls.onnx", "nulls", "nulls"),
     ],
 )
 def test_names_come_from_the_file_where_there_is_no_project(

@@ -199,7 +199,7 @@ def test_a_mount_point_cannot_be_replaced_and_keeps_its_release(dist: Path) -> N
         with pytest.raises(ToolError, match=r"cannot put a mobpack release at .*dist: ") as error:
             publish(dist, "new")
         assert sorted(files(dist)) == [MANIFEST]
-    assert "a mount point cannot be replaced" in error.value.hint
+    assert "mount points cannot be replaced" in error.value.hint
     assert names(dist.parent) == ["dist"]
 
 

@@ -1,4 +1,4 @@
-"""Same input, same bytes: in any folder, with any hash seed, in any time zone."""
+"""Same input, same bytes: in any folder, with any hash seed, in any time zone, and as on any system."""
 
 import os
 import shutil
@@ -9,7 +9,11 @@ from pathlib import Path
 import numpy
 import pytest
 
+from packager.files.hashes import sha256_of
+from tests import hosts
 from tests.caches import empty_cache
+from tests.elsewhere.__main__ import variables
+from tests.onnx_text import linear, saved
 from tests.toolchain import models
 
 PROJECT = """\
@@ -68,3 +72,37 @@ def test_two_builds_in_different_folders_give_identical_releases(tmp_path: Path)
         assert any(name.endswith(suffix) for name in first), suffix
     for name, content in first.items():
         assert str(tmp_path).encode() not in content, name
+
+
+@pytest.mark.processes
+def test_a_package_is_the_same_bytes_whatever_system_builds_it(tmp_path: Path) -> None:
+    """Manifest and report say what the system could not check."""
+    saved(tmp_path / "net.onnx", linear())
+    releases = []
+    for system in ("linux", *hosts.OTHERS):
+        folder = tmp_path / system
+        folder.mkdir()
+        environment = {} if system == "linux" else variables(system, folder)
+        command = [
+            sys.executable,
+            "-m",
+            "packager.cli",
+            "build",
+            "net.onnx",
+            "--target",
+            "ios",
+            "--out",
+            f"{system}/dist",
+        ]
+        store = {"XDG_CACHE_HOME": str(empty_cache(folder / "cache"))}
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **environment, **store}, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        releases.append(contents(folder / "dist" / "swift"))
+    assert len(releases[0]) > 3
+    assert releases == [releases[0]] * 3
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in folder.rglob("*") if path.is_file()}

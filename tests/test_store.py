@@ -12,8 +12,8 @@ import pytest
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
+from packager.files import host
 from packager.files.store import Step, Store, key_of
-from packager.files.store import index as store_index
 from tests.disks import tiny_disk
 from tests.onnx_text import compiled, linear
 
@@ -240,9 +240,8 @@ def test_all_of_a_result_is_on_the_disk_before_it_has_its_name(tmp_path: Path, m
         synced.append((path.name, any(target.iterdir()) if target.is_dir() else False))
         sync(path)
 
-    sync = store_index.sync
-    monkeypatch.setattr(store_index, "sync", noted)
-    monkeypatch.setattr("packager.files.store.store.sync", noted)
+    sync = host.sync
+    monkeypatch.setattr(host, "sync", noted)
     Store(tmp_path).results(STEP, 1, two_files)
     before = {name for name, is_named in synced if not is_named}
     assert before == {"below", "one", "two", "index.json", "files", "entry"}

@@ -1,5 +1,6 @@
 """`mobpack doctor`: which parts of the setup this machine has, and how to get the others."""
 
+import sys
 from dataclasses import asdict
 
 import click
@@ -16,11 +17,13 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
     """Show what this machine can build and check, and how to install what is missing."""
     from packager.core.console import Console
     from packager.workflows.doctor import environments_to_install, examine, examine_environments, install_environment
+    from packager.workflows.limits import limits
 
     for name in environments_to_install(names):
         with Console(quiet=as_json).step(f"install {name}"):
             install_environment(name)
     parts, environments, runners = examine(), examine_environments(), examine_runners()
+    lacking = limits(sys.platform)
     if as_json:
         print_json(
             {
@@ -36,6 +39,7 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
                 ],
                 "environments": [asdict(environment) for environment in environments],
                 "runners": [{"name": name, "about": about, "missing": missing} for name, about, missing in runners],
+                "limits": [asdict(limit) for limit in lacking],
             }
         )
         return
@@ -60,6 +64,8 @@ def doctor(names: tuple[str, ...], as_json: bool) -> None:
         ["", "name", "what it is", "what is missing"],
         [["no" if missing else "yes", name, about, missing] for name, about, missing in runners],
     )
+    if lacking:
+        console.table("What this system lacks", ["what", "why"], [[limit.what, limit.reason] for limit in lacking])
 
 
 def examine_runners() -> list[tuple[str, str, str]]:

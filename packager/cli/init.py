@@ -47,7 +47,10 @@ def _relative(model: Path, out: Path) -> str:
     """`model` relative to the folder of `out`: paths in mobpack.toml are relative to the file."""
     import os
 
-    return Path(os.path.relpath(model.absolute(), out.absolute().parent)).as_posix()
+    try:
+        return Path(os.path.relpath(model.absolute(), out.absolute().parent)).as_posix()
+    except ValueError:  # on another drive of Windows
+        return model.absolute().as_posix()
 
 
 def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str:

@@ -115,7 +115,7 @@ def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **fa
     `known` are sha256 by name, of files that need not be read again.
     """
     files = {name: known.get(name) or sha256_of(folder / name) for name in names}
-    (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8")
+    (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8", newline="\n")
 
 
 def compile_unfused(

@@ -126,7 +126,8 @@ def _check_model_names(config: Config) -> None:
         if not names.MODEL_NAME.fullmatch(name):
             raise ConfigError(
                 f"model.{name}: invalid model name",
-                hint="use letters, digits, hyphens and underscores, starting with a letter",
+                hint="use letters, digits, hyphens and underscores, starting with a letter; Windows reserves aux, con "
+                "and nul",
             )
         other = classes.setdefault(names.pascal_case(name).lower(), name)
         if other != name:

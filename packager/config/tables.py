@@ -28,7 +28,12 @@ KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
 class PackageTable(Strict):
     name: Annotated[
-        str, matches(names.PACKAGE_NAME, "use lower-case letters, digits and single hyphens, starting with a letter")
+        str,
+        matches(
+            names.PACKAGE_NAME,
+            "use lower-case letters, digits and single hyphens, starting with a letter; "
+            "Windows reserves aux, con and nul",
+        ),
     ]
     """artifact id; the Kotlin package and module names derive from it"""
     version: Annotated[str, matches(VERSION, "use letters, digits, dots, plus and hyphens, for example 1.0.0")] = (

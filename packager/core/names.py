@@ -5,8 +5,10 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-PACKAGE_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-MODEL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+NO_DEVICE = r"(?!(?i:con|prn|aux|nul|com[1-9]|lpt[1-9])$)"
+"""Windows has no files of these names, whatever their suffix: learn.microsoft.com/windows/win32/fileio/naming-a-file"""
+PACKAGE_NAME = re.compile(NO_DEVICE + r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+MODEL_NAME = re.compile(NO_DEVICE + r"[A-Za-z][A-Za-z0-9_-]*")
 
 # Hard keywords of the three languages, plus members every generated class has.
 # Kotlin: kotlinlang.org/docs/keyword-reference.html (hard keywords). Swift: The Swift Programming Language,

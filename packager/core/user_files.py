@@ -6,6 +6,8 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
+WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+"""Flags that keep a pipe or terminal from blocking; Windows has none of either among its files."""
 KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -19,7 +21,7 @@ def opened(path: Path, *, limit_bytes: int | None = None) -> BufferedReader:
     """Opens the file at `path` for reading. Raises OSError, with a message for users, if it does not exist, is not a
     regular file (opening a pipe would block, and a device may do anything), or is too large."""
     _refuse(_status(path), path, limit_bytes)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    descriptor = os.open(path, os.O_RDONLY | WITHOUT_WAITING)
     try:
         _refuse(os.fstat(descriptor), path, limit_bytes)  # another file may have replaced it in the meantime
         return os.fdopen(descriptor, "rb")

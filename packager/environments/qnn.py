@@ -1,7 +1,6 @@
 """qnn: ONNX Runtime with Qualcomm's provider, on a simulated neural processor on x86_64."""
 
 import ctypes.util
-import os
 import platform
 import sys
 from collections.abc import Mapping
@@ -69,10 +68,7 @@ class Qnn:
 
 def _glibc() -> tuple[int, ...]:
     """Version of the running process's glibc; (0,) for another C library."""
-    try:
-        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
-    except (ValueError, OSError):
-        return (0,)
+    name, version = platform.libc_ver()
     return tuple(int(part) for part in version.split(".")) if name == "glibc" else (0,)
 
 

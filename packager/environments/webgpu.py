@@ -137,4 +137,4 @@ def _describe_driver(made: Path, folder: Path) -> None:
     document = json.loads(described.read_text(encoding="utf-8"))
     library = Path(document["ICD"]["library_path"]).name
     document["ICD"]["library_path"] = str(folder / "usr" / "lib" / LIBRARIES / library)
-    (made / "lavapipe.json").write_text(json.dumps(document), encoding="utf-8")
+    (made / "lavapipe.json").write_text(json.dumps(document), encoding="utf-8", newline="\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from packager.core.errors import ToolError
+from packager.files import host
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Errors of writing to a full disk or beyond a quota."""
@@ -52,7 +53,7 @@ def atomic_file(path: Path) -> Iterator[IO[bytes]]:
         try:
             with unfinished.open("wb") as file:
                 yield file
-            unfinished.replace(path)
+            host.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
     except OSError as error:
@@ -70,7 +71,7 @@ def atomic_files(folder: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".unfinished-") as scratch:
             yield Path(scratch)
             for file in sorted(Path(scratch).iterdir(), reverse=True):
-                file.replace(folder / file.name)
+                host.replace(file, folder / file.name)
     except OSError as error:
         raise _cannot_write(folder, error) from error
 
@@ -92,7 +93,7 @@ def install_once(folder: Path, make: Callable[[Path], None]) -> None:
         made.mkdir()
         make(made)
         try:
-            made.rename(folder)
+            host.rename(made, folder)
         except OSError:  # another process was first; its folder has the same content
             if not folder.is_dir():
                 raise

@@ -17,6 +17,8 @@ RENAME_SWAP = 2
 def exchange(one: Path, other: Path) -> bool:
     """Swaps two paths; returns whether it did. False if the system or the disk has no such operation; any other problem
     will surface when the caller renames them one after the other."""
+    if sys.platform == "win32":
+        return False
     swap = native(sys.platform, ctypes.CDLL(None))
     return swap is not None and swap(os.fsencode(one), os.fsencode(other)) == 0
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import glob
 import json
 import os
@@ -18,6 +17,7 @@ from pathlib import Path
 from packager.core import user_files
 from packager.core.console import Console
 from packager.core.errors import ConfigError, ToolError
+from packager.files import host
 from packager.files.atomic import NO_SPACE
 from packager.files.exchange import exchange
 
@@ -85,7 +85,7 @@ def _locked(out: Path) -> Iterator[None]:
     the last writer wins with a complete folder.
     """
     try:
-        folder = os.open(out.parent, os.O_RDONLY | os.O_DIRECTORY)
+        folder = host.opened_folder(out.parent)
     except PermissionError:  # writable but not readable: nobody can lock it
         yield
         return
@@ -98,10 +98,9 @@ def _locked(out: Path) -> Iterator[None]:
 
 def _lock(folder: int, out: Path) -> None:
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        Console().say(f"another mobpack is replacing a folder in {out.parent}: waiting for it")
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        if not host.lock(folder, waits=False):
+            Console().say(f"another mobpack is replacing a folder in {out.parent}: waiting for it")
+            host.lock(folder)
     except OSError as error:
         if error.errno not in NO_LOCKS:
             raise
@@ -146,14 +145,16 @@ def _rename(staging: Path, out: Path, kind: Kind) -> None:
     previous = staging.with_name(staging.name + ".previous")
     try:
         if out.exists():
-            out.rename(previous)
-        staging.rename(out)
+            host.rename(out, previous)
+        host.rename(staging, out)
     except OSError as error:
         message = f"cannot put {kind.words} at {out}: {error.strerror}"
         if previous.exists():
             _put_back(previous, staging, out, message)
         raise ToolError(
-            message, hint=f"choose another folder with {kind.option}; a mount point cannot be replaced"
+            message,
+            hint=f"choose another folder with {kind.option}; mount points cannot be replaced, "
+            "nor, on Windows, folders with open files",
         ) from error
     shutil.rmtree(previous, ignore_errors=True)
 
@@ -161,7 +162,7 @@ def _rename(staging: Path, out: Path, kind: Kind) -> None:
 def _put_back(previous: Path, staging: Path, out: Path, message: str) -> None:
     """Puts the previous folder back. Raises StrandedError, which names both places, if that fails too."""
     try:
-        previous.rename(out)
+        host.rename(previous, out)
     except OSError as error:
         raise StrandedError(
             f"{message}; the previous folder could not be put back ({error.strerror}): it is in {previous}, "

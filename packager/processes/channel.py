@@ -6,7 +6,6 @@ The first half is for the parent; `Channel` is for the child.
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,14 +17,14 @@ from packager.core import errors
 from packager.core.errors import MobpackError, ModelError
 from packager.processes import children
 from packager.processes.children import python
-from packager.processes.commands import last_lines
+from packager.processes.commands import crash_reason, last_lines
 
 GRACE_S = 5
 """Time that a program that is no longer needed may take to end by itself."""
 
 
 class CrashError(Exception):
-    """A signal ended the program; `signal` is its name."""
+    """The program crashed; `signal` is the name of the signal, or of Windows' exception."""
 
     def __init__(self, signal_name: str) -> None:
         super().__init__(signal_name)
@@ -87,7 +86,7 @@ class Program:
         self.name = Path(program[-1]).name
         self.complaints = folder / "stderr.txt"
         request = folder / "job.json"
-        request.write_text(json.dumps(job), encoding="utf-8")
+        request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
         with self.complaints.open("w", encoding="utf-8") as log:
             self.process = children.start(
                 [*(command or python()), *program, request.absolute()],
@@ -148,8 +147,8 @@ class Program:
     def _refuse(self) -> None:
         """Raises if the program did not end well."""
         code = self.process.wait()
-        if code < 0:
-            raise CrashError(signal.Signals(-code).name)
+        if reason := crash_reason(code):
+            raise CrashError(reason)
         if code:
             text = self.complaints.read_text(encoding="utf-8", errors="replace")
             if os.strerror(errno.ENOSPC) in text:

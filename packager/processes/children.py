@@ -2,21 +2,19 @@
 this process.
 
 A program runs in a scratch folder, where it finds no stray `pip.py`, `.npmrc` or `numpy.py`, and Python programs do not
-look for modules there either (`python`). Each has a process group of its own, so that the programs it starts end with
-it. A guard, a process that waits for this one to end, then kills the groups that are left, however this one ended.
+look for modules there either (`python`). Each is in a group of its own (`groups.py`): the programs that it starts end
+with it, and all end with this process, however this one ends.
 """
 
-import atexit
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from packager.processes.groups import OPTIONS, Groups
 
 QUIET = {"ORT_DISABLE_TELEMETRY": "1"}
 """Environment that keeps pip's onnxruntime from keeping a database of events in the user's cache folder."""
@@ -28,17 +26,6 @@ KEPT = frozenset(
 )
 """The user's variables that remain set for a child Python: where modules are. Others change what a program does or
 prints (PYTHONINSPECT, PYTHONOPTIMIZE, PYTHONWARNINGS, PYTHONIOENCODING)."""
-GUARD = """
-living=" "
-while read -r sign group; do
-  case $sign in
-    +) living="$living$group " ;;
-    -) case $living in *" $group "*) living="${living%%" $group "*} ${living#*" $group "}" ;; esac ;;
-  esac
-done
-for group in $living; do kill -KILL "-$group" 2>/dev/null; done
-"""
-"""A program for sh: reads `+ GROUP` and `- GROUP`, and kills the remaining groups at the end of its input."""
 
 
 def python() -> tuple[str, ...]:
@@ -69,19 +56,18 @@ def start(
         stderr=stderr,
         encoding="utf-8" if is_text else None,
         errors="replace" if is_text else None,
-        process_group=0,
+        **OPTIONS,
     )
-    _guard.watch(process.pid)
+    _groups.watch(process)
     return process
 
 
 def end(process: "subprocess.Popen[Any]") -> None:
     """Kills a running process with everything it started."""
     if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _groups.kill(process)
         process.wait()
-    _guard.forget(process.pid)
+    _groups.forget(process)
 
 
 def run(
@@ -114,60 +100,4 @@ def variables(own: Mapping[str, str]) -> dict[str, str]:
     return {**known, **QUIET, **own}
 
 
-class _Guard:
-    """A process that is told which groups run, and kills them when this process ends."""
-
-    def __init__(self) -> None:
-        self._living: set[int] = set()
-        self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def watch(self, group: int) -> None:
-        with self._lock:
-            self._living.add(group)
-            if not self._told(f"+ {group}"):
-                self._begin()
-
-    def forget(self, group: int) -> None:
-        with self._lock:
-            self._living.discard(group)
-            self._told(f"- {group}")
-
-    def stop(self) -> None:
-        """Closes its input: it kills the groups that still run, and ends."""
-        with self._lock:
-            if self._process and self._process.stdin:
-                with suppress(BrokenPipeError):
-                    self._process.stdin.close()
-                self._process.wait()
-            self._process = None
-
-    def _begin(self) -> None:
-        """Starts it outside of this process's group and session: a signal to those must not kill it first."""
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", GUARD],
-            cwd="/",
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        )
-        for group in sorted(self._living):
-            self._told(f"+ {group}")
-
-    def _told(self, line: str) -> bool:
-        """Whether it took the line: not if it does not run, or was killed."""
-        if not self._process or not self._process.stdin:
-            return False
-        try:
-            self._process.stdin.write(line.encode() + b"\n")
-        except BrokenPipeError:
-            self._process.wait()
-            self._process = None
-            return False
-        return True
-
-
-_guard = _Guard()
-atexit.register(_guard.stop)
+_groups = Groups()

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,17 @@ from typing import Any
 from packager.core.errors import ModelError, ToolError
 from packager.processes import children
 from packager.processes.children import python
+
+FIRST_EXCEPTION = 0xC0000000
+"""Exit codes from here on are exceptions of Windows (ntstatus.h)."""
+EXCEPTIONS = {
+    0xC0000005: "access violation",
+    0xC0000017: "out of memory",
+    0xC000001D: "illegal instruction",
+    0xC0000094: "division by zero",
+    0xC00000FD: "stack overflow",
+    0xC0000409: "aborted",
+}
 
 
 def run(
@@ -56,7 +68,7 @@ def run_job(
     ToolError if the environment lacks something.
     """
     request = folder / "job.json"
-    request.write_text(json.dumps(job), encoding="utf-8")
+    request.write_text(json.dumps(job), encoding="utf-8", newline="\n")
     try:
         done = children.run(
             [*(command or python()), *program, request.absolute()], folder=folder, environment=environment
@@ -65,8 +77,8 @@ def run_job(
         if owner:
             raise damaged(owner, str(error)) from error
         raise
-    if done.returncode < 0:
-        raise ModelError(f"{crash} ({signal.Signals(-done.returncode).name})", hint=hint)
+    if reason := crash_reason(done.returncode):
+        raise ModelError(f"{crash} ({reason})", hint=hint)
     if done.returncode != 0:
         if os.strerror(errno.ENOSPC) in done.stderr:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -92,6 +104,15 @@ def how_to_remake(environment: str) -> str:
         f"remove environments/{environment} from mobpack's cache, which mobpack doctor locates, "
         f"then run: mobpack doctor --install {environment}"
     )
+
+
+def crash_reason(code: int) -> str:
+    """The signal that ended a program, or on Windows the exception; empty if it ended by itself."""
+    if code < 0:
+        return signal.Signals(-code).name
+    if sys.platform == "win32" and code >= FIRST_EXCEPTION:
+        return EXCEPTIONS.get(code, f"0x{code:08X}")
+    return ""
 
 
 def last_lines(text: str, count: int = 20) -> str:

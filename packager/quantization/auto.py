@@ -121,7 +121,7 @@ class _Trial:
             file = self.folder / "trial.onnx"
             file.write_bytes(as_measured(graph, self.folder))
             found = evaluator.score(file, self.folder)
-            (folder / "score.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+            (folder / "score.json").write_text(json.dumps(asdict(found)), encoding="utf-8", newline="\n")
 
         folder = self.store.results(SCORE, inputs, make)
         weights.unlink(missing_ok=True)

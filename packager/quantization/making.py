@@ -32,7 +32,7 @@ def quantize(
     quantizer.quantize(draft)
     (folder / GRAPH).write_bytes(draft.finish())
     left = tuple(draft.left)
-    (folder / LEFT).write_text(json.dumps([asdict(each) for each in left]), encoding="utf-8")
+    (folder / LEFT).write_text(json.dumps([asdict(each) for each in left]), encoding="utf-8", newline="\n")
     return left
 
 

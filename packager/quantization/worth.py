@@ -61,7 +61,7 @@ def latency_of(made: BuiltVariant, store: Store, console: Console) -> Latency:
             original, quantized = subjects(made)
             used, _ = samples_for(variant.model, made.samples, scratch)
             found = latency(original, quantized, used, scratch)
-        (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
+        (folder / "latency.json").write_text(json.dumps(asdict(found)), encoding="utf-8", newline="\n")
 
     folder = store.results(LATENCY, graphs_of(variant), make)
     return Latency(**json.loads((folder / "latency.json").read_text(encoding="utf-8")))

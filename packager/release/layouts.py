@@ -8,6 +8,7 @@ from typing import Any
 
 from packager.core.characters import to_json
 from packager.core.values import Artifact, Package
+from packager.files import host
 from packager.files.zips import is_link
 from packager.processes import downloads
 from packager.release import maven
@@ -110,7 +111,7 @@ def _unpack(archive: Path, folder: Path) -> None:
             path = folder / inside
             path.parent.mkdir(parents=True, exist_ok=True)
             if is_link(entry):
-                path.symlink_to(content.read(entry).decode())
+                host.link(path, content.read(entry).decode())
                 continue
             with content.open(entry) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target, PIECE_BYTES)

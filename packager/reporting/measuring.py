@@ -48,7 +48,7 @@ def _layers(made: BuiltVariant, store: Store, console: Console) -> tuple[LayerEr
             original, quantized = subjects(made)
             used, _ = samples_for(variant.model, made.samples, scratch)
             found = [asdict(each) for each in layer_errors(original, quantized, used, scratch, advance)]
-        (folder / "layers.json").write_text(json.dumps(found), encoding="utf-8")
+        (folder / "layers.json").write_text(json.dumps(found), encoding="utf-8", newline="\n")
 
     folder = store.results(LAYERS, graphs_of(variant), make)
     return tuple(LayerError(**each) for each in json.loads((folder / "layers.json").read_text(encoding="utf-8")))

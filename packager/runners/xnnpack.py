@@ -1,7 +1,7 @@
 """Runs XNNPACK: in the installed ONNX Runtime if that has it, else in ONNX Runtime's Android library on this
 machine."""
 
-import os
+import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -79,7 +79,7 @@ class AndroidSession:
             raise ModelError(f"the runtime cannot load the model: {refusal}", hint="mobpack inspect shows what it uses")
         if not counts.get(PROVIDER):
             raise ModelError(f"{PROVIDER} takes no node of it", hint="disable this runner for this model")
-        self.about = f"ONNX Runtime {shipped_version()} for Android on {os.uname().machine}, XNNPACK"
+        self.about = f"ONNX Runtime {shipped_version()} for Android on {platform.machine()}, XNNPACK"
         # Each partition of an ORT-format file is one node.
         is_counted = model.path.suffix != ".ort"
         self.placed = counts[PROVIDER] if is_counted else None

@@ -142,9 +142,9 @@ class Maker:
         def make(folder: Path) -> None:
             try:
                 allowed = self._write(family, max_bytes, folder / NAME)
-                (folder / ALLOWED).write_text(json.dumps(allowed, default=asdict), encoding="utf-8")
+                (folder / ALLOWED).write_text(json.dumps(allowed, default=asdict), encoding="utf-8", newline="\n")
             except NotGoldenError as reason:
-                (folder / REASON).write_text(str(reason), encoding="utf-8")
+                (folder / REASON).write_text(str(reason), encoding="utf-8", newline="\n")
 
         folder = self.store.results(GOLDEN, self._inputs(family, max_bytes), make)
         if (folder / REASON).exists():

@@ -20,7 +20,7 @@ def kept(folder: Path) -> Iterator[Path]:
     Raises ConfigError if that holds anything else, ToolError if it cannot be written.
     """
     with replaced(folder, KEPT) as made:
-        (made / MARK).write_text(json.dumps({"mobpack": __version__}) + "\n", encoding="utf-8")
+        (made / MARK).write_text(json.dumps({"mobpack": __version__}) + "\n", encoding="utf-8", newline="\n")
         yield made
 
 

@@ -52,7 +52,7 @@ def _write(attached: Attached, folder: Path, store: Store) -> None:
     with store.scratch() as scratch:
         errors = _errors(attached, scratch)
     name = max(errors, key=lambda output: errors[output])
-    (folder / VERDICT).write_text(f"{name} {errors[name]!r}", encoding="utf-8")
+    (folder / VERDICT).write_text(f"{name} {errors[name]!r}", encoding="utf-8", newline="\n")
 
 
 def _errors(attached: Attached, scratch: Path) -> dict[str, float]:

@@ -127,7 +127,7 @@ def write_manifest(
         warnings=console.warnings,
         golden=contents.golden,
     )
-    (staging / release.MANIFEST).write_text(text, encoding="utf-8")
+    (staging / release.MANIFEST).write_text(text, encoding="utf-8", newline="\n")
 
 
 @dataclass(frozen=True, kw_only=True)

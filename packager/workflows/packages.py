@@ -72,7 +72,8 @@ def package_target(
 def operators_of(target: Target, package: Package, plans: tuple[Plan, ...], staging: Path) -> list[release.Shipped]:
     """Operator configuration of one target's files, for a reduced build of ONNX Runtime."""
     config = staging / target.NAME / f"{package.name}-{package.version}.required_operators_and_types.config"
-    config.write_text(operator_config([each.operators for each in distinct_files(plans)]), encoding="utf-8")
+    text = operator_config([each.operators for each in distinct_files(plans)])
+    config.write_text(text, encoding="utf-8", newline="\n")
     return [release.described(config, staging, target=target.NAME, kind="operator-config")]
 
 

@@ -79,9 +79,9 @@ def _default(entry: dict[str, Any], *, is_required: bool) -> str:
 
 def main() -> None:
     docs = Path(__file__).parents[2] / "docs"
-    (docs / "configuration.md").write_text(markdown(), encoding="utf-8")
+    (docs / "configuration.md").write_text(markdown(), encoding="utf-8", newline="\n")
     for name, document in (("mobpack", schema()), ("report", report_schema())):
-        (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        (docs / f"{name}.schema.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

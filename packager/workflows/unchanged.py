@@ -220,7 +220,7 @@ def _stamp(path: Path, sha256: str = "") -> Stamp:
 
 def _files_below(folder: Path) -> tuple[str, ...]:
     """Every file below `folder`, by its path in it, sorted; what links point to counts as theirs."""
-    return tuple(sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()))
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()))
 
 
 def _tree(folder: Path, depth: int = 99) -> Iterator[tuple[str, int, int]]:

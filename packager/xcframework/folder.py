@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ConfigError, ToolError
 from packager.core.user_files import opened as opened_file
+from packager.files import host
 from packager.files.zips import DAMAGE, RUNTIME, opened_zip
 
 SUFFIX = ".xcframework"
@@ -124,7 +125,7 @@ def _link(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: Pur
     if target.startswith("/") or not _end_of(place.parent.resolve() / target).is_relative_to(root):
         raise ToolError(f"{path}: the link {name} leads outside, to {target!r}", hint="do not use this .zip")
     place.parent.mkdir(parents=True, exist_ok=True)
-    place.symlink_to(target)
+    host.link(place, target)
 
 
 def refuse_outside(root: Path) -> None:

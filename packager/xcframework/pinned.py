@@ -11,6 +11,7 @@ from urllib.error import HTTPError, URLError
 
 from packager import __version__
 from packager.core.errors import ToolError
+from packager.files import host
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
 from packager.processes import downloads
@@ -42,7 +43,7 @@ def archive(progress: Progress) -> Path:
             downloaded = Path(scratch, "archive.zip")
             _download(url, downloaded, progress)
             _refuse_other(url, sha256_of(downloaded), wanted)
-            downloaded.replace(target)
+            host.replace(downloaded, target)
     except OSError as error:
         raise ToolError(
             f"cannot write to {folder}: {error.strerror or error}",

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from packager.core.errors import ConfigError, ToolError, nearest
+from packager.files import host
 from packager.files.replaced_folder import Kind, replaced
 from packager.xcframework import folder
 from packager.xcframework.layout import PLIST, Slice, read_plist, slices
@@ -71,7 +72,7 @@ def library_format(source: Path, out: Path, *, name: str = NAME, platforms: Sequ
         made = tuple(_repackage(each, staging / each.identifier, name) for each in chosen)
         _write_notices(source, staging)
         (staging / PLIST).write_bytes(_plist(source, chosen, made))
-        (staging / MARK).write_text(_mark(source), encoding="utf-8")
+        (staging / MARK).write_text(_mark(source), encoding="utf-8", newline="\n")
     left_out = sorted({each.identifier for each in listed} - {each.identifier for each in chosen})
     return Repackaged(root=out, libraries=made, left_out=tuple(left_out))
 
@@ -149,7 +150,7 @@ def _copy_folder(source: Path, destination: Path) -> None:
         place = destination / path.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():
-            place.symlink_to(path.readlink())
+            host.link(place, path.readlink().as_posix())
         elif path.is_file():
             _copy(path, place, 0, path.stat().st_size)
 

@@ -82,9 +82,9 @@ def build_one(source: Path, library: Path, forwarded: Iterable[str] = ()) -> Non
     """Compiles `source` to the shared library `library`, with jumps to the `forwarded` glibc functions."""
     with tempfile.TemporaryDirectory() as scratch:
         assembly = Path(scratch, "forward.S")
-        assembly.write_text(_forwarders(sorted(forwarded)), encoding="utf-8")
+        assembly.write_text(_forwarders(sorted(forwarded)), encoding="utf-8", newline="\n")
         versions = Path(scratch, "versions.map")
-        versions.write_text("LIBC { global: *; local: bionic_*; };\n", encoding="utf-8")
+        versions.write_text("LIBC { global: *; local: bionic_*; };\n", encoding="utf-8", newline="\n")
         flags = ["-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "-fno-builtin"]
         commands.run(
             [

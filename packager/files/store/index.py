@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from packager.files import host
 from packager.files.hashes import known_sha256
 
 FILES = "files"
@@ -23,13 +24,13 @@ def write_index(entry: Path) -> None:
         if child.is_symlink():
             found["links"][name] = str(path.readlink())
         elif child.is_dir():
-            sync(path)
+            host.sync(path)
         else:
             found["files"][name] = [path.stat().st_size, known_sha256(path)]
-            sync(path)
-    (entry / INDEX).write_text(json.dumps(found), encoding="utf-8")
+            host.sync(path)
+    (entry / INDEX).write_text(json.dumps(found), encoding="utf-8", newline="\n")
     for path in (entry / INDEX, entry / FILES, entry):
-        sync(path)
+        host.sync(path)
 
 
 def damage_of(entry: Path) -> str:
@@ -74,12 +75,3 @@ def _below(folder: Path) -> "Iterator[os.DirEntry[str]]":
             yield child
             if child.is_dir(follow_symlinks=False):
                 yield from _below(Path(child.path))
-
-
-def sync(path: Path) -> None:
-    """Syncs the content of a file, or the names in a folder, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -9,7 +9,6 @@ behind. Every read compares an entry with its index first; an entry that differs
 
 import contextlib
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
@@ -20,8 +19,9 @@ from pathlib import Path
 
 from packager.core.console import Console
 from packager.core.errors import ToolError
+from packager.files import host
 from packager.files.atomic import NO_SPACE
-from packager.files.store.index import FILES, INDEX, damage_of, sync, write_index
+from packager.files.store.index import FILES, INDEX, damage_of, write_index
 from packager.files.store.keys import Step
 
 ABANDONED_AFTER_S = 24 * 60 * 60
@@ -62,12 +62,12 @@ class Store:
             write_index(made)
             entry.parent.mkdir(parents=True, exist_ok=True)
             try:
-                made.rename(entry)
+                host.rename(made, entry)
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
             else:
-                sync(entry.parent)
+                host.sync(entry.parent)
                 return entry / FILES
         return self.results(step, inputs, make)  # another build was faster: its result is as good
 
@@ -83,7 +83,7 @@ class Store:
         """Whether the entry exists and is undamaged; a damaged one is removed."""
         if not entry.exists():
             return False
-        with self._locked(USES, fcntl.LOCK_SH):
+        with self._locked(USES, is_shared=True):
             if not entry.exists():
                 return False
             with contextlib.suppress(
@@ -99,18 +99,27 @@ class Store:
 
     def remove_if_damaged(self, entry: Path) -> str:
         """Removes an entry if it is damaged; returns the damage in words, empty if it is undamaged or gone."""
-        with self._locked(REPAIRS, fcntl.LOCK_EX):
+        with self._locked(REPAIRS):
             damage = damage_of(entry) if entry.exists() else ""
             if damage:
-                with self.scratch() as scratch:
-                    entry.rename(scratch / "damaged")
+                self._move_out(entry, damage)
         return damage
 
+    def _move_out(self, entry: Path, damage: str) -> None:
+        try:
+            with self.scratch() as scratch:
+                host.rename(entry, scratch / "damaged")
+        except PermissionError as error:  # another user's store, or a file that is open, on Windows
+            raise ToolError(
+                f"stored result {_words(entry)} is damaged ({damage}) and cannot be removed: {error.strerror}",
+                hint=f"end programs that have it open, or remove {entry}",
+            ) from error
+
     @contextlib.contextmanager
-    def _locked(self, name: str, how: int) -> Iterator[None]:
+    def _locked(self, name: str, *, is_shared: bool = False) -> Iterator[None]:
         """Holds a lock of the store: other processes that take the same one wait until the block ends."""
         with (self.root / name).open("a") as lock:
-            fcntl.flock(lock, how)
+            host.lock(lock.fileno(), is_shared=is_shared)
             yield
 
     @contextlib.contextmanager
@@ -120,38 +129,37 @@ class Store:
             (self.root / USERS).mkdir(exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=self.root / USERS)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            host.lock(descriptor)
             yield
         finally:
-            Path(name).unlink(missing_ok=True)
             os.close(descriptor)
+            with contextlib.suppress(PermissionError):  # on Windows, while `oldest_use` of another process looks at it
+                Path(name).unlink(missing_ok=True)
 
     def oldest_use(self) -> float:
         """Start of the longest-running build that uses the store, in seconds since 1970; now, if there is none. Removes
         leftovers of killed processes."""
         started = [time.time()]
         for path in (self.root / USERS).iterdir() if (self.root / USERS).is_dir() else ():
-            with contextlib.suppress(FileNotFoundError), path.open("a") as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    started.append(path.stat().st_mtime)
+            with contextlib.suppress(FileNotFoundError):
+                with path.open("a") as file:
+                    is_left = host.lock(file.fileno(), waits=False)
+                used = path.stat().st_mtime
+                if is_left and time.time() - used > GRACE_S:  # a younger one is about to be locked
+                    path.unlink()
                 else:
-                    if time.time() - path.stat().st_mtime > GRACE_S:  # a younger one is about to be locked
-                        path.unlink()
-                    else:
-                        started.append(path.stat().st_mtime)
+                    started.append(used)
         return min(started)
 
     def remove(self, entry: Path, *, unless_used_since: float) -> bool:
         """Removes an entry from the store; returns whether it did. Processes that have its files open can keep
         reading."""
         try:
-            with self.scratch() as scratch, self._locked(USES, fcntl.LOCK_EX):
+            with self.scratch() as scratch, self._locked(USES):
                 used = (entry / INDEX if (entry / INDEX).exists() else entry).stat().st_mtime
                 if used >= unless_used_since:
                     return False
-                entry.rename(scratch / "removed")
+                host.rename(entry, scratch / "removed")
         except FileNotFoundError:  # another process has removed it
             return False
         except PermissionError as error:

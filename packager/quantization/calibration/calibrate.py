@@ -59,7 +59,7 @@ def calibrate(request: CalibrationRequest, store: Store, progress: Callable[[int
     def make(folder: Path) -> None:
         found = ranges_of(load(statistics), taps.sources, request.method)
         text = json.dumps({name: asdict(each) for name, each in found.items()})
-        (folder / "ranges.json").write_text(text, encoding="utf-8")
+        (folder / "ranges.json").write_text(text, encoding="utf-8", newline="\n")
 
     return _read(store.results(RANGES, [*inputs, request.method.settings], make), request.tensors)
 

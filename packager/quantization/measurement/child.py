@@ -80,7 +80,7 @@ def _original(job: ScoringJob, users: Callable[[function.Predict], Any]) -> floa
         raise ConfigError(
             f"metric {job.metric} gives no finite number for the float model", hint="check it on the float model first"
         )
-    kept.write_text(json.dumps(value), encoding="utf-8")
+    kept.write_text(json.dumps(value), encoding="utf-8", newline="\n")
     return value
 
 

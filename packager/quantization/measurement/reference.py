@@ -62,7 +62,7 @@ def reference(
             record(folder, number, OUTPUTS, _results(session, outputs, sample, number))
         progress(count)
     known = {"inputs": inputs, "outputs": outputs, "count": count}
-    (folder / WHOLE).write_text(json.dumps(known), encoding="utf-8")
+    (folder / WHOLE).write_text(json.dumps(known), encoding="utf-8", newline="\n")
     return RecordedReference(folder, inputs, outputs, count)
 
 

@@ -53,7 +53,7 @@ def _opened_onnx(content: bytes, data_folder: str, new_options: NewOptions) -> A
         return _session(content, options, data_folder)
     if not is_optimized:
         return _rewritten(content, Path(data_folder), new_options)
-    with tempfile.TemporaryDirectory(prefix="mobpack-") as scratch:
+    with _scratch() as scratch:
         written = _written(content, options, data_folder, Path(scratch))
         return _rewritten(written, Path(scratch), new_options)
 
@@ -65,12 +65,18 @@ def _opened_ort(path: Path, new_options: NewOptions) -> Any:
         has_softmax = content.find(softmax.SIGN) >= 0
     if is_final and not has_softmax:
         return _session(str(path), new_options(), "")
-    with tempfile.TemporaryDirectory(prefix="mobpack-") as scratch:
+    with _scratch() as scratch:
         proto = _parsed(_written(str(path), new_options(), "", Path(scratch)))
         traversal.name_graphs(proto)
         if has_softmax:
             softmax.widened(proto, is_optimized=False)
         return _rewritten(proto.SerializeToString(), Path(scratch), new_options)
+
+
+def _scratch() -> "tempfile.TemporaryDirectory[str]":
+    """A folder for a session's weights. Windows keeps those that a session has mapped: they stay in the user's folder
+    for temporary files."""
+    return tempfile.TemporaryDirectory(prefix="mobpack-", ignore_cleanup_errors=True)
 
 
 def _needs_rewriting(has: Callable[[bytes], bool]) -> bool:

@@ -10,6 +10,7 @@ from packager.core.errors import SettingError, nearest
 from packager.core.findings import Report
 from packager.core.strict_tables import STRICT
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.files import host
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store
 from packager.processes import downloads
@@ -258,7 +259,7 @@ class Android:
         if self.assembler == "gradle":
             project = work / view.package.name
             write_sources(self.project(view, sources), project)
-            gradle.build_with_gradle(project).replace(path)
+            host.replace(gradle.build_with_gradle(project), path)
             return
         texts = {str(name): text for name, text in _kotlin(sources).items()}
         aar.write_aar(

@@ -39,7 +39,7 @@ def files(own: PackagedFramework | None) -> dict[PurePosixPath, Path]:
 
 def links(own: PackagedFramework | None) -> dict[PurePosixPath, str]:
     """Links of a bundled framework: macOS frameworks contain versions, with links to the current one."""
-    return {place: str(path.readlink()) for place, path in _content(own) if path.is_symlink()}
+    return {place: path.readlink().as_posix() for place, path in _content(own) if path.is_symlink()}
 
 
 def _content(own: PackagedFramework | None) -> Iterator[tuple[PurePosixPath, Path]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from packager.core.errors import ModelError
 from packager.core.findings import OutputError
+from packager.files import host
 from packager.runners import Outcome, Runnable, Session
 from packager.verification.bisection.figures import Limits
 from packager.verification.bisection.running import fresh
@@ -108,7 +109,7 @@ def _errors(names: Sequence[str], found: Parting, limits: Limits) -> Iterator[Ou
 
 
 def _kept(found: Parting, folder: Path) -> Parting:
-    found.a.parent.rename(fresh(folder))
+    host.rename(found.a.parent, fresh(folder))
     return replace(found, a=folder / "a", b=folder / "b")
 
 

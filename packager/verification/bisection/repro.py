@@ -51,8 +51,8 @@ def leave(case: Case, folder: Path, *, inside_bytes: int = INSIDE_BYTES) -> Path
     )
     for name, arrays in (("inputs", case.inputs), ("expected", case.expected), ("actual", case.actual)):
         write_arrays(folder / f"{name}.npz", arrays)
-    (folder / "session.json").write_text(json.dumps(_session(case), indent=2) + "\n", encoding="utf-8")
-    (folder / "README.txt").write_text(_readme(case), encoding="utf-8")
+    (folder / "session.json").write_text(json.dumps(_session(case), indent=2) + "\n", encoding="utf-8", newline="\n")
+    (folder / "README.txt").write_text(_readme(case), encoding="utf-8", newline="\n")
     shutil.copyfile(PROGRAM, folder / PROGRAM.name)
     return folder
 

@@ -74,7 +74,7 @@ def write(texts: Mapping[str, str], out: Path) -> tuple[Path, ...]:
         with atomic_file(path) as file:
             file.write(content)
             if path.suffix == ".sh":
-                os.fchmod(file.fileno(), 0o755)
+                Path(file.name).chmod(0o755)
         written.append(path)
     return tuple(written)
 

@@ -1,0 +1,40 @@
+"""Runs pytest on the arguments that follow the system's name."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests import hosts
+from tests.elsewhere.plugin import SYSTEM
+
+ROOT = Path(__file__).parents[2]
+BEGIN = """
+import sys
+sys.path.append({root!r})
+from tests.elsewhere import standins
+standins.begin({system!r})
+"""
+"""A sitecustomize.py, which every Python runs when it starts."""
+
+
+def variables(system: str, scratch: Path) -> dict[str, str]:
+    """The environment of a Python that runs as on `system`; writes a file to `scratch` for it."""
+    (scratch / "sitecustomize.py").write_text(BEGIN.format(root=str(ROOT), system=system), encoding="utf-8")
+    path = os.pathsep.join([str(scratch), *filter(None, [os.environ.get("PYTHONPATH")])])
+    kept = {name: value for name, value in os.environ.items() if name != "CI"}  # what Linux alone has is skipped
+    return {**kept, "PYTHONPATH": path, SYSTEM: system}
+
+
+def main() -> int:
+    system, *arguments = sys.argv[1:]
+    if system not in hosts.OTHERS:
+        sys.exit(f"the first argument is one of {', '.join(hosts.OTHERS)}, not {system}")
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "pytest", "-p", "tests.elsewhere.plugin", *arguments]
+        return subprocess.run(command, env=variables(system, Path(scratch)), check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
