@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from packager.core.values import Dimension
+from packager.core.signature import Dimension
 
 if TYPE_CHECKING:
     import numpy
