@@ -130,3 +130,9 @@ def test_the_planned_variant_is_the_one_that_was_asked_for(tmp_path: Path) -> No
     variant = net(tmp_path)
     assert has_room(with_room(variant.graph))
     assert [choice.compiled.variant for choice in planned(variant, Ios(), tmp_path).choices] == [variant, variant]
+
+
+def test_the_room_is_an_entry_of_the_metadata() -> None:
+    proto = onnx.ModelProto.FromString(with_room(b""))
+    assert [(entry.key, entry.value) for entry in proto.metadata_props] == [(ENTRY, ROOM)]
+    assert proto.SerializeToString() == with_room(b"")

@@ -1,6 +1,7 @@
 """From a graph to an ORT-format file: same numbers, no growth, and no failure without words."""
 
 import platform
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -186,3 +187,24 @@ def test_modules_in_the_working_folder_are_not_imported(tmp_path: Path, monkeypa
         (tmp_path / name).write_text("raise SystemExit('a file of the user was imported')\n", encoding="utf-8")
     result = compile_variant(loaded_from(Path("m.onnx")), Store(tmp_path / "store"))
     assert result.size_bytes > 16384
+
+
+LOADED = """
+import sys
+{program}
+print([name for name in {names} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        ("from packager.compile import cache_key, reader; cache_key.has_room(b'')", ["onnx", "packager.core.values"]),
+        ("import packager.compile.compile", ["onnx", "numpy", "packager.environments", "packager.compile.ep_context"]),
+    ],
+    ids=["child", "parent"],
+)
+def test_a_conversion_loads_no_modules_for_other_work(program: str, names: list[str]) -> None:
+    script = LOADED.format(program=program, names=names)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

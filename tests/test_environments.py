@@ -231,6 +231,7 @@ def test_doctor_installs_and_says_how_long_it_took(doctor: Doctor, pip: Path) ->
     assert code == 0
     assert "✓ install runtime" in messages
     assert "present" in listed
+    assert calls(pip)[0].endswith(" --no-compile")
 
 
 def test_doctor_that_cannot_install_says_why_and_exits_with_4(doctor: Doctor, pip: Path, cache: Path) -> None:
@@ -274,6 +275,15 @@ def test_an_installed_environment_is_whole_and_sealed_off(name: str, tmp_path: P
     assert python(name, "import sys; print('site' in sys.modules)") == "False"
 
 
+UNCOMPILED = """
+import os, onnxruntime, sys
+used = [module for module in sys.modules.values() if (getattr(module, "__file__", "") or "").startswith(sys.path[0])]
+assert {"numpy", "onnxruntime"} <= {module.__name__ for module in used}
+print([module for module in used if module.__file__.endswith(".py") and not os.path.exists(module.__cached__)])
+"""
+"""Prints the modules of the environment that every process compiles anew."""
+
+
 @pytest.mark.environments
 def test_the_runtime_is_made_when_it_is_first_needed(cache: Path) -> None:
     environment = ENVIRONMENTS["runtime"]()
@@ -284,6 +294,7 @@ def test_the_runtime_is_made_when_it_is_first_needed(cache: Path) -> None:
         require(False, f"{error.message} ({error.hint})")
     assert environment.missing() == ""
     assert environment.command() == isolated_command()
+    assert python("runtime", UNCOMPILED) == "[]"
 
 
 @pytest.mark.environments

@@ -34,7 +34,7 @@ def test_the_kotlin_of_a_page_compiles_without_warnings(page: str, tmp_path: Pat
         "internal fun show(context: Context, pixels: FloatArray) {\n"
         f"{shown(page, 'kotlin', 'Input.allocate(batch')}}}\n"
     )
-    assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path).is_file()
+    assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path).is_dir()
 
 
 @pytest.mark.swift

@@ -47,6 +47,7 @@ STEPS = {
     "golden",
     "ios",
     "kernels",
+    "kotlin",
     "latency",
     "layers",
     "over",

@@ -16,6 +16,8 @@ from packager.processes import downloads
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "packager").rglob("*.py"))
+COMPUTED_BEFORE = {"parity": "_checked", "kotlin": "_compile"}
+"""Steps -> the function that computes results before they are stored: only those that agree, or several at once."""
 
 
 def dotted(path: Path) -> str:
@@ -117,8 +119,8 @@ def test_what_makes_a_result_is_named_by_its_step(name: str) -> None:
         return  # all that it imports counts
     everything = modules_of(step)
     used = {module for makes in makers(caller, name) for module in used_by(caller, makes)}
-    if name == "parity":  # it is only stored where it agreed, so that it is computed before
-        used |= used_by(caller, definitions(caller, "_checked")[0])
+    if name in COMPUTED_BEFORE:
+        used |= used_by(caller, definitions(caller, COMPUTED_BEFORE[name])[0])
     assert used
     missing = {each for each in used if each not in everything and not INSTALLED.name(each).startswith(NEUTRAL)}
     assert sorted(map(INSTALLED.name, missing)) == []

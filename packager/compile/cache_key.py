@@ -17,6 +17,8 @@ from packager.files.hashes import sha256_of
 ENTRY = "COREML_CACHE_KEY"
 ROOM = "0" * 64
 """Placeholder for the digits of the finished file."""
+METADATA_PROPS, ENTRY_KEY, ENTRY_VALUE, LENGTH_DELIMITED = 14, 1, 2, 2
+"""Field of ModelProto, fields of StringStringEntryProto (onnx.proto), and wire type of Protocol Buffers."""
 VALUE_SLOT = 6
 """Offset of `value` in the vtable of StringStringEntry in ort.fbs, after that of `key`."""
 
@@ -46,11 +48,17 @@ def write_key(path: Path, data_files: Sequence[Path] = ()) -> None:
 
 
 def _room() -> bytes:
-    """A serialized message to append: concatenated messages are merged (Protocol Buffers, "Encoding")."""
-    from onnx import ModelProto, StringStringEntryProto
+    """A serialized message to append: concatenated messages are merged (Protocol Buffers, "Encoding").
 
-    entry = StringStringEntryProto(key=ENTRY, value=ROOM)
-    return bytes(ModelProto(metadata_props=[entry]).SerializeToString())
+    Written without onnx, which the converter has no other use for.
+    """
+    entry = _field(ENTRY_KEY, ENTRY.encode()) + _field(ENTRY_VALUE, ROOM.encode())
+    return _field(METADATA_PROPS, entry)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of bytes, fewer than 128 of them."""
+    return bytes((number << 3 | LENGTH_DELIMITED, len(content))) + content
 
 
 def _key(files: Sequence[Path]) -> str:

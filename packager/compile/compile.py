@@ -10,15 +10,12 @@ from typing import Any
 
 from packager.compile import cache_key
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
-from packager.compile.ep_context import SOC_MODELS, compile_context
 from packager.compile.external import write_external
 from packager.core.decision import Inside
 from packager.core.errors import ConfigError, ModelError, nearest
 from packager.core.values import Compiled, Format, Style, Variant
-from packager.environments import ensure
-from packager.environments.arm64 import Arm64
 from packager.files.atomic import link_or_copy
-from packager.files.hashes import sha256_of
+from packager.files.hashes import known_sha256
 from packager.files.store import Step, Store, content_key, key_of
 from packager.processes import commands
 from packager.session.refusals import explain, hint_for
@@ -114,7 +111,7 @@ def _describe(folder: Path, names: Sequence[str], known: Mapping[str, str], **fa
 
     `known` are sha256 by name, of files that need not be read again.
     """
-    files = {name: known.get(name) or sha256_of(folder / name) for name in names}
+    files = {name: known.get(name) or known_sha256(folder / name) for name in names}
     (folder / RESULT).write_text(json.dumps({"files": files, **facts}), encoding="utf-8", newline="\n")
 
 
@@ -192,6 +189,8 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
     Raises ConfigError for an unknown chip, ToolError if Qualcomm's compiler is missing, ModelError if it refuses the
     graph.
     """
+    from packager.compile.ep_context import SOC_MODELS, compile_context
+
     numbers = {name: number for number, names in SOC_MODELS.items() for name in names}
     if chip not in numbers:
         raise ConfigError(f"unknown chip '{chip}' in soc-models", hint=nearest(chip, sorted(numbers)))
@@ -268,6 +267,9 @@ def _convert(
 def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, style: Style) -> Path:
     """The graph as ONNX Runtime rewrites it on an ARM core with 16-bit arithmetic, in the format of `output`: with all
     rewrites, or with basic ones for an unfused file, which then records no fusions."""
+    from packager.environments import ensure
+    from packager.environments.arm64 import Arm64
+
     core = Arm64(cpu=FP16_CPU)
     ensure(core)
     is_ort = output.suffix == ".ort"

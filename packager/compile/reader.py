@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from packager.compile.canonical import flatbuffer_classes
-from packager.core.values import Dimension
+from packager.core.signature import Dimension
 from packager.graph.connections import numbered
 from packager.graph.view import SMALL_BYTES, Attribute, Graph, Node, Value
 from packager.graph.weights.places import BITS

@@ -84,13 +84,17 @@ def _remove_abandoned(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def install_locked(lock: Path, folder: Path, variables: Mapping[str, str] | None = None) -> None:
+def install_locked(
+    lock: Path, folder: Path, variables: Mapping[str, str] | None = None, *, has_bytecode: bool = True
+) -> None:
     """Installs the wheels of the hash-locked requirements file `lock` into `folder` with this Python's own pip.
 
-    `variables` replace `${NAME}` in `lock`. Raises ToolError; a wrong hash is not tried again.
+    `variables` replace `${NAME}` in `lock`. Without `has_bytecode`, wheels are only unpacked: no module is compiled.
+    Raises ToolError; a wrong hash is not tried again.
     """
     command = [*python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--target", str(folder), "-r", str(lock)]
+    command += [] if has_bytecode else ["--no-compile"]
     for attempt in range(1, INSTALL_ATTEMPTS + 1):
         done = children.run(command, environment=variables)
         output = done.stdout + done.stderr

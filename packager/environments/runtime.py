@@ -52,6 +52,7 @@ def _folder() -> Path:
 
 
 def _make(folder: Path) -> None:
-    install_locked(LOCK, folder, {"ONNXRUNTIME": shipped_version()})
+    """Compiling all of numpy takes longer than unpacking it; the trial compiles the modules that are used."""
+    install_locked(LOCK, folder, {"ONNXRUNTIME": shipped_version()}, has_bytecode=False)
     program = f"import onnxruntime; assert onnxruntime.__version__ == '{shipped_version()}', onnxruntime.__version__"
-    try_out(Runtime.NAME, program, isolated_variables(folder))
+    try_out(Runtime.NAME, program, {**isolated_variables(folder), "PYTHONDONTWRITEBYTECODE": ""})

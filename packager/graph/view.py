@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from packager.core.values import Dimension
+from packager.core.signature import Dimension
 from packager.graph.connections import Connections
 
 if TYPE_CHECKING:

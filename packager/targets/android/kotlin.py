@@ -34,12 +34,20 @@ class Compiler:
     stdlib: Path
 
 
-def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, onnxruntime: str = ONNXRUNTIME) -> Path:
-    """Compiles `sources` (path below the source root -> text) to `work`/classes.jar and returns its path.
+def compile_kotlin(
+    sources: Mapping[str, str],
+    *,
+    module_name: str,
+    work: Path,
+    onnxruntime: str = ONNXRUNTIME,
+    friends: Path | None = None,
+) -> Path:
+    """Compiles `sources` (path below the source root -> text) to `work`/classes and returns that folder.
 
     Android and ONNX Runtime are replaced by the stubs in templates/android/stubs, which declare the signatures that
-    generated code may use; `onnxruntime` is the Java package of the latter. Raises ToolError with the compiler's
-    message for an error or a warning, or if the compiler is missing.
+    generated code may use; `onnxruntime` is the Java package of the latter. `friends` has compiled classes of the same
+    module, whose internal members are visible. Raises ToolError with the compiler's message for an error or a warning,
+    or if the compiler is missing.
     """
     compiler = find_compiler()
     source_names = _write(sources, work / "kotlin")
@@ -51,7 +59,7 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, 
             "-cp",
             os.pathsep.join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
             "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-            *_options(compiler, module_name),
+            *_options(compiler, module_name, friends),
             "-d",
             "classes",
             "stubs",
@@ -62,16 +70,19 @@ def compile_kotlin(sources: Mapping[str, str], *, module_name: str, work: Path, 
         environment={"LC_ALL": "C.UTF-8"},
         hint="report this as a bug, with the output of `mobpack inspect`",
     )
-    classes = work / "classes"
-    return write_zip(
-        work / "classes.jar", {PurePosixPath(path.relative_to(classes).as_posix()): path for path in _files(classes)}
-    )
+    return work / "classes"
+
+
+def write_jar(path: Path, folders: Iterable[Path]) -> Path:
+    """Writes the classes of all `folders` to the jar `path` and returns it."""
+    entries = {PurePosixPath(file.relative_to(each).as_posix()): file for each in folders for file in files(each)}
+    return write_zip(path, entries)
 
 
 def stubs(onnxruntime: str = ONNXRUNTIME) -> dict[str, str]:
     """Java stubs of the Android and ONNX Runtime classes that generated code uses, by path."""
     folder = templates_folder() / "android" / "stubs"
-    texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in _files(folder)}
+    texts = {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files(folder)}
     return {
         name.replace(ONNXRUNTIME.replace(".", "/"), onnxruntime.replace(".", "/")): text.replace(
             ONNXRUNTIME, onnxruntime
@@ -112,15 +123,16 @@ def _one(jars: Iterable[Path], pattern: str) -> Path:
     return found[0]
 
 
-def _options(compiler: Compiler, module_name: str) -> list[str]:
+def _options(compiler: Compiler, module_name: str, friends: Path | None) -> list[str]:
     pinned = downloads.pins()["android"]
+    classpath = [compiler.stdlib, friends] if friends else [compiler.stdlib]
     return [
         "-no-stdlib",
         "-no-reflect",
         "-jdk-home",
         str(compiler.java_home),
         "-cp",
-        str(compiler.stdlib),
+        os.pathsep.join(str(each) for each in classpath),
         "-jvm-target",
         str(pinned["java"]),
         "-language-version",
@@ -131,6 +143,7 @@ def _options(compiler: Compiler, module_name: str) -> list[str]:
         module_name,
         "-Xexplicit-api=strict",
         "-Werror",
+        *([f"-Xfriend-paths={friends}"] if friends else []),
     ]
 
 
@@ -143,5 +156,6 @@ def _write(texts: Mapping[str, str], folder: Path) -> list[str]:
     return sorted(texts)
 
 
-def _files(folder: Path) -> list[Path]:
+def files(folder: Path) -> list[Path]:
+    """All files in `folder`, sorted."""
     return sorted(path for path in folder.rglob("*") if path.is_file())

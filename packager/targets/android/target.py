@@ -16,7 +16,7 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import render, write_sources
-from packager.targets.android import aar, files, gradle, kotlin, tensors, typed
+from packager.targets.android import aar, files, gradle, kotlin, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
 from packager.targets.target import Built, PackagedRuntime, artifact
@@ -30,6 +30,7 @@ ASSEMBLY = Step(
         "packager.targets.android.aar",
         "packager.targets.android.gradle",
         "packager.targets.android.kotlin",
+        "packager.targets.android.units",
     ),
     templates=("android/AndroidManifest.xml.j2", "android/consumer-rules.pro.j2", "android/gradle", "android/stubs"),
 )
@@ -192,7 +193,7 @@ class Android:
 
     def render(self, view: AndroidView) -> Sources:
         """Texts and assets, laid out as a module of a Gradle project."""
-        folder = KOTLIN_ROOT.joinpath(*view.namespace.split("."))
+        folder = KOTLIN_ROOT / _folder(view)
         texts = {folder / f"{model.class_name}.kt": _model_text(model) for model in view.models}
         tested = [SELF_TEST] if any(model.golden for model in view.models) else []
         for name in (*RUNTIME_FILES, *view.typed_files, *tested):
@@ -244,7 +245,7 @@ class Android:
 
         def make(folder: Path) -> None:
             with store.scratch() as work:
-                self._write_aar(folder / f"{stem}.aar", view, sources, work)
+                self._write_aar(folder / f"{stem}.aar", view, sources, store, work)
             aar.write_sources_jar(folder / f"{stem}-sources.jar", _kotlin(sources))
             if own and own.ship == "maven":
                 aar.write_runtime_aar(folder / _runtime_name(own), own, min_sdk=self.min_sdk)
@@ -255,19 +256,16 @@ class Android:
             names["runtime-aar"] = _runtime_name(own)
         return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
 
-    def _write_aar(self, path: Path, view: AndroidView, sources: Sources, work: Path) -> None:
+    def _write_aar(self, path: Path, view: AndroidView, sources: Sources, store: Store, work: Path) -> None:
         if self.assembler == "gradle":
             project = work / view.package.name
             write_sources(self.project(view, sources), project)
             host.replace(gradle.build_with_gradle(project), path)
             return
-        texts = {str(name): text for name, text in _kotlin(sources).items()}
         aar.write_aar(
             path,
             manifest=sources.texts[MANIFEST],
-            classes_jar=kotlin.compile_kotlin(
-                texts, module_name=view.namespace, work=work, onnxruntime=view.runtime.onnxruntime
-            ),
+            classes_jar=units.write_classes(work / "classes.jar", _module(view, sources), store),
             consumer_rules=sources.texts[CONSUMER_RULES],
             assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},
@@ -339,3 +337,17 @@ def _kotlin(sources: Sources) -> dict[PurePosixPath, str]:
     return {
         path.relative_to(KOTLIN_ROOT): text for path, text in sources.texts.items() if path.is_relative_to(KOTLIN_ROOT)
     }
+
+
+def _module(view: AndroidView, sources: Sources) -> units.Module:
+    return units.Module(
+        name=view.namespace,
+        onnxruntime=view.runtime.onnxruntime,
+        texts=_kotlin(sources),
+        models=[_folder(view) / f"{model.class_name}.kt" for model in view.models],
+    )
+
+
+def _folder(view: AndroidView) -> PurePosixPath:
+    """Folder of the Kotlin files, below their source root."""
+    return PurePosixPath(*view.namespace.split("."))
