@@ -1,4 +1,4 @@
-"""What the files of a plan cost against ONNX Runtime's own tool: `python -m benchmarks.compile [FOLDER]`.
+"""Cost of a plan's files beside ONNX Runtime's own tool: `python -m benchmarks.compile [FOLDER]`.
 
 For each of three models: the CPU's file (fixed, ORT format), the providers' file over its weights (unfused, ONNX),
 and both as a plan makes them, without any check that `mobpack check` adds. Every process of ours starts with an empty
@@ -119,7 +119,7 @@ def theirs(model: Path, scratch: Path, styles: Sequence[str]) -> Cost:
 
 
 def make(file: Path, step: str) -> None:
-    """What a build does for `step`, in this process and those that it starts."""
+    """Do `step` as a build does, in this process and those that it starts."""
     from packager import models, plan
     from packager.compile.compile import compile_variant
     from packager.core.values import baseline

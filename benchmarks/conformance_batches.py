@@ -45,7 +45,7 @@ def _survived(start: Start, folders: Sequence[Path]) -> Iterator[tuple[str, Answ
 
 
 def _alone(start: Start, folder: Path, death: str) -> Answer:
-    """What the program says of `folder` in a process of its own; how it died where it does again."""
+    """The program's answer for `folder`, run in a process of its own; how it died if it dies again."""
     said, again = start([folder])
     return said[0] if said else {"case": folder.name, "crashed": again or death}
 

@@ -32,7 +32,7 @@ class Case:
         return own
 
     def difference(self, outputs: Sequence[Any]) -> str:
-        """What the suite itself says against `outputs`, in one line; empty where they are right."""
+        """The suite's own complaint about `outputs`, in one line; empty if they are right."""
         from onnx.backend.test.runner import Runner
 
         expected, found = flat(self.expected), flat(list(map(from_portable, outputs)))

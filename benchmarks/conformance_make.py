@@ -52,7 +52,7 @@ STEPS = (
 
 
 def made(folder: Path) -> dict[str, Any]:
-    """What becomes of the model in `folder`."""
+    """Convert the model in `folder`, and say how that ended."""
     try:
         model = models.load(folder / "model.onnx", "model")
         models.refuse_blocked(model)

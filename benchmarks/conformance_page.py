@@ -18,7 +18,7 @@ the suite's own expected outputs and tolerances. The files are made by onnxrunti
 them. A refusal counts as true where the model itself has what mobpack says against it.
 """
 PATH = re.compile(r"^ONNX Runtime refuses: \w+: |Load model from \S+ (failed:)?")
-"""What is said of every case alike, or of the folder of this run."""
+"""The parts of a message that are the same for every case, or name this run's folder."""
 SHOWN = 160
 """Characters of a message."""
 
@@ -74,7 +74,7 @@ def _failing(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _kind(words: str) -> str:
-    """What `words` say of any case alike."""
+    """The kind of failure that `words` describe."""
     for known, said in KINDS.items():
         if known in words:
             return said

@@ -1,4 +1,4 @@
-"""What came of the cases of `benchmarks.conformance`."""
+"""Verdicts on the cases of `benchmarks.conformance`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Found:
-    """What came of one form of a case."""
+    """Verdict on one form of a case."""
 
     verdict: Verdict
     words: str = ""
@@ -26,7 +26,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What came of one case."""
+    """Verdict on one case."""
 
     name: str
     original: str

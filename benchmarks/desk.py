@@ -1,4 +1,4 @@
-"""What a developer waits for at the desk, beside ONNX Runtime's own tool: `python -m benchmarks.desk`.
+"""How long a developer waits, beside ONNX Runtime's own tool: `python -m benchmarks.desk`.
 
 One project of two models (MobileNetV2 with labels, and a small net) for three targets, in one run: the first build, the
 same build again, builds after a change of one key, and what ONNX Runtime's tool takes for the larger model. Isolated

@@ -1,4 +1,4 @@
-"""What loading a model costs on Android, by the form its weights ship in: `python -m benchmarks.loading MODEL...`.
+"""Cost of loading a model on Android, by the form its weights ship in: `python -m benchmarks.loading MODEL...`.
 
 Measured in ONNX Runtime's own Android x86_64 library, one process for each number; memory is what the process has
 more than before it loaded the model. Pages of a mapped file that were read count as resident but can be taken back.

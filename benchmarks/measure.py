@@ -1,4 +1,4 @@
-"""What a command costs: `python -m benchmarks.measure COMMAND...`.
+"""Cost of a command: `python -m benchmarks.measure COMMAND...`.
 
 CPU time and the largest process come from the kernel (wait4 counts the processes that the command started and waited
 for). The memory of all processes together is sampled. Import nothing large here: the kernel starts a child's peak at

@@ -1,4 +1,4 @@
-"""What the parity gate costs beside the inferences that it needs: `python -m benchmarks.parity [MODEL...]`.
+"""Cost of the parity gate beside the inferences that it needs: `python -m benchmarks.parity [MODEL...]`.
 
 The bare inferences are those that nobody can leave out: the original without optimizations and the file that ships,
 both by onnxruntime alone on the same samples, each in a process of its own, outputs thrown away. The gate does the same

@@ -52,7 +52,7 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one provider takes of one file."""
+    """How much of one file one provider takes."""
 
     model: str
     provider: str
@@ -120,7 +120,7 @@ def examined(subjects: Sequence[Subject], scratch: Path) -> Page:
 
 
 def plans(subject: Subject, folder: Path) -> Iterator[Plan]:
-    """What `mobpack check` plans for `subject`, with an empty store."""
+    """The plans that `mobpack check` makes for `subject`, with an empty store."""
     store = Store(folder / "store")
     model = models.hashed(models.load(subject.file(folder), subject.name, fixed=subject.shapes))
     for target in TARGETS:

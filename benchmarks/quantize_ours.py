@@ -32,7 +32,7 @@ CELL = 16
 
 
 def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, samples: Path) -> None:
-    """What a build does for a variant, from the model's file on."""
+    """Make a variant from the model's file as a build does."""
     from packager import models
     from packager.core.console import Console
     from packager.quantization.variants import build_variant
@@ -45,7 +45,7 @@ def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, sampl
 
 
 def command(model: Path, out: Path, samples: Path, *, has_report: bool = True) -> None:
-    """What `mobpack quantize -q static-qdq` does, which measures what it has made and writes a page of it."""
+    """Run `mobpack quantize -q static-qdq`, which measures its result and writes a report page."""
     from packager import models
     from packager.core.console import Console
     from packager.workflows.quantize import Request, run

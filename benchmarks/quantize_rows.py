@@ -1,4 +1,4 @@
-"""What is compared in `benchmarks.quantize`, the goals, and how both are printed."""
+"""Rows and goals of `benchmarks.quantize`, and how both are printed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from benchmarks.convert import cpu
 from benchmarks.measure import Cost
 
 LEAST_ABOVE = 0.1
-"""What must lie above a base, as a part of it, for ratios of it to say anything."""
+"""Smallest share of the base by which a figure must exceed it before ratios above the base mean anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Goal:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What one side of a comparison took and how good its result is, or why there is none."""
+    """Cost and quality of one side of a comparison, or the reason why there are none."""
 
     cost: Cost | None = None
     base: Cost | None = None
@@ -65,7 +65,7 @@ class Comparison:
 
     @property
     def more_bytes(self) -> int | None:
-        """What ours has in memory more than theirs."""
+        """Memory that ours takes beyond theirs."""
         if self.ours.cost is None or self.theirs.cost is None:
             return None
         return self.ours.cost.all_processes_bytes - self.theirs.cost.all_processes_bytes

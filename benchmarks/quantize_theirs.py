@@ -92,7 +92,7 @@ def read(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def inference(model: Path, out: Path, samples: Path | None) -> None:
-    """What calibration cannot do without: all samples once, on one thread."""
+    """The least that calibration has to do: run all samples once, on one thread."""
     import onnxruntime
 
     assert samples

@@ -179,7 +179,7 @@ def branching(constant: float) -> onnx.ModelProto:
 
 
 def overflowing() -> onnx.ModelProto:
-    """What layer `l2` gives does not fit into float16; nodes that only move numbers pass it on as it is."""
+    """Layer `l2` gives numbers beyond float16; nodes that only move numbers pass them on unchanged."""
     weights: dict[str, Array] = {f"w{index}": weight(64, 64, seed=index) for index in range(4)}
     weights["w2"] = weights["w2"] * numpy.float32(1e4)
     return inferred(
@@ -193,7 +193,7 @@ def overflowing() -> onnx.ModelProto:
 
 
 def reproduced(folder: Path) -> str:
-    """What the program prints that a bisection left in `folder`."""
+    """Output of the program that a bisection left in `folder`."""
     command = [sys.executable, str(folder / "reproduce.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder.parent)
     assert done.stderr == ""

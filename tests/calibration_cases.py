@@ -88,7 +88,7 @@ def job(
     description: Mapping[str, object] | None = None,
     count: int | None = None,
 ) -> CalibrationJob:
-    """What the child is told; its files lie beside `folder`, and it saves after every sample."""
+    """The child's job; its files lie beside `folder`, and it saves after every sample."""
     taps = tap(model.SerializeToString(), tensors)
     graph = folder.with_name(f"{folder.name}.onnx")
     graph.write_bytes(taps.graph)

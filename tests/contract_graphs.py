@@ -24,7 +24,7 @@ def spec_of(name: str, element: ElementType, *shape: Dimension) -> TensorSpec:
 
 
 def graph_of(writer: Writer, outputs: Sequence[Value] = (), inputs: Sequence[Value] = ()) -> bytes:
-    """What `writer` has written, as a model of its own.
+    """The nodes of `writer` as a model of its own.
 
     `outputs` are further values to look at, behind those that the writer made outputs; `inputs` are what the nodes
     take from a core that is not there, ahead of those that the writer made inputs.
@@ -67,5 +67,5 @@ class Ran:
 
 
 def run(graph: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
-    """What ONNX Runtime makes of `feeds`, by the names of outputs."""
+    """ONNX Runtime's outputs for `feeds`, by name."""
     return Ran(graph)(feeds)

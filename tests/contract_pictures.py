@@ -35,7 +35,7 @@ class Attached:
         return self.model(feeds)
 
     def core(self, *args: Any) -> Array:
-        """What the core gets."""
+        """The core's input."""
         return self.run(*args)[self.parts.value]
 
     def places(self, *args: Any) -> tuple[float, ...]:

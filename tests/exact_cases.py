@@ -204,7 +204,7 @@ def unlike_products() -> set[str]:
 
 
 def found(*, is_exact: bool) -> dict[str, Array]:
-    """What every case gives, as written and optimized."""
+    """Outputs of every case, as written and optimized."""
     return {f"{each.name}, {way}": given(each, way, is_exact=is_exact) for each in cases() for way in WAYS}
 
 

@@ -36,7 +36,7 @@ def subject(model: onnx.ModelProto, folder: Path) -> MeasuredGraph:
 def quantized(
     model: onnx.ModelProto, folder: Path, quantizer: Quantizer | None = None, *, widest: float = 30.0
 ) -> MeasuredGraph:
-    """What `quantizer`, static-qdq when there is none, makes of `model`; all values lie between -`widest` and that."""
+    """`model` quantized by `quantizer` (default: static-qdq); all values lie between -`widest` and `widest`."""
     own = onnx.shape_inference.infer_shapes(model)
     draft = Draft(proto=own, data_folder=folder)
     names = [name for node in own.graph.node for name in (*node.input, *node.output) if name]

@@ -69,7 +69,7 @@ def compiled(folder: Path, model: onnx.ModelProto, name: str = "m") -> Compiled:
 
 
 def quantized_by(quantizer: Quantizer, graph: bytes, folder: Path) -> bytes:
-    """What `quantizer` makes of the serialized `graph`, whose external data are relative to `folder`."""
+    """The serialized `graph` quantized by `quantizer`; its external data are relative to `folder`."""
     draft = draft_of(graph, folder)
     quantizer.quantize(draft)
     return draft.finish()

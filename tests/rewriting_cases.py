@@ -28,7 +28,7 @@ LEVELS = onnxruntime.GraphOptimizationLevel
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a quantizer made of a model."""
+    """A quantizer's result for a model."""
 
     original: onnx.ModelProto
     model: onnx.ModelProto
@@ -131,7 +131,7 @@ def drafted(model: onnx.ModelProto, quantizer: Quantizer, samples: Sequence[Inpu
 def outcome(
     model: onnx.ModelProto, quantizer: Quantizer, samples: Sequence[Inputs] = (), *, threads: int = 1
 ) -> Outcome:
-    """What `quantizer` makes of `model`: correct by ONNX's checker, with the same inputs and outputs."""
+    """Quantize `model`: the result passes ONNX's checker and keeps inputs and outputs."""
     draft = drafted(model, quantizer, samples, threads=threads)
     quantizer.quantize(draft)
     made = onnx.load_from_string(draft.finish())

@@ -64,7 +64,7 @@ def install(shipped: Library, tmp_path: Path) -> Installer:
 
 
 def thrown(phone: Device, *, verify: str = "ONCE", provider: str = "CPU") -> str:
-    """What loading throws, or `null`."""
+    """The exception that loading throws, or `null`."""
     return phone.run("LoadOnly", providers=provider, verify=verify).facts["load.thrown"]
 
 

@@ -145,7 +145,7 @@ def given(folder: Path) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Altered:
-    """What stands in the library instead of what was built; the class is told the sha256 of the changed asset."""
+    """An asset of the library that replaces the built one; the class is given the sha256 of the changed asset."""
 
     assets: Mapping[str, bytes]
     is_admitted: bool = True

@@ -175,7 +175,7 @@ def test_text_of_a_model_cannot_leave_a_kotlin_string_or_comment() -> None:
 
 
 def files_of(*choices: Choice, name: str = "net") -> tuple[FileView, ...]:
-    """What the class of a model says of the files that `choices` name."""
+    """The file table in a model's class, for `choices`."""
     made = plan(name, Signature(inputs=FLOAT, outputs=FLOAT), *choices)
     return Android().view(PACKAGE, (made,), Report(parities=())).models[0].files
 

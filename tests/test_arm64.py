@@ -42,7 +42,7 @@ def saved(folder: Path, graph: str, element: type[numpy.floating[Any]]) -> Path:
 
 
 def convert(model: Path, output: Path, environment: Arm64 | None, **changes: object) -> Mapping[str, Any]:
-    """What the program that saves sessions answers, here or in `environment`."""
+    """Answer of the program that saves sessions, run here or in `environment`."""
     job = {
         "graph": str(model),
         "data_folder": "",

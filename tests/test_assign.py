@@ -118,7 +118,7 @@ def test_the_child_answers_in_words_when_onnxruntime_refuses(tmp_path: Path) -> 
 
 @pytest.mark.environments
 class TestCpu:
-    """What every other provider falls back on, in the version that ships."""
+    """The CPU provider, the fallback of every other one, in the version that ships."""
 
     @pytest.fixture(autouse=True)
     def environment(self) -> None:

@@ -1,4 +1,4 @@
-"""What a build does when its input is bad or it is stopped: a clear error, and the previous release still whole."""
+"""Builds that fail or are stopped: a clear error, and the previous release left whole."""
 
 import json
 import os

@@ -56,7 +56,7 @@ def arrays(folder: Path) -> list[dict[str, Any]]:
 def theirs(
     model: onnx.ModelProto, folder: Path, method: CalibrationMethod, *, one_by_one: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """What ONNX Runtime's calibrator finds, tensor -> (low, high)."""
+    """Ranges that ONNX Runtime's calibrator finds, tensor -> (low, high)."""
     path = saved(folder.with_name("model.onnx"), model)
     calibrator = create_calibrator(
         path,

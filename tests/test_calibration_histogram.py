@@ -115,7 +115,7 @@ def test_statistics_come_back_from_their_file(tmp_path: Path) -> None:
 
 
 def test_statistics_with_any_byte_damaged_or_cut_off_are_refused_or_the_same(tmp_path: Path) -> None:
-    """What a killed run has left is no entry of the store: its file tells by itself whether it is whole."""
+    """A killed run leaves its statistics outside of the store: the file itself must prove that it is whole."""
     collection = Collection(("a", "b"), [numpy.array([[0, 1], [2, 3]], numpy.float32)] * 3)
     collection.histograms["a"] = Histogram(-3, 1, numpy.array([1, 2, 3]))
     collection.save(tmp_path / "whole.npz")

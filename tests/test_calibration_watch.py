@@ -1,4 +1,4 @@
-"""What the child process sees: the same as numpy on every output, in any number of threads and after any break."""
+"""Statistics of the calibration process equal numpy's on every output, in any number of threads and after any break."""
 
 import io
 import json

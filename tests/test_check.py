@@ -121,7 +121,7 @@ def proofs(text: str) -> list[list[str]]:
 
 
 def comparisons(text: str) -> str:
-    """What runners made of files: the last table, and the notes behind it."""
+    """The last table, with the runners' comparisons, and the notes behind it."""
     return words(text[text.index("Largest error") :])
 
 
@@ -397,7 +397,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 def shown(compiled: Compiled, report: Report, capsys: pytest.CaptureFixture[str], *, chip: str = "") -> str:
-    """What is shown of a plan with the one file `compiled`."""
+    """Output of `mobpack check` for a plan with the one file `compiled`."""
     model = compiled.variant.model
     first = Choice(provider="qnn", compiled=compiled, reason="because", soc_models=(chip,) if chip else ())
     plan = Plan(model=model, target="android", choices=(first, replace(first, provider="cpu", soc_models=())))

@@ -77,7 +77,7 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
 def judged(
     right: Compiled, wrong: Compiled, folder: Path, settings: ParitySettings = SETTINGS
 ) -> tuple[Checked, Checked]:
-    """What comes of a file that computes `wrong` in the place of `right`: by the numbers, and by the nodes too."""
+    """Compare a file that computes `wrong` with an original that computes `right`: by outputs, and by nodes too."""
     (folder / "references").mkdir()
     references = References(folder / "references")
     subject = Subject(variant=right.variant, compiled=replace(right, path=wrong.path))

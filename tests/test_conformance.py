@@ -113,7 +113,7 @@ def test_types_that_numpy_lacks_travel_as_bits() -> None:
 
 @pytest.mark.environments
 def test_a_wrong_answer_a_refusal_and_a_crash_are_told_apart(tmp_path: Path) -> None:
-    """What runs is replaced between making and running, as a faulty converter would have it."""
+    """The file is replaced between making and running it, as a faulty converter would."""
     right = case_of(SQUARE, [HALVES], [SQUARES], "test_right")
     impossible = case_of(SQUARE, [HALVES], [HALVES], "test_expects_what_nobody_gives")
     sequence = "(float[2] x) => (seq(float[2]) y) { y = SequenceConstruct (x) }"

@@ -1,4 +1,4 @@
-"""What apps record, as the samples, frames and mel bands of models."""
+"""Audio contracts: recordings of apps become the samples, frames and mel bands of models."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What contracts put behind detectors: which of the boxes that a model proposes an app gets, and where they are."""
+"""Box contracts: the boxes that an app gets from a detector's proposals, and their coordinates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -98,7 +98,7 @@ def yolo(boxes: Numbers, scores: Numbers) -> Numbers:
 
 
 def suppressed(boxes: Numbers, scores: Numbers, threshold: float) -> list[int]:
-    """What torchvision.ops.nms keeps, best first."""
+    """The boxes that torchvision.ops.nms keeps, best first."""
     kept: list[int] = []
     areas = numpy.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
     for index in numpy.argsort(-scores, kind="stable"):

@@ -1,4 +1,4 @@
-"""What each key of a picture does, where its pixels land, and what is refused."""
+"""Image contracts: the effect of each key, where pixels land, and refused values."""
 
 from pathlib import Path
 from typing import Any

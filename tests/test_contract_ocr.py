@@ -1,4 +1,4 @@
-"""What contracts put behind models that read: the best symbol of each step, without blanks and what repeats."""
+"""OCR contracts: the best symbol of each step, without blanks and repetitions."""
 
 from collections.abc import Mapping
 from pathlib import Path

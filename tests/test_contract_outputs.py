@@ -1,4 +1,4 @@
-"""What contracts put behind a model's outputs: classes, embeddings and masks, and the names of classes."""
+"""Output contracts: classes, embeddings and masks, and the names of classes."""
 
 from collections.abc import Mapping
 from pathlib import Path

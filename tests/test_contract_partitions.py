@@ -68,13 +68,13 @@ SOUNDS: dict[str, dict[str, Any]] = {
 
 
 def partition(folder: Path, target: Target, inputs: Any, outputs: Any) -> Partition:
-    """What the target's provider says of the net that looks."""
+    """The partition of the target's provider for the image net."""
     shapes = {} if inputs else {"x": (1, 3, 32, 32)}
     return _partition(folder, target, tables(inputs, outputs), onnx_model(NET, weights=WEIGHTS, opsets=OPSET), shapes)
 
 
 def heard(folder: Path, target: Target, inputs: Any) -> Partition:
-    """What the target's provider says of the net that hears."""
+    """The partition of the target's provider for the audio net."""
     net = onnx_model(HEARING, weights=HEARING_WEIGHTS, opsets=OPSET)
     return _partition(folder, target, tables(inputs, {}), net, {} if inputs else {"a": (1, 1, 4000)})
 

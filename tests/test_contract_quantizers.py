@@ -47,7 +47,7 @@ def added(graph: bytes) -> dict[str, tuple[str, list[str], list[str]]]:
 
 
 def scores(model: Model, graph: bytes) -> Any:
-    """What `graph` gives, which lies where its weights are for that."""
+    """Scores of `graph`, which lies beside its weights."""
     path = model.data_folder / "run.onnx"
     path.write_bytes(graph)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])

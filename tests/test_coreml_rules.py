@@ -1,4 +1,4 @@
-"""What CoreML takes of a graph and why it leaves the rest: rules of the provider's source, met from both sides."""
+"""CoreML's rules, compared with the provider's source: the nodes that it takes, and the reasons for the rest."""
 
 from collections import Counter
 from pathlib import Path

@@ -25,7 +25,7 @@ STEP = 0.05
 
 
 def dequantized(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProto:
-    """What is left of `model`, checked by ONNX, and known to compute in float."""
+    """Dequantize `model`; the result passes ONNX's checker and computes in float."""
     content = quantized_by(Dequantized(), model.SerializeToString(), folder)
     assert traits(read_graph(content)).precision is Precision.FLOAT32
     found = onnx.load_from_string(content)

@@ -1,4 +1,4 @@
-"""What Android's own library takes of the files that a plan makes for it, and what it refuses."""
+"""Android's own library opens the files that a plan makes for it, and refuses others."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What every page of docs/ has: an opening of three parts, and links that lead somewhere."""
+"""Rules for every page of docs/: an opening of three parts, and links that lead somewhere."""
 
 import re
 from pathlib import Path

@@ -235,7 +235,7 @@ def build(mkdocs: Path, root: Path, folder: Path) -> "subprocess.CompletedProces
 
 @dataclass
 class Page(HTMLParser):
-    """What a page is called, and the files that a browser fetches with it."""
+    """A page's name, and the files that a browser fetches with it."""
 
     title: str = ""
     loaded: list[str] = field(default_factory=list)

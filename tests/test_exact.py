@@ -1,4 +1,4 @@
-"""What judges a model computes the same on every x86 processor: measured on this one and on an emulated Haswell."""
+"""Models for comparison compute the same on every x86 processor: checked on this one and on an emulated Haswell."""
 
 import os
 import platform
@@ -51,7 +51,7 @@ def run(model: onnx.ModelProto | Path, x: Array, folder: Path | None = None, *, 
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Numbers]:
-    """What the cases give on a Haswell, opened in one way or the other."""
+    """Outputs of the cases on a Haswell, opened in one way or the other."""
     have("x86_64")
     folder = tmp_path_factory.mktemp("haswell")
     python = haswell.interpreter(folder)

@@ -79,7 +79,7 @@ def project(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Side:
-    """What a command said and left on one processor."""
+    """A command's output and files on one processor."""
 
     folder: Path
     said: str

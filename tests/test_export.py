@@ -211,7 +211,7 @@ PORTS = "(float[batch, 3] left, float[batch, 4] right) => (float[batch, 3] y) { 
 
 
 def axes(**names: str) -> steps.Exported:
-    """What was exported with the first axis of each input dynamic."""
+    """Export with the first axis of each input dynamic."""
     return steps.Exported(
         inputs=tuple(names),
         outputs=("y",),

@@ -27,7 +27,7 @@ def started(folder: Path, *options: str) -> "subprocess.Popen[str]":
 
 
 def left_in(folder: Path) -> list[str]:
-    """What the command has left, besides what Python and the user have."""
+    """Files that the command left, apart from those of Python and the user."""
     return sorted(path.name for path in folder.iterdir() if path.name not in ("nets.py", "__pycache__"))
 
 

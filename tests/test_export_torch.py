@@ -1,4 +1,4 @@
-"""What PyTorch's modules become, and every mistake that `mobpack export` names: with the real PyTorch."""
+"""Exports of PyTorch modules, and every mistake that `mobpack export` names: with the real PyTorch."""
 
 import re
 import sys

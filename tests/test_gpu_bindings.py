@@ -40,7 +40,7 @@ createInferBuilder_INTERNAL createInferRefitter_INTERNAL createInferRuntime_INTE
 createNvOnnxParserRefitter_INTERNAL getBuilderPluginRegistry getNvOnnxParserVersion getPluginRegistry
 initLibNvInferPlugins
 """.split()
-"""What TensorRT's Python module takes from its libraries, which no registry has: the module loads with empty ones."""
+"""Symbols that TensorRT's Python module needs from its libraries, which no registry has: it loads with empty ones."""
 VERSIONS = {
     "10": ("tensorrt_bindings", "10.16.1"),
     "11": ("tensorrt_bindings", "11.4.0"),
@@ -120,7 +120,7 @@ def test_tensorrt_for_rtx_runs_on_the_gpus_that_it_lists() -> None:
 
 
 def built(folder: Path, model: onnx.ModelProto, *samples: Mapping[str, Any]) -> dict[str, Any]:
-    """What TensorRT for RTX makes of the model, without a GPU."""
+    """The engine that TensorRT for RTX builds from the model, without a GPU."""
     path = saved(folder / "model" / "m.onnx", model)
     job = described(Runnable(path=path), folder)
     found: dict[str, Any] = run(

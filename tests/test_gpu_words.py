@@ -1,4 +1,4 @@
-"""What a machine lacks for NVIDIA's GPUs is said in words that end with how to get it, never with a stack trace."""
+"""Messages for machines without all that NVIDIA's GPUs need: they say how to get it, and show no stack trace."""
 
 import json
 import os

@@ -95,7 +95,7 @@ def test_a_brace_too_few_is_found(kotlin_compiler: None, tmp_path: Path) -> None
 
 
 def syntax_errors(scripts: list[str], folder: Path) -> list[str]:
-    """What the Kotlin parser has against `scripts`; names are not resolved, as Gradle's are not to be had here."""
+    """Errors that the Kotlin parser finds in `scripts`; names are not resolved: Gradle's own are not available here."""
     compiler, sources = kotlin.find_compiler(), []
     for number, script in enumerate(scripts):
         imports = [line for line in script.splitlines() if line.startswith("import ")]

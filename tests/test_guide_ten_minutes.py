@@ -18,7 +18,7 @@ from tests.toolchain import torch
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "guides" / "ten-minutes.md"
 CLONED = ("LICENSE", "README.md", "packager", "pyproject.toml", "sample_apps/vision", "templates")
-"""What installing mobpack and the guide read."""
+"""Paths that the installation of mobpack and the guide read."""
 BUILT = Path("build", "vision")
 pytestmark = pytest.mark.torch
 

@@ -1,4 +1,4 @@
-"""What no file of the repository may hold."""
+"""Rules for the text of every file of the repository."""
 
 import ast
 import re

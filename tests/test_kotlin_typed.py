@@ -1,4 +1,4 @@
-"""What Kotlin shows of a contract runs on ONNX Runtime's Android libraries: every pixel and sample gets to the model.
+"""Typed Kotlin methods of contracts run on ONNX Runtime's Android libraries: every pixel and sample gets to the model.
 
 The models are `tests/toolchain/typed_models.py`; what stands in for Android's bitmaps and images is in
 `tests/toolchain/fakes`, checked against Android's own classes at the end of this file.

@@ -114,7 +114,7 @@ def part(module: str) -> str:
 
 
 def reached(name: str, arrows: dict[str, set[str]]) -> set[str]:
-    """What `name` imports, and what that imports; the folder itself is not followed: it only gathers its parts."""
+    """Modules that `name` imports, directly or not; the folder itself is not followed: it only gathers its parts."""
     found: set[str] = set()
     waiting = list(arrows[name])
     while waiting:

@@ -52,7 +52,7 @@ def job(
 
 
 def answers(told: ScoringJob, *graphs: MeasuredGraph) -> list[dict[str, Any]]:
-    """What the child process says, without the process."""
+    """Answers of the child's code, without the process."""
     folder = Path(told.folder)
     requests = [
         {"graph": str(each.written(folder / f"{number}.onnx")), "data_folder": str(each.data_folder)}

@@ -255,7 +255,7 @@ def sums(
     chosen: list[int] | None = None,
     group_bytes: int = GROUP_BYTES,
 ) -> Any:
-    """What the child process compares, without the process."""
+    """Sums that the child's code compares, without the process."""
     job = ComparisonJob(
         original=str(subject(one, folder).written(folder / "one.onnx")),
         original_folder=str(folder),

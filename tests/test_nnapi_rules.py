@@ -1,4 +1,4 @@
-"""What the NNAPI rules say, held against ONNX Runtime's own NNAPI provider in its Android library."""
+"""The NNAPI rules, compared with ONNX Runtime's own NNAPI provider in its Android library."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What the provider itself took of a model."""
+    """The part of a model that the provider itself took."""
 
     partitions: tuple[frozenset[str], ...]
     left: frozenset[str]

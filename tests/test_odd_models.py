@@ -1,4 +1,4 @@
-"""What becomes of unusual models: each ships and loads in the runtime that packages depend on, with the original's
+"""Unusual models: each ships and loads in the runtime that packages depend on, with the original's
 numbers, or is refused with the reason."""
 
 from collections.abc import Mapping

@@ -99,7 +99,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cache(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tests of this file build is stored apart from the user's cache."""
+    """A cache of this file's tests, apart from the user's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(own_cache))
 
 
@@ -404,7 +404,7 @@ def test_a_gradle_project_has_the_runtime_that_its_library_will_have(folder: Pat
 
 
 def laid_out(runtime: PackagedRuntime | None, folder: Path) -> tuple[list[str], list[str]]:
-    """What a release depends on by its POM, and its files, where the artifacts themselves are empty."""
+    """A release with the dependencies of its POM and their files, where the artifacts themselves are empty."""
     view = view_of(runtime)
     made = {"aar": "vision-1.0.0.aar", "sources-jar": "vision-1.0.0-sources.jar"}
     if runtime and runtime.ship == "maven":
@@ -532,7 +532,7 @@ def test_the_library_has_the_runtime_inside_and_asks_for_no_other(renamed: Path,
 @pytest.mark.android
 @pytest.mark.kotlin
 def test_the_generated_kotlin_runs_on_the_renamed_runtime_of_its_own_library(renamed: Path, tmp_path: Path) -> None:
-    """What the app has is what the .aar has: nothing of the original's name is where it could be loaded from."""
+    """The app has the contents of the .aar alone: nothing of the original's name is where it could be loaded from."""
     library = renamed / "android/models-1.0.0.aar"
     libraries = tmp_path / "libraries"
     libraries.mkdir()

@@ -35,7 +35,7 @@ def checked(
     runner: Runner | None = None,
     references: References | None = None,
 ) -> Checked:
-    """What a runner, the CPU's if none is given, makes of `file`."""
+    """Compare `file` on a runner, by default the CPU."""
     return parity.check(Subject(variant=file.variant, compiled=file), runner or Cpu(), settings, folder, references)
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.processes
 def checked(
     folder: Path, right: str, wrong: str, *samples: list[float], settings: ParitySettings | None = None
 ) -> Parity:
-    """What comes of a file that computes `wrong` in the place of `right`, on `samples` of four numbers."""
+    """Compare a file that computes `wrong` with an original that computes `right`, on `samples` of four numbers."""
     for name in ("right", "wrong", "samples", "check"):
         (folder / name).mkdir()
     for number, sample in enumerate(samples):

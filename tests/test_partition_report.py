@@ -1,4 +1,4 @@
-"""What is said of a provider: the pieces it takes, its share of the work, what it leaves and why, and the gates."""
+"""The report on a provider: its partitions, its share of the work, the nodes it leaves and why, and the gates."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_the_share_is_of_the_multiply_adds_not_of_the_nodes(plain: Compiled, tmp
 
 
 def context_file(compiled: Compiled, folder: Path, left: str) -> Compiled:
-    """What Qualcomm's compiler makes: a node with a program, and a node that it left."""
+    """A file of Qualcomm's compiler: a node with a program, and a node that it left."""
     graph = f"(float[1,3,8,8] x) => (float[1,16,8,8] y) {{ [ctx] c = com.microsoft.EPContext (x) {left} }}"
     model = onnx_model(graph, weights={"v": weight(16, 16, 3, 3)}, opsets={"": 17, "com.microsoft": 1})
     path = saved(folder / "context.onnx", model)

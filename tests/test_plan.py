@@ -441,7 +441,7 @@ def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: 
 
 @pytest.mark.environments
 class TestFloat16OnArm:
-    """What is converted on an emulated ARM core with 16-bit arithmetic."""
+    """Conversion on an emulated ARM core with 16-bit arithmetic."""
 
     @pytest.fixture(autouse=True)
     def emulated(self) -> None:

@@ -105,7 +105,7 @@ def test_a_divisor_does_not_become_zero() -> None:
 
 
 def test_an_epsilon_does_not_become_zero() -> None:
-    """What float16 holds is enough to keep a root from being zero, and to divide by."""
+    """The smallest number of float16 keeps a root from being zero, and can be divided by."""
     made = half(
         """(float[4,16] x) => (float[4,16] y) {
             h = MatMul (x, w) d = Sub (h, h) s = Mul (d, d) e = Add (s, eps) r = Sqrt (e) q = Div (d, r) y = Add (q, h)

@@ -1,4 +1,4 @@
-"""What PyTorch exports, quantized in every way."""
+"""PyTorch's exports, quantized in every way."""
 
 from pathlib import Path
 from typing import Any

@@ -61,7 +61,7 @@ def changed(path: Path, text: str | None) -> Iterator[None]:
 
 
 def linked(app: BareApp, system: str) -> list[dict[str, object] | None]:
-    """What React Native's command line and Expo's autolinking link of the package."""
+    """The parts of the package that React Native's command line and Expo's autolinking link."""
     return [dependency(config, app.package, system) for config in (app.config(), app.expo_config(system))]
 
 
@@ -136,7 +136,7 @@ def configure(kotlin_compiler: None, app: BareApp) -> Callable[[], cmake_project
 
 
 def faults(done: cmake_project.Configured, app: BareApp) -> list[str]:
-    """What is wrong with an app's native build; the package's sources and header are to be part of it."""
+    """Faults of an app's native build, which must include the package's sources and header."""
     sources = sorted((app.installed / "cpp").glob("*.cpp"))
     commands = [done.commands.get(source, "") for source in sources]
     checks = {

@@ -45,7 +45,7 @@ class Setting:
         return self.process.run(code, wanted=wanted)
 
     def leave(self, part: bytes) -> None:
-        """What an earlier download left."""
+        """Write the partial file of an earlier download."""
         self.part.parent.mkdir(exist_ok=True)
         self.part.write_bytes(part)
 
@@ -256,7 +256,7 @@ def test_https_may_lead_to_https(setting: Setting) -> None:
 
 
 def test_https_must_not_lead_to_http(setting: Setting, plain: Address) -> None:
-    """What it leads to is not waited for."""
+    """The client does not wait for the address of the redirection."""
     setting.server.files.faults.append(servers.redirect(plain.url + NAME[1:]))
     plain.files.faults.append(servers.slow(0.2))
 

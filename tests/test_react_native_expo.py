@@ -46,7 +46,7 @@ def models(app: ExpoApp, system: str) -> dict[str, str]:
 
 
 def placed(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
-    """What is in the files of a folder of the native projects."""
+    """Contents of the files in a folder of the native projects."""
     inside = {name: content for name, content in files.items() if name.startswith(f"{folder}/")}
     return {name.removeprefix(f"{folder}/"): hashlib.sha256(content).hexdigest() for name, content in inside.items()}
 

@@ -42,7 +42,7 @@ def jest(app: Path, *arguments: str, patience_ms: int = 30_000) -> Finished:
 
 
 def values(package: Path, scratch: Path) -> dict[str, object]:
-    """What the tests need of models: files, an input, and what Python makes of it."""
+    """The models' files and inputs, and Python's outputs for them."""
     image = np.random.default_rng(7).random((1, 3, 224, 224), dtype=np.float32)
     [result] = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": image})
     folder = package / "models" / "android" / "mobpack" / "PageOrientation"

@@ -79,7 +79,7 @@ def inputs_of(name: str) -> Mapping[str, NDArray[Any]]:
 
 
 def written(inputs: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
-    """What a plan says of inputs: their values are in files."""
+    """The inputs of a plan; their values are written to files."""
     plan = {}
     for name, values in inputs.items():
         path = folder / f"{name}.bin"

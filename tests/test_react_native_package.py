@@ -55,7 +55,7 @@ def tsc(folder: Path, options: Mapping[str, object], *, include: Sequence[str]) 
 
 
 def complaints(done: Finished) -> list[str]:
-    """What is said of files that are not React Native's own: its types are not without faults."""
+    """The compiler's complaints about files that are not React Native's own, whose types have faults."""
     assert done.returncode in (0, 1, 2), done.output
     lines = [line for line in done.stdout.splitlines() if line and not line[0].isspace()]
     assert bool(lines) == bool(done.returncode), done.output
@@ -154,7 +154,7 @@ def test_codegen_makes_the_same_cpp_for_ios_and_nothing_of_the_module_for_androi
 
 
 def methods(header: Path, name: str) -> set[str]:
-    """What a class of C++ has to implement of a module, as the generated header lists it."""
+    """Methods that a C++ class must implement for a module, as the generated header lists them."""
     text = header.read_text(encoding="utf-8")
     [body] = re.findall(rf"^class JSI_EXPORT {name} .*?^}};$", text, re.MULTILINE | re.DOTALL)
     return set(re.findall(r'methodMap_\["(\w+)"\]', body))

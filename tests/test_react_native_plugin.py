@@ -1,4 +1,4 @@
-"""What ties a React Native package to an app's projects: Expo's plugin, the podspec, the file that registers it."""
+"""The parts of a React Native package in an app's projects: Expo's plugin, the podspec, the file that registers it."""
 
 import json
 import plistlib

@@ -39,7 +39,7 @@ def packaged(name: str) -> dict[str, Any]:
 
 
 def descriptor() -> dict[str, Any]:
-    """What a generated file says of a model with weights in a file of their own."""
+    """The descriptor in the generated file of a model with separate weights."""
     weights = {**packaged("net.weights"), "name": "weights.bin"}
     own = {"providers": ["cpu"], "chips": [], "settings": {}, "weights": [weights], "isFloat16": False}
     platform = {"runtimeVersion": "", "providers": [], "files": [{**packaged("net.onnx"), **own}]}

@@ -45,7 +45,7 @@ OF_NAMES_ALONE = (
     "src/Native",
     "src/native",
 )
-"""What differs from package to package by names alone."""
+"""Files that differ between packages by names alone."""
 
 
 def there(case: Wrapped, folder: Path) -> Wrapped:
@@ -54,7 +54,7 @@ def there(case: Wrapped, folder: Path) -> Wrapped:
 
 
 def packed(case: Wrapped, store: Path) -> dict[PurePosixPath, bytes]:
-    """What the assembled package holds, by its place."""
+    """Files of the assembled package, by path."""
     view = case.view()
     (artifact,) = case.target.assemble(view, case.target.render(view), Store(store))
     return unpacked(artifact.path)

@@ -1,4 +1,4 @@
-"""What the README and the pages of the two libraries show works as it stands there."""
+"""The examples of the README and of the pages of the two libraries work as they stand."""
 
 import re
 from pathlib import Path

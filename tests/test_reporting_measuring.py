@@ -1,4 +1,4 @@
-"""What a report says of layers and latency is measured once, and shared with the gate of a build."""
+"""Measurements of layers and latency: made once, and shared by the report and a build's gate."""
 
 from contextlib import suppress
 from pathlib import Path

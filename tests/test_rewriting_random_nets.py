@@ -69,7 +69,7 @@ def check(model: onnx.ModelProto, name: str) -> None:
 
 
 def assert_half_steps(made: Outcome, inputs: Inputs) -> None:
-    """What is rounded differs from what it was by half a step, or lies beyond the limits and is cut off there."""
+    """Rounded values differ from the originals by half a step, or lie beyond the limits and are clipped."""
     values, constants = run_inside(made.model, inputs), made.constants
     originals = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in made.original.graph.initializer}
     originals |= {

@@ -402,7 +402,7 @@ class TestXnnpack:
 
 
 def onnx_name(kind: str) -> str:
-    """What ONNX's text calls an element type of numpy."""
+    """Name in ONNX's text of a numpy element type."""
     return {"float32": "float", "float64": "double"}.get(kind, kind)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a session whose program refuses, dies or is killed."""
+"""Sessions whose program refuses, dies or is killed."""
 
 from pathlib import Path
 

@@ -46,7 +46,7 @@ RULES = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What has become of the app."""
+    """The built app."""
 
     aar: Path
     manifest: ElementTree.Element
@@ -64,7 +64,7 @@ def text(name: str) -> str:
 
 
 def found(pattern: str, name: str) -> str:
-    """What the group of `pattern` matches in a file of the app."""
+    """The text that the group of `pattern` matches in a file of the app."""
     match = re.search(pattern, text(name))
     assert match, f"{name} has no {pattern}"
     return match[1]
@@ -72,7 +72,7 @@ def found(pattern: str, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def aar(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime) -> Path:
-    """What Gradle takes for the app's dependency: its coordinates, in the repository that the settings name."""
+    """The app's dependency as Gradle resolves it: its coordinates, in the repository that the settings name."""
     try:
         for pin in apptools.PINS:
             downloads.fetch(pin)
@@ -251,7 +251,7 @@ def coffee() -> NDArray[np.uint8]:
 
 
 def python_scores(aar: Path, picture: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """What the model in the package gives in desktop ONNX Runtime."""
+    """Scores of the packaged model in desktop ONNX Runtime."""
     model = read_zip(aar)[PurePosixPath("assets/mobpack/vision/classifier.ort")]
     feeds = {
         "image.pixels": picture,

@@ -59,7 +59,7 @@ def test_its_packages_are_those_that_the_tests_have_locked() -> None:
 
 
 def without_kinds(packages: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What npm installs, without the root and without what is said of how a package is needed."""
+    """The packages that npm installs, without the root and without the kinds of dependency."""
     kinds = ("dev", "devOptional", "peer")
     return {
         place: {key: value for key, value in entry.items() if key not in kinds}
@@ -78,7 +78,7 @@ def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
 
 @pytest.fixture(scope="module")
 def exported(app: Path) -> Path:
-    """What Expo makes of the app for phones and for browsers, of one run of Metro."""
+    """Expo's output for phones and browsers, from one run of Metro."""
     prepared = node.run([app / "web.mjs"], cwd=app)
     assert (prepared.returncode, prepared.output) == (0, "")
     done = sample_app.run(app, "expo", "export", "--platform", "all", "--no-bytecode", "--no-minify")

@@ -12,7 +12,7 @@ from packager.quantization.search import Assignment, Search, SearchResult, decib
 
 NOISES = {"a": 0.5, "b": 0.1, "c": 0.4, "d": 0.05, "e": 0.3}
 WEIGHTS = 0.1
-"""What integer weights alone cost, as a share of what integers do."""
+"""Noise of integer weights alone, as a share of the noise of integer weights and activations."""
 
 
 def search(

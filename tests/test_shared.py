@@ -15,7 +15,7 @@ from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved, weight
 
 ORT_NAME = "größe x'y.ort"
-"""What no path of a build looks like, and every one may."""
+"""A name unlike any path of a build, though every path may look like it."""
 GRAPH = """(float[1, 64] x) => (float[1, 32] y, float[1, 32] z) {
     a = MatMul (x, w)
     y = Add (a, b)

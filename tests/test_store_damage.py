@@ -56,7 +56,7 @@ STEPS = {
     "ranges",
     "react-native",
 }
-"""What the build of PROJECT stores results of."""
+"""Steps whose results a build of PROJECT stores."""
 NO_STEPS = {"scratch", "unfinished"}
 
 

@@ -119,7 +119,7 @@ def test_what_makes_a_result_is_named_by_its_step(name: str) -> None:
 
 
 def makers(path: Path, name: str) -> Iterator[ast.AST]:
-    """What is passed as `make` with the step `name`: a function inside of the one that calls, or a lambda."""
+    """Functions passed as `make` with the step `name`: one inside the caller, or a lambda."""
     for function in ast.walk(tree(path)):
         if not isinstance(function, ast.FunctionDef):
             continue

@@ -1,4 +1,4 @@
-"""What goes when the store holds too much, what is too old, what is damaged; what a build uses stays."""
+"""Pruning of the store: oversize, old and damaged entries go; entries that a build uses stay."""
 
 import json
 import os

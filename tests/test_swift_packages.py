@@ -48,7 +48,7 @@ SELF_TESTS = {
 }
 EDGES = (0, -0.0, 1e-45, 65519.99, 65520, np.inf)
 APART = 1e-3
-"""What answers must differ by that a model could take one for the other."""
+"""Least difference between answers for orientations that a model must tell apart."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def tested(swift_tests: Compiled, values: Path, tmp_path_factory: pytest.TempPat
 
 
 def described(package: Compiled, path: str, *, weights: str = "") -> dict[str, str]:
-    """What a package must say of a file of a model: its SHA-256, and its size with its weights."""
+    """A package's entry for a model's file: its SHA-256, and its size with its weights."""
     content = package.read(path)
     size_bytes = len(content) + (len(package.read(weights)) if weights else 0)
     return {path: sha256(content), f"size of {path}": str(size_bytes)}

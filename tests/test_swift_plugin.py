@@ -47,7 +47,7 @@ final class ReaderTests: XCTestCase {
 }
 """
 MADE = "mobpack build for Reader"
-"""What SwiftPM calls the step."""
+"""SwiftPM's name of the step."""
 
 
 @pytest.fixture(scope="module")

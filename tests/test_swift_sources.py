@@ -43,7 +43,7 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def symbols(package: Path) -> list[dict[str, Any]]:
-    """What the compiler says of everything public; it compiles the package's module for that, down to its checks."""
+    """The compiler's list of public symbols; it compiles the package's module for that, checks included."""
     done = compile_module(package)
     assert done.returncode == 0, done.output
     graph = json.loads((package / f"{module_of(package)}.symbols.json").read_text(encoding="utf-8"))
@@ -126,7 +126,7 @@ def lint(package: Path) -> Finished:
 
 
 def dumped(package: Path, *, is_apple: bool) -> dict[str, Any]:
-    """What SwiftPM reads in the manifest, here or on a Mac."""
+    """SwiftPM's view of the manifest, here or on a Mac."""
     manifest = package / "Package.swift"
     text = manifest.read_text(encoding="utf-8")
     assert text.count(APPLE) == 1

@@ -1,4 +1,4 @@
-"""What Apple's machine code says of itself, and what is refused as such."""
+"""Headers of Apple's object files, and files that are refused as such."""
 
 import struct
 from pathlib import Path

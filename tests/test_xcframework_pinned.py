@@ -93,7 +93,7 @@ def run(tmp_path: Path) -> Result:
 
 
 def refusal(tmp_path: Path) -> ToolError:
-    """What the command fails with."""
+    """The command's error message."""
     error = run(tmp_path).exception
     assert isinstance(error, ToolError)
     return error

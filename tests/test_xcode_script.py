@@ -19,7 +19,7 @@ from tests.xcode_cases import release
 MOBPACK = Path(sys.executable).with_name("mobpack")
 CONFIG = '[package]\nname = "page-orientation"\n[model.orientation]\npath = "orientation.onnx"\n[target.ios]\n'
 XCODE = {"ACTION": "build", "SCRIPT_OUTPUT_FILE_LIST_COUNT": "1", "TARGET_NAME": "mobpack page-orientation"}
-"""What Xcode tells a phase with lists of outputs."""
+"""Environment of an Xcode build phase with lists of outputs."""
 
 
 class Ran(NamedTuple):

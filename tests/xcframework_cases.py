@@ -127,7 +127,7 @@ def simulator_code(**changes: object) -> bytes:
 
 
 def entry(identifier: str, *, architectures: Sequence[str] = ("arm64",), **more: object) -> dict[str, object]:
-    """What Info.plist says of a slice."""
+    """Info.plist entry of a slice."""
     variant = {"SupportedPlatformVariant": "simulator"} if identifier.endswith("simulator") else {}
     return {
         "LibraryIdentifier": identifier,

@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def fault(self) -> str:
-        """What no command may do, in words; empty when all is well."""
+        """The rule that the command broke; empty if it broke none."""
         if self.is_hanging:
             return f"did not end within {TIMEOUT_S} s"
         if self.code not in USUAL:

@@ -238,7 +238,7 @@ def attack(place: Place) -> Iterator[Result]:
 
 
 def fault_of(case: Case, place: Place, folder: Path) -> str:
-    """What the command did that it must not; empty where it did right."""
+    """The mistake that the command made; empty if it behaved correctly."""
     folder.mkdir()
     (folder / "mobpack.toml").write_text(case.project, encoding="utf-8")
     (folder / "m.onnx").write_bytes(model())

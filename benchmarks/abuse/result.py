@@ -1,4 +1,4 @@
-"""What came of attacks."""
+"""Results of attacks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What language a scrap of code is in: `bytes` int32[1, 2048] -> chances of 214 kinds of content."""
+"""Detect the language of a piece of code: `bytes` int32[1, 2048] -> probabilities of 214 kinds of content."""
 
 import json
 import zipfile
@@ -81,6 +81,6 @@ def features(data: bytes) -> Array:
 
 @cache
 def target_labels() -> list[str]:
-    """What the model's outputs stand for."""
+    """Names of the model's outputs."""
     settings = json.loads(content("model-magika", "magika/models/standard_v3_3/config.min.json"))
     return list(settings["target_labels_space"])

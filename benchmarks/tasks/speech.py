@@ -46,7 +46,7 @@ def accuracy(predict: Predict, count: int = TEST_RECORDINGS) -> float:
 
 
 def followed(predict: Predict, sound: Array) -> Iterator[tuple[Inputs, float]]:
-    """What the model is given for each frame, and its answer; the state goes from one frame to the next."""
+    """The model's inputs and answer for each frame; the state is passed from one frame to the next."""
     state = numpy.zeros((2, 1, 128), numpy.float32)
     padded = numpy.concatenate([numpy.zeros(CONTEXT, numpy.float32), sound])
     for start in range(0, len(sound), FRAME):

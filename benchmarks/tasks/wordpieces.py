@@ -8,7 +8,7 @@ from functools import cache
 from benchmarks.tasks.packages import content
 
 START = "\u2581"
-"""What the vocabulary marks the first piece of a word with."""
+"""Prefix in the vocabulary of the first piece of a word."""
 UNKNOWN, FIRST, LAST = 100, 101, 102
 
 

@@ -30,7 +30,7 @@ State = Literal["shipped", "refused", "failed", "over the limit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What was seen of a command from outside."""
+    """Measurements of a command, taken from outside."""
 
     exit_code: int | None
     """None for one that was ended at the limit; negative for a signal"""
@@ -45,7 +45,7 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What became of a model."""
+    """Result of building a model."""
 
     name: str
     sha256: str
@@ -186,7 +186,7 @@ class Watcher(threading.Thread):
 
 
 def command_line(pid: int) -> list[bytes]:
-    """What it was started with, argument by argument."""
+    """The command line of the process, one argument per item."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:  # it ended meanwhile

@@ -132,8 +132,8 @@ def names(package: Path) -> list[str]:
 
 
 def licence_of(package: Path, members: Sequence[str]) -> str:
-    """What the metadata say: `License-Expression`, `License`, classifiers, or `license` of package.json; else the
-    first line of the licence file that speaks of one."""
+    """The licence in the metadata (`License-Expression`, `License`, classifiers, or `license` of package.json), else the
+    first line of the licence file that names one."""
     readers: dict[str, Callable[[str], str]] = {"METADATA": of_python, "PKG-INFO": of_python, "package.json": of_npm}
     readers |= {"LICENSE": of_file, "LICENSE.txt": of_file, "LICENSE.md": of_file}
     for name, reader in readers.items():

@@ -29,7 +29,7 @@ TITLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a result means."""
+    """Verdict on a result."""
 
     kind: str
     """`ships`, `truly refused`, `refused`, `ships by now`, `failed` or `over the limit`"""

@@ -73,7 +73,7 @@ def declarations(source: str, language: Language) -> list[Declaration]:
 
 
 def _within(lines: Sequence[str], language: Language, begins: re.Pattern[str]) -> Iterator[Declaration]:
-    """What `lines` declare, which are not indented."""
+    """Declarations of `lines`, which are not indented."""
     comment = ""
     place = 0
     while place < len(lines):
@@ -126,7 +126,7 @@ def _declared(block: Sequence[str], comment: str, language: Language) -> Declara
 
 
 def _head(text: str, body: re.Pattern[str]) -> str:
-    """What stands before the body, which is not looked for within brackets."""
+    """The part of a declaration before its body; brackets are skipped in the search for the body."""
     depth = 0
     for place, letter in enumerate(text):
         if depth == 0 and body.match(text, place):

@@ -1,4 +1,4 @@
-"""What mkdocs is told beyond mkdocs.yml: pages that are not in docs/, and links as they are in the repository."""
+"""Hooks of mkdocs: pages that are not in docs/, and links as they are in the repository."""
 
 import re
 from pathlib import Path

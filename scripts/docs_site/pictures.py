@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def run(command: str, folder: Path, cache: Path) -> str:
-    """What a terminal shows of `mobpack COMMAND` in `folder`, whose own path is left out."""
+    """Terminal output of `mobpack COMMAND` in `folder`, without the folder's own path."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", *command.split()],
         cwd=folder,

@@ -84,7 +84,7 @@ class Picture:
 
     @property
     def line(self) -> str:
-        """What programs read: words with blanks between."""
+        """The case as programs read it: words separated by blanks."""
         width, height = self.size
         numbers = (width, height, self.row_bytes, self.orientation, *(self.region or (0, 0, width, height)))
         return " ".join(map(str, (self.name, self.model, self.format, *numbers)))

@@ -90,7 +90,7 @@ def table(found: Sequence[Row]) -> str:
 
 
 def words(text: str) -> list[str]:
-    """What a table says without its differences."""
+    """The lines of a table without the measured differences."""
     return [re.sub(r"( [\d.]+e[-+]\d+ \|){3}$", "", line).strip() for line in text.strip().splitlines()[2:]]
 
 

@@ -139,7 +139,7 @@ VARIANT = Variant(model=model("any", Signature(inputs=(), outputs=())), name="fp
 
 
 def plan(name: str, signature: Signature, *choices: Choice, source: str = "") -> Plan:
-    """What ships of a model: `choices`, or one file for the CPU."""
+    """A model's plan: `choices`, or one file for the CPU."""
     return Plan(model=model(name, signature, source=source), target="android", choices=choices or (choice("cpu"),))
 
 

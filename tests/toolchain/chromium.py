@@ -77,7 +77,7 @@ def allow_data_alone(archive: tarfile.TarFile) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What became of a page."""
+    """A page after it has run."""
 
     values: dict[str, Any]
     complaints: tuple[str, ...]

@@ -56,7 +56,7 @@ class Constants:
 
 
 def read(content: bytes) -> ClassFile:
-    """What a `.class` file says."""
+    """Contents of a `.class` file."""
     pool = _constants(content)
     _, this, _, interfaces = pool.shorts(pool.end, 4)
     name = pool.name(this)

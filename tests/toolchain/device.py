@@ -33,7 +33,7 @@ class Device:
 
     @property
     def kept(self) -> Path:
-        """What the app keeps for the models of the package."""
+        """The folder in which the app keeps the package's models."""
         return self.folder / "data" / "no_backup" / "mobpack" / "models"
 
     def run(

@@ -267,7 +267,7 @@ class Context:
         return True
 
     def computed(self) -> dict[str, Any]:
-        """What the memory holds that was given, through the model."""
+        """Outputs of the model for the inputs in memory."""
         feed = {}
         for value in self.engine.proto.graph.input:
             array = numpy.empty(self.shapes[value.name], nptype(value.type.tensor_type.elem_type))

@@ -30,7 +30,7 @@ NOT_UNPACKED = re.compile(r"(?!usr/share/(ant|gradle|groovy|java|maven-repo)/)")
 SHARE = Path("/usr/share")
 """Where Debian's Gradle looks for its parts, wherever it lies itself."""
 OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions")
-"""What Gradle 4 reaches into."""
+"""Java options for the JDK internals that Gradle 4 opens."""
 TIMEOUT_S = 240
 
 

@@ -33,7 +33,7 @@ NOT_NEEDED = re.compile(
     r"(?!(libjavascriptcoregtk-4.1-(0|dev)|lib(atomic1|blkid1|cap2|ffi8|gcc-s1|gcrypt20|glib2.0-0|gpg-error0|icu72|"
     r"lz4-1|lzma5|mount1|pcre2-8-0|selinux1|stdc\+\+6|systemd0|zstd1)|zlib1g)$)"
 )
-"""What its headers and libraries depend on, but for the C library: that of the machine starts the program."""
+"""Dependencies of its headers and libraries, except the C library: the machine's own starts the program."""
 NOT_UNPACKED = re.compile(r"usr/share/")
 HOST = Path(__file__).with_name("react_native") / "host"
 REACT_NATIVE = (

@@ -1,4 +1,4 @@
-"""What compilers make is kept in the user's cache by content: the same sources are compiled once, by whichever run.
+"""Compilers' results are kept in the user's cache by content: any test run compiles the same sources once.
 
 A compiler's result is a function of what it reads. What is kept was made by a compilation without errors or warnings;
 tests run it as they would run a fresh one. MOBPACK_TESTS_FRESH has everything compiled anew, as it is at night.

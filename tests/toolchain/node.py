@@ -28,7 +28,7 @@ from tests.toolchain.require import require
 
 PROJECTS = Path(__file__).with_name("npm")
 OLDEST = (22, 13)
-"""What React Native asks for. The tests' own requirements bring a pinned and hashed one to the virtual environment."""
+"""The version that React Native requires. The tests' requirements install a pinned and hashed one."""
 ATTEMPTS = 3
 TIMEOUT_S = 600
 NPM_OPTIONS = (

@@ -58,7 +58,7 @@ class Api:
 
 
 def api() -> Api:
-    """What `ReactAndroid.api` of the locked React Native says."""
+    """Contents of `ReactAndroid.api` of the locked React Native."""
     text = (node.project("react_native") / ANDROID / "api" / "ReactAndroid.api").read_text(encoding="utf-8")
     return read(text)
 

@@ -29,7 +29,7 @@ WANTED = ("swiftlang", "libswiftlang", "libc6-dev", "libstdc++-14-dev", "git", "
 NOT_NEEDED = re.compile(
     r"(git-man|debconf|debianutils|tzdata|cpp.*|gcc(-14)?(-x86.*)?|.*perl.*|libpython.*|swiftlang-dev)$"
 )
-"""What these depend on without use for it here: GCC's programs, Perl, and Python for the debugger."""
+"""Dependencies of these that are not used here: GCC's programs, Perl, and Python for the debugger."""
 NOT_UNPACKED = re.compile(
     r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/python|usr/libexec/swift/(bin/(clangd|lldb-|sourcekit)|"
     r"lib/(liblldb|libLTO|libsourcekitd|swift/embedded/|swift/FrameworkABIBaseline/|swift_static/))"
@@ -58,7 +58,7 @@ class Swift:
 
     @property
     def root(self) -> Path:
-        """What its programs see as /."""
+        """The folder that its programs see as /."""
         return self.folder / "root"
 
     @property
@@ -140,7 +140,7 @@ class Swift:
 
 
 def toolchain_files() -> tuple[Path, ...]:
-    """What tells one toolchain, and how packages are compiled with it, from others."""
+    """Identity of a toolchain and of the way it compiles packages."""
     return LOCK, Path(__file__)
 
 

@@ -68,7 +68,7 @@ class Outcomes:
     """`VoiceActivityTests.testX` -> passed, failed or skipped; without an entry it did not come to its end"""
 
     def words(self, case: str) -> str:
-        """What was printed while a test ran."""
+        """Output of a test."""
         _, _, after = self.output.partition(f"Test Case '{case}' started")
         return re.split(rf"Test Case '{case}' (?:passed|failed)", after)[0]
 
@@ -148,7 +148,7 @@ def real_models(folder: Path) -> Path:
 
 
 def build(folder: Path) -> Path:
-    """What `mobpack build` makes of a project for iOS: the archive that a registry of Swift packages serves."""
+    """Build a project for iOS: the archive that a registry of Swift packages serves."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", "build", "--target", "ios"],
         cwd=folder,

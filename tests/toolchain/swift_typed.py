@@ -233,7 +233,7 @@ def attached(folder: Path) -> Plan:
 
 
 def scores(model: Path) -> NDArray[Any]:
-    """What Python's ONNX Runtime gives for one picture in all its orientations: float [8, 4]."""
+    """Scores of Python's ONNX Runtime for one picture in all its orientations: float [8, 4]."""
     picture = ((7 * np.arange(30 * 40 * 4) + 3) % 256).astype(np.uint8).reshape(30, 40, 4)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     given = {"image.pixels": picture, "image.channels": np.array([2, 1, 0], np.int64)}
@@ -260,7 +260,7 @@ def planned(
     nodes: Sequence[NodeProto],
     folder: Path,
 ) -> Plan:
-    """What ships of the model with these nodes."""
+    """Plan of a model with these nodes."""
     given, made = (
         [helper.make_tensor_value_info(each.name, onnx_type(each.element), each.shape) for each in specs]
         for specs in (inputs, outputs)

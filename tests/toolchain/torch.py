@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Exported:
-    """What became of it."""
+    """Result of an export."""
 
     folder: Path
     answer: Mapping[str, Any]
@@ -158,7 +158,7 @@ def _job(case: Case, code: Path, folder: Path) -> Job:
 
 
 def answers(jobs: Iterable[tuple[str, Job]]) -> dict[str, Any]:
-    """What `packager.workflows.export.child` says of each job."""
+    """Answers of `packager.workflows.export.child` to each job."""
     from packager.workflows.export.child import export
 
     found: dict[str, Any] = {}

@@ -86,7 +86,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def compiled_runtime(folder: Path) -> dict[str, str]:
-    """What the compiler makes of the part that all packages share. `folder` is empty, or not there."""
+    """The compiler's output for the part that all packages share. `folder` is empty, or missing."""
     place = workplace({"runtime": SOURCES}, folder)
     done = place.compile()
     if done.returncode != 0:

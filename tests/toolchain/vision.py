@@ -32,7 +32,7 @@ def root() -> Path:
 
 
 def dist() -> Path:
-    """What `mobpack build` writes for the sample apps."""
+    """Output of `mobpack build` for the sample apps."""
     return root() / FOLDER / "dist"
 
 

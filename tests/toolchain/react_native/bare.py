@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class Bundle:
-    """What Metro makes of an app for one platform."""
+    """Metro's bundle of an app for one platform."""
 
     script: Path
     assets: Path
@@ -52,7 +52,7 @@ class BareApp:
         return self.folder / "node_modules" / self.package
 
     def config(self) -> dict[str, Any]:
-        """What `react-native config` says, which Gradle and CocoaPods ask."""
+        """Output of `react-native config`, which Gradle and CocoaPods ask."""
         return read_json(self._run("rnc-cli", "config"))
 
     def expo_config(self, system: str) -> dict[str, Any]:
@@ -116,6 +116,6 @@ def hermes(script: Path, bytecode: Path) -> str:
 
 
 def dependency(config: Mapping[str, Any], package: str, system: str) -> dict[str, Any] | None:
-    """What is linked of a package, or None."""
+    """The entry of a linked package, or None."""
     linked: dict[str, Any] | None = config["dependencies"].get(package, {}).get("platforms", {}).get(system)
     return linked

@@ -45,7 +45,7 @@ CLANG = {
 
 @dataclass(frozen=True)
 class Configured:
-    """What CMake says, and the build that it made."""
+    """CMake's output, and the build that it made."""
 
     returncode: int
     output: str

@@ -32,7 +32,7 @@ class ExpoApp:
         return prebuild(self.folder, *([] if is_clean else ["--no-clean"]))
 
     def linked(self, system: str) -> dict[str, Any]:
-        """What Expo's autolinking says of the platform."""
+        """Expo's autolinking for the platform."""
         program = node.tool(node.project("expo"), "expo-modules-autolinking")
         return read_json(node.run([program, "react-native-config", "--platform", system, "--json"], cwd=self.folder))
 

@@ -20,7 +20,7 @@ TASKS = ("GeneratePackageListTask", "GenerateAutolinkingNewArchitecturesFileTask
 
 @dataclass(frozen=True)
 class Generated:
-    """What the app's build compiles."""
+    """Generated sources that the app's build compiles."""
 
     package_list: str
     """PackageList.java"""
@@ -69,6 +69,6 @@ def _tasks() -> Path:
 
 
 def _libraries() -> list[Path]:
-    """What the stand-in for Gson needs; the Kotlin compiler brings it."""
+    """Libraries of the stand-in for Gson; the Kotlin compiler includes them."""
     beside = kotlin.find_compiler().stdlib.parent
     return sorted([*beside.glob("kotlinx-serialization-*.jar"), *beside.glob("kotlin-reflect-*.jar")])

@@ -77,7 +77,7 @@ class App:
 
 @dataclass(frozen=True)
 class Code:
-    """What apps with the package share."""
+    """Native code that apps with the package share."""
 
     program: jsc.Program
     script: Path

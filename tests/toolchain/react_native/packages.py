@@ -80,7 +80,7 @@ NAMES = ("caf\u00e9", "cafe\u0301", '数"\\(x)', "it's`${1}`*/", "constructor", 
 
 @dataclass(frozen=True)
 class Built:
-    """What `mobpack build` made. Nobody writes to it: `author` and `app` give copies."""
+    """The output of `mobpack build`. Nobody writes to it: `author` and `app` give copies."""
 
     project: Path
     """with mobpack.toml, and all that was built in `dist`"""
@@ -104,7 +104,7 @@ class Built:
 
     @property
     def name(self) -> str:
-        """What an app imports."""
+        """Name under which an app imports the package."""
         return str(self.description["name"])
 
     def author(self, folder: Path) -> Path:

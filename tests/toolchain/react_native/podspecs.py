@@ -23,7 +23,7 @@ class Pod:
 
 
 def evaluate(pods: Sequence[Pod], folder: Path) -> list[Mapping[str, Any]]:
-    """What each podspec sets, by attribute; or `told`, what it says to the user before it gives up."""
+    """Each podspec's attributes; or `told`, its message to the user before it gives up."""
     project = node.project("ruby")
     cases = folder / "podspecs.json"
     cases.write_text(json.dumps([asdict(pod) for pod in pods]), encoding="utf-8")

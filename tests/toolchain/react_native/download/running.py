@@ -22,7 +22,7 @@ SECONDS = 60
 
 @dataclass(frozen=True)
 class Seen:
-    """What code returned, and the numbers of bytes that it was told of."""
+    """The result of the code, and the numbers of bytes reported to it."""
 
     value: Any
     progress: list[int]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Request:
-    """What a server was asked for."""
+    """A request to the server."""
 
     path: str
     headers: dict[str, str]
@@ -32,7 +32,7 @@ Fault = Callable[["Handler"], None]
 
 @dataclass
 class Files:
-    """What a server has, and what it did."""
+    """A server's files, and the requests that it got."""
 
     by_path: dict[str, bytes] = field(default_factory=dict)
     has_tags: bool = True
@@ -175,7 +175,7 @@ class _Server(ThreadingHTTPServer):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a server of https: addresses proves itself with; files in PEM."""
+    """A certificate for a server of https: addresses; files in PEM."""
 
     certificate: Path
     key: Path
