@@ -50,7 +50,7 @@ class Plan:
 
     recipes: tuple[Recipe, ...]
     max_drop: float
-    """the budget of `auto`, in what the task measures"""
+    """the budget of `auto`, in the unit of the task's score"""
 
 
 PLANS: Mapping[str, Plan] = {
@@ -154,7 +154,7 @@ def row(recipe: Recipe, report: Mapping[str, Any]) -> str:
 
 
 def chosen(report: Mapping[str, Any]) -> str:
-    """Of a search: how many layers became what, and with how many evaluations."""
+    """Result of a search: how many layers each method got, and the number of evaluations."""
     search = report["search"]
     if not search:
         return ""

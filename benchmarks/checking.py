@@ -141,7 +141,7 @@ def costs(compiled: Compiled, model: Model, folder: Path, store: Store, repeats:
 
 
 def table(path: Path, megabytes: int) -> Path:
-    """A model whose file has about so many megabytes: it looks rows up in a table."""
+    """A model that looks rows up in a table; its file has about this many megabytes."""
     rows = megabytes * 10**6 // (4 * COLUMNS)
     numbers = np.random.default_rng(1).integers(0, 1 << 16, (rows, COLUMNS)).astype(np.float32)
     graph = helper.make_graph(

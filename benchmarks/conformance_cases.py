@@ -75,7 +75,7 @@ def _case(case: Any) -> Case:
 
 
 def _array(value: Any) -> Any:
-    """As ONNX Runtime takes and gives it: arrays, lists of them, or nothing."""
+    """A value as ONNX Runtime takes and gives it: an array, a list of arrays, or nothing."""
     import numpy
     import onnx
 
@@ -87,7 +87,7 @@ def _array(value: Any) -> Any:
 
 
 def flat(values: Any) -> list[Any]:
-    """The arrays of `values` one by one, behind how many they are: the suite stumbles over scalars in lists."""
+    """The number of `values`, then their arrays one by one: the suite cannot compare scalars in lists."""
     import numpy
 
     if not isinstance(values, list | tuple):

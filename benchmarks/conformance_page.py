@@ -54,7 +54,7 @@ def _exceptions(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _by_case(names: Sequence[str]) -> Iterator[str]:
-    """A case once, with the forms where they are not all."""
+    """Each case once; its forms follow unless it has all of them."""
     forms: dict[str, list[str]] = defaultdict(list)
     for name in names:
         case, _, form = name.rstrip(")").partition(" (")

@@ -19,7 +19,7 @@ class Found:
 
     verdict: Verdict
     words: str = ""
-    """of mobpack or ONNX Runtime, or what differs"""
+    """mobpack's or ONNX Runtime's message, or the difference"""
     reason: str = ""
     """the class of a true refusal"""
 
@@ -30,12 +30,12 @@ class Judged:
 
     name: str
     original: str
-    """what is wrong with ONNX Runtime's own outputs; empty where they are the suite's"""
+    """the difference between ONNX Runtime's own outputs and the suite's; empty if they agree"""
     forms: Mapping[str, Found] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:
-        """Whether ONNX Runtime itself does."""
+        """Whether ONNX Runtime itself passes the case."""
         return not self.original
 
     def with_verdict(self, *verdicts: Verdict) -> dict[str, Found]:

@@ -95,7 +95,7 @@ def to_ort(model: Path, output: Path, folder: Path) -> None:
 
 
 def random_inputs(model: Path, folder: Path) -> list[dict[str, object]]:
-    """Zeros and ones; a dimension without a size is 1 when it comes first, else 128."""
+    """Zeros and ones; a dimension without a size is 1 if it is the first, else 128."""
     graph = onnx.load(model, load_external_data=False).graph
     weights = {each.name for each in graph.initializer}
     inputs: list[dict[str, object]] = []

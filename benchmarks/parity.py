@@ -55,7 +55,7 @@ def row(model: Path, scratch: Path, count: int, repetitions: int) -> str:
 
 
 def prepared(path: Path, folder: Path, count: int) -> Path:
-    """Converts the model and makes samples: no part of what is measured."""
+    """Converts the model and makes samples; neither is measured."""
     from packager import models as ours
     from packager.compile.compile import compile_variant
     from packager.core.values import baseline

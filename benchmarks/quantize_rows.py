@@ -13,12 +13,12 @@ LEAST_ABOVE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """How much of what the other side takes is enough; None where nothing is aimed at."""
+    """Goals as multiples of the other side's cost; None for no goal."""
 
     cpu: float | None = None
     memory: float | None = None
     more_bytes: int | None = None
-    """than the other side has in memory at most"""
+    """most bytes of memory beyond the other side's"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +51,12 @@ class Comparison:
 
     @property
     def cpu_above(self) -> float | None:
-        """Of what either side takes more than for next to nothing."""
+        """Ratio of the CPU time of both sides above their base."""
         return divided(self.ours.cost, self.theirs.cost, "cpu_s", self.ours.base, self.theirs.base)
 
     @property
     def user_ratio(self) -> float | None:
-        """Without the time in the kernel, which is page faults mostly and depends on the machine more than the rest."""
+        """Without time in the kernel, which is mostly page faults and depends on the machine most."""
         return divided(self.ours.cost, self.theirs.cost, "user_s")
 
     @property
@@ -120,7 +120,7 @@ def divided(
 
 
 def judged(value: float | None, goal: float | None, *, failed: bool = False) -> str:
-    """`value` with what became of the goal; `failed` is for work that did not get as far as a figure."""
+    """`value` with the verdict on its goal; `failed` is for work that gave no figure."""
     if goal is None or (value is None and not failed):
         return "-" if value is None else f"{value:.2f}"
     if value is None or not isfinite(value):

@@ -1,4 +1,4 @@
-"""Fixtures that several test files share. What needs a toolchain is made once, and only for a test that asks."""
+"""Fixtures that several test files share. Anything that needs a toolchain is made once, when the first test asks."""
 
 import importlib.util
 import os
@@ -78,18 +78,18 @@ LONGEST = (
     "android_plans",
     "react_native_apps",
 )
-"""Files of tests that take longest, those first: the last minutes have short ones, which keep every worker busy."""
+"""Test files that take longest come first: short files at the end keep every worker busy."""
 
 
 def pytest_configure() -> None:
-    """Undoes two settings of the one who starts the tests, which the processes that they start would inherit."""
+    """Undo two settings of the caller that the tests' processes would inherit."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long come first; the order within a file stays."""
+    """Put slow files first; the order within a file stays."""
     places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
@@ -118,7 +118,7 @@ def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a mobpack.toml of three real models and one that has every element type."""
+    """A folder with a mobpack.toml of three real models and one with every element type."""
     for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
         fetched(pin)
     folder = tmp_path_factory.mktemp("project")
@@ -147,7 +147,7 @@ def built_aar(kotlin_compiler: None, project: Path) -> Path:
 
 
 def fetched(pin: str) -> Path:
-    """The pinned file, or the end of the test where it cannot be had."""
+    """The pinned file; skips the test if it is not available."""
     try:
         return downloads.fetch(pin)
     except ToolError as error:

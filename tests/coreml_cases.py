@@ -1,4 +1,4 @@
-"""Small graphs for the CoreML rules, each with why the node that makes y is left in either format."""
+"""Small graphs for the CoreML rules, each with the reason for which the node that makes y stays on the CPU."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ ROWS = "(float[2,6] x) => (float[] y)"
 
 @dataclass(frozen=True)
 class Case:
-    """A graph, and why the node that makes y is left in either format; nothing when it is taken."""
+    """A graph, and in either format the reason why CoreML leaves the node that makes y; empty if it takes the node."""
 
     text: str
     mlprogram: str

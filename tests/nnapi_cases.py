@@ -1,4 +1,4 @@
-"""Small models for the NNAPI rules, each with what is to become of the node in question."""
+"""Small models for the NNAPI rules, each with the expected answer for one node."""
 
 import re
 from collections.abc import Mapping
@@ -87,7 +87,7 @@ CONSTANTS: Mapping[str, Array] = {
 class Case:
     graph: str
     why: str = ""
-    """part of the reason why its node is left; empty when it is taken"""
+    """part of the reason why its node is left; empty if it is taken"""
     level: int = 31
     opset: int = 17
     use_nchw: bool = False

@@ -62,7 +62,7 @@ def loaded(folder: Path, model: onnx.ModelProto, name: str = "m") -> Model:
 
 
 def compiled(folder: Path, model: onnx.ModelProto, name: str = "m") -> Compiled:
-    """`model`, converted as a build would; the store lies in `folder`."""
+    """`model`, converted as a build does; the store lies in `folder`."""
     described = loaded(folder, model, name)
     variant = Variant(model=described, name="fp32", graph=described.graph, quantizer="none")
     return compile_variant(variant, Store(folder / "store"))

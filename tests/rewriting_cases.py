@@ -1,4 +1,4 @@
-"""Runs quantizers on small models as tests want it: what comes out, what it computes, and how far off that is."""
+"""Runs quantizers on small models: the result, its outputs, and their error."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class Outcome:
         return {each.name: each.reason for each in self.left}
 
     def node(self, operator: str) -> onnx.NodeProto:
-        """The only one."""
+        """The only node."""
         found: list[onnx.NodeProto] = [each for each in self.model.graph.node if each.op_type == operator]
         (node,) = found
         return node
@@ -74,7 +74,7 @@ def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def session(model: onnx.ModelProto, *, is_optimized: bool = True) -> onnxruntime.InferenceSession:
-    """As the product judges models: the same numbers on every processor."""
+    """A session as parity opens one: the same numbers on every processor."""
 
     def options() -> onnxruntime.SessionOptions:
         made = onnxruntime.SessionOptions()

@@ -1,4 +1,4 @@
-"""Android: which damage to a model's files is found at which load, on ONNX Runtime's Android libraries."""
+"""Android: damage to a model's files is found at the right load, on ONNX Runtime's Android libraries."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ KINDS = pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "defl
 def shipped(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Library:
-    """A model of which the CPU opens one file, and XNNPACK a graph whose weights lie in a file of their own."""
+    """A model with two files: the CPU's, and a graph for XNNPACK with its weights in a separate file."""
     store = Store(tmp_path_factory.mktemp("store"))
     model = onnx_models.hashed(onnx_models.load(models.orientation(), "orientation"))
     variant = Variant(model=model, name="fp32", graph=model.graph, quantizer="none")

@@ -91,7 +91,7 @@ def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.Mon
 @pytest.mark.kotlin
 @pytest.mark.parametrize("case", CASES)
 def test_classes_call_no_buffer_method_that_android_7_lacks(case: str, jars: dict[str, Path]) -> None:
-    """FloatBuffer and the others inherit these from Buffer before Android 9: the return type must be Buffer."""
+    """FloatBuffer and others override these methods of Buffer since Android 9 only: the return type must be Buffer."""
     inherited = {"clear", "flip", "limit", "mark", "position", "reset", "rewind"}
     calls = {
         call

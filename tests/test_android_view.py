@@ -1,4 +1,4 @@
-"""Android: the generated files are the reviewed ones, and models that Kotlin cannot carry are refused."""
+"""Android: generated files equal the reviewed ones, and models that Kotlin cannot represent are refused."""
 
 import difflib
 import os

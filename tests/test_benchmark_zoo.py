@@ -1,4 +1,4 @@
-"""The zoo: models that are what models.toml says, builds watched from outside, and the page."""
+"""The zoo: models as models.toml describes them, builds measured from outside, and the page."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Histograms that grow: the same counts whatever came first."""
+"""Histograms that grow: the same counts in any order of the data."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def counted(values: Values, *, at_least: int = -1000) -> Histogram:
 
 
 def same(one: Histogram, other: Histogram) -> bool:
-    """An empty bin at an end says nothing."""
+    """Equal counts; empty bins at the ends are ignored."""
     return one.exponent == other.exponent and bins_of(one) == bins_of(other)
 
 

@@ -29,7 +29,7 @@ def nested(depth: int) -> int:
 def plant(
     monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | str, module: ModuleType = models, name: str = "load"
 ) -> None:
-    """A fault in the function `name`."""
+    """Plant a fault in the function `name`."""
 
     def fail(*_args: object, **_names: object) -> None:
         if isinstance(error, str):

@@ -1,4 +1,4 @@
-"""ONNX's own test-suite of operators, a sample of it: what ships is right or truly refused, and nothing is missed."""
+"""A sample of ONNX's own operator tests: results are right or truly refused, and no case is missed."""
 
 import pickle
 import random

@@ -30,7 +30,7 @@ def test_a_page_opens_with_what_it_is_for_the_command_and_the_result(path: Path)
 
 
 def anchors(path: Path) -> set[str]:
-    """Those that GitHub makes of a page's titles."""
+    """The anchors that GitHub makes from a page's titles."""
     titles = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 

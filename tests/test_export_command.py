@@ -1,4 +1,4 @@
-"""The command `mobpack export` with the real PyTorch: what it leaves in the user's folder, and what it prints."""
+"""The command `mobpack export` with the real PyTorch: its files in the user's folder, and its output."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""iOS: a Swift package is whole, says what it needs, and has the same bytes every time."""
+"""iOS: a Swift package is whole, states its requirements, and has the same bytes every time."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def view_of(case: Case) -> IosView:
 
 
 def on_disk(case: Case, folder: Path) -> Case:
-    """The case with files that are there: packages are made of them."""
+    """The case with files on disk: packages are made of them."""
     folder.mkdir(parents=True)
     (folder / "golden").write_text("golden vectors")
     golden = {

@@ -1,4 +1,4 @@
-"""Latency: two graphs that take turns, and what is worth shipping."""
+"""Latency: two graphs that take turns, and the decision which is worth shipping."""
 
 import platform
 import sys
@@ -29,7 +29,7 @@ from tests.toolchain.environments import have
 
 
 class Session:
-    """Counts its runs in a log that several share."""
+    """Counts its runs in a shared log."""
 
     def __init__(self, name: str, log: list[str]) -> None:
         self.name, self.log = name, log
@@ -87,7 +87,7 @@ class NotInstalled(Arm64):
 
 @dataclass(frozen=True, kw_only=True)
 class ThisPython(Arm64):
-    """An environment whose program is at hand."""
+    """An environment that runs this Python."""
 
     def missing(self) -> str:
         return ""

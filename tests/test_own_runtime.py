@@ -1,4 +1,4 @@
-"""A runtime of the user's own takes the place of the published one: refused where it cannot, shipped where it can.
+"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships.
 
 The unit tests pack the least that is a runtime; the others take ONNX Runtime's own Android library, called reduced by
 an operator configuration beside it.
@@ -72,12 +72,12 @@ fun main(arguments: Array<String>) {
     report("libraries", maps.filter { it.endsWith(".so") }.distinct().sorted().joinToString(" "))
 }
 """
-"""Runs the model and says which libraries that took."""
+"""Runs the model and prints the libraries that it loaded."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, and a runtime in every form in which it can be named."""
+    """A model, and a runtime in every accepted form."""
     folder = tmp_path_factory.mktemp("project")
     saved(folder / "model.onnx", linear())
     write_aar(folder / "ort.aar", contents(), config=GEMM)
@@ -456,7 +456,7 @@ def test_the_library_depends_on_the_runtime_unless_it_is_inside(folder: Path, st
 
 @pytest.fixture(scope="module")
 def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a real model and ONNX Runtime's Android library, said to have the operators of the model alone."""
+    """A project with a real model and ONNX Runtime's Android library, declared to have only this model's operators."""
     folder = tmp_path_factory.mktemp("reduced")
     with zipfile.ZipFile(onnxruntime_android.aar) as archive:
         wanted = [

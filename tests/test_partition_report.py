@@ -25,12 +25,12 @@ NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y, float[1,16,8,8] z) {
     z = Relu (y)
 }"""
 FIRST, SECOND = 16 * 64 * 27, 16 * 64 * 144
-"""Multiply-adds of the convolutions: outputs x kernel x input channels."""
+"""MACs of the convolutions: outputs x kernel x input channels."""
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """The net as an ONNX file, for which nothing had to be converted."""
+    """The net as an ONNX file, without conversion."""
     return written(tmp_path_factory.mktemp("net"), NET, w=weight(16, 3, 3, 3), v=weight(16, 16, 3, 3))
 
 
@@ -48,7 +48,7 @@ def plan_of(compiled: Compiled, *providers: str, target: str = "android") -> Pla
 
 @pytest.fixture
 def no_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but mobpack itself is installed."""
+    """No environment is installed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_asked_that_no_machine_can_say(plain: Compiled, tmp_path: Pat
 def test_androids_library_is_not_asked_about_ort_format_even_where_it_is_installed(
     ort: Compiled, no_environments: None, tmp_path: Path
 ) -> None:
-    """The graph of such a file cannot be marked; NNAPI's rules read it, nobody knows what XNNPACK takes."""
+    """The graph of such a file cannot be marked; NNAPI's rules read it, XNNPACK's partition is unknown."""
     android._folder().mkdir(parents=True)
     nnapi, xnnpack = partitions(plan_of(ort, "nnapi", "xnnpack"), tmp_path)
     assert (nnapi.skipped, nnapi.refusal, nnapi.is_measured, nnapi.taken_count) == ("", "", False, 1)
@@ -186,7 +186,7 @@ def test_a_file_in_ort_format_is_judged_by_the_same_rules(ort: Compiled, tmp_pat
 
 
 def unknown(plain: Compiled, folder: Path) -> Compiled:
-    """A file with an operator that exists nowhere."""
+    """A file with an operator that no runtime has."""
     path = saved(folder / "unknown.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Frobnicate (x) }"))
     return replace(plain, path=path, data_files=())
 

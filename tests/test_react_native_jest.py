@@ -79,7 +79,7 @@ def test_jest_sees_a_hook_that_forgets_its_model(built: Built, tmp_path: Path) -
 
 
 def test_the_arrays_of_a_test_have_to_be_those_of_node(built: Built, tmp_path: Path) -> None:
-    """Why the environment exists: when onnxruntime-node no longer needs it, it can go."""
+    """The reason for the environment: when onnxruntime-node no longer needs it, it can go."""
     app = app_with("backend", built, tmp_path / "app")
     config = app / "jest.config.js"
     config.write_text(config.read_text(encoding="utf-8").replace("testEnvironment: './environment.js',", ""), "utf-8")

@@ -17,7 +17,7 @@ GENERATED = GOLDEN / "image_classifier" / "android" / "src" / "main" / "kotlin"
 
 
 def shown(page: str, language: str, use: str) -> str:
-    """The block of `page` that has `use` in it."""
+    """The block of `page` that contains `use`."""
     blocks = re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     [found] = [block for block in blocks if use in block]
     return str(found)

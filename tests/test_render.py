@@ -1,4 +1,4 @@
-"""Values on their way into source code: whatever they hold, the code stays the code that was written."""
+"""Values in generated source code: whatever they hold, they cannot change the code."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""The report says what an app passes and gets."""
+"""The report describes an app's inputs and outputs."""
 
 from packager.reporting.contracts import gives, takes
 from tests.golden.cases import CONTRACTS

@@ -27,7 +27,7 @@ NET = """(float[1, 64] x) => (float[1, 8] y) {
 
 
 class Steps(Console):
-    """Remembers what was done."""
+    """Logs the steps."""
 
     def __init__(self) -> None:
         super().__init__(quiet=True)

@@ -1,4 +1,4 @@
-"""The report as a page: whole, believing nobody's names, with words for all that colours say."""
+"""The report as a page: complete, with escaped names and text for everything that colours show."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Every quantizer on nets drawn at random: valid, the same for any number of threads, and close to the float model."""
+"""Every quantizer on random nets: valid, the same for any number of threads, and close to the float model."""
 
 import re
 from pathlib import Path
@@ -42,7 +42,7 @@ QUANTIZERS: dict[str, tuple[Quantizer, float]] = {
     "8 bits": (WeightOnly(bits=8, block_size=32), 30),
     "float16": (Float16(), 50),
 }
-"""Quantizer, and the least signal to noise that is asked of it, in decibels."""
+"""Quantizer, and the least signal-to-noise ratio that it must reach, in decibels."""
 
 quick = settings(
     max_examples=6,
@@ -133,7 +133,7 @@ def test_any_number_of_threads_gives_the_same_bytes(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["static", "symmetric", "unsigned", "all"])
 def test_onnx_runtime_fuses_a_random_net_without_changing_what_it_computes(name: str) -> None:
-    """But for the rounding of its integer kernels."""
+    """Except for the rounding of its integer kernels."""
 
     def compare(model: onnx.ModelProto) -> None:
         samples = samples_for(model, 1)

@@ -33,7 +33,7 @@ PACKAGE = "com.example.picture"
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 TARGET_SDK = 36
 NEWER = sorted(Path(__file__).with_name("toolchain").joinpath("android_newer").rglob("*.java"))
-"""what the app uses of Android 7 to 11, which the class stubs of Android 6 lack"""
+"""APIs of Android 7 to 11 that the app uses and the class stubs of Android 6 lack"""
 
 # What an app's build adds by itself, and what the class stubs of Android 6 lack.
 RULES = """\
@@ -115,7 +115,7 @@ def built(aar: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def merged_manifest(aar: Path, folder: Path) -> Path:
-    """The app's manifest with those of its libraries. What the build file says is put into it first, as Gradle does."""
+    """The app's manifest, with the build file's values inserted as Gradle does, merged with those of its libraries."""
     own = text("app/src/main/AndroidManifest.xml").replace("<manifest ", f'<manifest package="{PACKAGE}" ', 1)
     sdk = f'<uses-sdk android:minSdkVersion="{apptools.MIN_SDK}" android:targetSdkVersion="{TARGET_SDK}" />'
     (folder / "app.xml").write_text(own.replace("<application", f"{sdk}<application", 1), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The search: within its budget always, within its bound always, and as many layers as there can be."""
+"""The search: always within its budget and its bound, with as many quantized layers as possible."""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def search(
     weights: float = WEIGHTS,
     base: float = 0.0,
 ) -> SearchResult:
-    """A search on layers whose drops add up; a method multiplies them."""
+    """A search on layers whose losses add up; a method multiplies them."""
 
     def drop(assignment: Assignment) -> float:
         integer = sum(noises[name] for name in sorted(assignment.integer))
@@ -48,7 +48,7 @@ def test_everything_is_in_integers_when_the_budget_allows_it() -> None:
 
 
 def test_of_several_ways_within_the_budget_the_quietest_is_chosen_not_the_luckiest() -> None:
-    """A score on few samples may be better than that of the float model by luck."""
+    """On few samples a score may exceed the float model's by chance."""
     scores, noises = {"minmax": 0.01, "entropy": -0.02, "mse": 0.02}, {"minmax": 0.002, "entropy": 0.3, "mse": 0.001}
     found = Search(
         layers=["a"],

@@ -1,4 +1,4 @@
-"""Two graphs of a model and its weights once: an ONNX file whose external data lie in the ORT-format file beside it."""
+"""Two graphs of a model, one copy of the weights: an ONNX file whose external data lie in the ORT file beside it."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Swift package that `mobpack build` makes gives the original's numbers, and refuses what is wrong.
+"""The Swift package that `mobpack build` makes gives the original's numbers, and refuses invalid input.
 
 Everything is real but the system: the archive of the pipeline, Swift's own compiler and package manager, ONNX Runtime
 for Linux. The right numbers come from the original .onnx file in Python's ONNX Runtime. Each test in the files of
@@ -65,7 +65,7 @@ def swift_tests(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 @pytest.fixture(scope="module")
 def values(swift_tests: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Inputs, and what the originals give for them."""
+    """Inputs, and the originals' outputs for them."""
     arrays = {**pages(), **speech(), **sentences(), **numbers(), **sixteen_bits()}
     graph = described(swift_tests, "orientation/fixed.onnx", weights="orientation/model.ort")
     files = json.dumps(graph | described(swift_tests, "orientation/model.ort"))
@@ -182,7 +182,7 @@ def test_random_inputs_of_every_type_are_made_bit_for_bit(tested: Outcomes) -> N
 
 @pytest.fixture
 def altered(swift_tests: Compiled, tmp_path: Path) -> Compiled:
-    """The tests in a folder of their own, whose files may be replaced."""
+    """A copy of the tests whose files may be replaced."""
     return swift_tests.copy(tmp_path / "altered")
 
 

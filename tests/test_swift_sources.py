@@ -83,7 +83,7 @@ def test_it_compiles_as_swift_6_without_a_warning(symbols: list[dict[str, Any]])
 
 
 def test_everything_public_is_documented(symbols: list[dict[str, Any]]) -> None:
-    """But for what implements a protocol of Swift's own."""
+    """Except implementations of Swift's own protocols."""
     own = [each for each in symbols if "::SYNTHESIZED::" not in each["identifier"]["precise"]]
     assert own
     assert {".".join(each["pathComponents"]) for each in own if "docComment" not in each} == set()

@@ -282,7 +282,7 @@ def test_10_a_newer_declaration_is_lowered_or_refused_in_words(tmp_path: Path) -
 
 
 def test_11_functions_branches_loops_strings_and_metadata_survive(tool: Tool, ours: Ours) -> None:
-    """No trap: both keep all of them."""
+    """No trap: both tools keep all of them."""
     feed = {
         "c": numpy.array(True),
         "x": numpy.array([1, 2], numpy.float32),

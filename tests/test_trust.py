@@ -1,4 +1,4 @@
-"""`--no-code`: nothing of a project runs, and the refusal names what would have."""
+"""`--no-code`: no code of a project runs, and the refusal names the code that would have."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How files are checked at load: the same words, options and blocks in Kotlin, Swift and TypeScript."""
+"""Checks of files at load: the same words, options and blocks in Kotlin, Swift and TypeScript."""
 
 import hashlib
 import re
@@ -28,11 +28,11 @@ BLOCKS = {
     "ios/swift/Checksum.swift.j2": r"static let blockBytes = (\d+) \* (\d+)",
     "react_native/cpp/Checked.cpp.j2": r"constexpr std::size_t blockBytes = (\d+) \* (\d+);",
 }
-"""template -> where it says how large a block is"""
+"""template -> its line with the size of a block"""
 
 
 def prose(code: str) -> str:
-    """Without what marks comments and breaks lines."""
+    """The text without comment signs and line breaks."""
     return " ".join(re.sub(r"^\s*(?:///|/\*\*|\*/|\*|//)? ?", "", code, flags=re.MULTILINE).split())
 
 

@@ -129,7 +129,7 @@ def test_a_library_without_its_last_bytes_is_refused(tmp_path: Path, missing: in
 
 
 def test_an_object_that_names_what_lies_behind_it_is_refused(tmp_path: Path) -> None:
-    """In an archive that is the next object: another one's symbols."""
+    """In an archive that would be the next object: another one's symbols."""
     with pytest.raises(ToolError, match="truncated"):
         read_one(tmp_path, archive(code(kind=OBJECT)[:-8], code(kind=OBJECT)))
 

@@ -1,4 +1,4 @@
-"""`[runtime] ios`: a runtime that the user has built for iOS is checked, and read for what a package must know."""
+"""`[runtime] ios`: a user's own runtime for iOS is checked, and its facts are read for the package."""
 
 import shlex
 import shutil

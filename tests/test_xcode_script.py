@@ -1,4 +1,4 @@
-"""The script that Xcode runs: when it builds, which mobpack it takes, and how errors come to Xcode's eyes."""
+"""The script that Xcode runs: when it builds, which mobpack it uses, and how Xcode shows its errors."""
 
 import os
 import shutil
@@ -65,7 +65,7 @@ def app(tmp_path: Path) -> App:
 
 
 def program(path: Path, text: str) -> Path:
-    """A shell script in the place of mobpack; it says what it was called with."""
+    """A shell script in place of mobpack that prints its arguments."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'#!/bin/sh\necho "ran $0 $*"\n{text}\n')
     path.chmod(0o755)
@@ -165,7 +165,7 @@ def test_the_real_mobpack_says_in_xcode_what_is_wrong(app: App) -> None:
 
 @pytest.fixture
 def built(app: App) -> App:
-    """The same with what the real mobpack makes in place of the release."""
+    """The same with the real mobpack's output in place of the release."""
     require(MOBPACK.is_file(), "mobpack is not installed: pip install -e .")
     shutil.rmtree(app.folder / "dist")
     cache = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(app.folder / ".cache")}

@@ -11,7 +11,7 @@ class Result:
     attack: str
     tries: int
     exceptions: tuple[str, ...]
-    """what did not hold, each by name"""
+    """the failures, each by name"""
     note: str = ""
 
     @property

@@ -1,4 +1,4 @@
-"""docs/zoo.md, out of what was found."""
+"""Writes docs/zoo.md from the results."""
 
 import os
 import platform
@@ -87,7 +87,7 @@ def introduction(date: str) -> Iterator[str]:
 
 
 def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
-    """Counts, and what misses the goal."""
+    """Counts, and models that miss the goal."""
     known = [(entry, results[entry.name]) for entry in zoo.models if entry.name in results]
     counts = Counter(verdict(entry, found).kind for entry, found in known)
     slow = [entry.name for entry, found in known if found.own_s > GOAL_S]

@@ -32,7 +32,7 @@ COMMANDS = (
 )
 WIDTH = 110
 COLOURS = {"COLUMNS": str(WIDTH), "FORCE_COLOR": "1", "TTY_INTERACTIVE": "0"}
-"""With colours, and without what moves."""
+"""Output in colour, without animations."""
 CURSOR = re.compile(r"(?:\x1b\[\?25[lh])+\n?")
 """Hides and shows the cursor, around the place of a bar that is gone when it is full."""
 FONT_FACE = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)

@@ -1,4 +1,4 @@
-"""The models behind the golden trees: small signatures that between them use everything a template can print."""
+"""The models behind the golden trees: small signatures that together reach every branch of the templates."""
 
 import hashlib
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ from packager.vectors.safetensors import TensorEntry
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}
 FILES = GOLDEN / "weights"
-"""Files that stand for those of models: their first and last blocks are read."""
+"""Stand-ins for the files of models: their first and last blocks are read."""
 PLAIN_FILE = FILES / "model.onnx"
 GOLDEN_FILE = FILES / "golden.safetensors"
 WEIGHTS = tuple(sorted(FILES.glob("*.weights")))
@@ -75,7 +75,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Wrapped:
-    """A package that takes in what is made for Android and for iOS."""
+    """A package that contains the files for Android and iOS."""
 
     target: ReactNative
     android: Case
@@ -169,7 +169,7 @@ def choice(
 
 
 def reshaped(model: str, *outputs: str) -> Report:
-    """A report that found other shapes than declared."""
+    """A shape report whose shapes differ from the declared ones."""
     return Report(
         parities=(
             Parity(

@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 
 __version__ = os.environ.get("STAND_IN_TENSORRT", "10.16.1.11")
 LOG = Path(os.environ["STAND_IN_LOG"])
-"""One line for everything that a test wants to know."""
+"""One line for each fact that a test checks."""
 LARGEST = 1 << 20
 """size that an engine can be built for"""
 

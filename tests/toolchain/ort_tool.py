@@ -70,7 +70,7 @@ TARGETS: Mapping[str, Sequence[str]] = {
     "amd64": ("--target_platform", "amd64", "--optimization_style", "Fixed"),
     "default": ("--optimization_style", "Fixed"),
 }
-"""Name -> what the tool is told: `arm` and `amd64` as target platform, `default` for none."""
+"""Name -> the tool's target platform: `arm`, `amd64`, or none for `default`."""
 
 
 def run_tool(*arguments: str | Path, **variables: str) -> str:
@@ -94,7 +94,7 @@ class Tool:
 
 
 def converted(models: Mapping[str, onnx.ModelProto], folder: Path, *targets: str) -> Tool:
-    """Has the tool convert `models` in `folder`, for each of `targets`."""
+    """Let the tool convert `models` in `folder`, for each of `targets`."""
     for name, model in models.items():
         saved(folder / "source" / f"{name}.onnx", model)
     for target in targets:
@@ -171,6 +171,6 @@ def refusals(environment: Environment, files: Sequence[tuple[Path, Mapping[str, 
 
 
 def job(path: Path, provider: str, entries: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Has `session_child.py` open a model."""
+    """Let `session_child.py` open a model."""
     options = {"provider": provider, "provider_options": {}, "entries": dict(entries or {})}
     return {"task": "load", "model": str(path), "data_folder": None, "optimize": True, **options}

@@ -38,16 +38,16 @@ NOT_UNPACKED = re.compile(
 PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
 TIMEOUT_S = 600
 DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom"))
-"""Mounted one by one: a compiler that fails removes its output, which may have been /dev/null."""
+"""Mounted one by one: a compiler that fails removes its output, which could be /dev/null."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that came to its end, or was ended."""
+    """A program that has ended, or was ended."""
 
     returncode: int
     output: str
-    """what it printed, errors too"""
+    """its output, errors included"""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def toolchain_files() -> tuple[Path, ...]:
 
 @cache
 def swift() -> Swift:
-    """The toolchain, made on first use; ends the test where it cannot be had."""
+    """The toolchain, made on first use; skips the test if it is not available."""
     require(sys.platform == "linux", "Debian's Swift runs on Linux")
     require(not _why_not_alone(), _why_not_alone())
     try:
@@ -202,14 +202,14 @@ def _alone() -> list[str]:
 
 
 def _is_root_a_mount() -> bool:
-    """Whether / itself was mounted: in a chroot it may be any folder."""
+    """Whether / is itself a mount: in a chroot it may be any folder."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return any(line.split()[4] == "/" for line in lines)
 
 
 @cache
 def _why_not_alone() -> str:
-    """Why this user cannot mount; empty when it works."""
+    """Why this user cannot mount; empty if mounting works."""
     if not shutil.which("unshare"):
         return "unshare of util-linux is missing"
     done = subprocess.run(

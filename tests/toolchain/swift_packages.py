@@ -54,7 +54,7 @@ providers = ["coreml", "xnnpack"]
 """
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 EXACT = 1e-30
-"""A share of the largest value that no float can be off by."""
+"""A share of the largest value: no float can be this far off by rounding."""
 OUTCOME = re.compile(r"Test Case '(\w+\.\w+)' (passed|failed|skipped)")
 CASE = re.compile(r"^    func (test\w+)\(", re.MULTILINE)
 
@@ -78,7 +78,7 @@ class Compiled:
     """A package with its tests, compiled."""
 
     folder: Path
-    """with the program, and the package's resources beside it, as an app has them"""
+    """with the program, and the package's resources beside it, as in an app"""
     program: str
 
     def run(self, cases: str, scratch: Path, *, environment: Mapping[str, str] | None = None) -> Outcomes:
@@ -99,12 +99,12 @@ class Compiled:
         return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
 
     def copy(self, folder: Path) -> "Compiled":
-        """Another one of its own to alter: files are to be replaced, not written to."""
+        """A separate copy to alter: replace files, do not write to them."""
         shutil.copytree(self.folder, folder, copy_function=linked)
         return Compiled(folder, self.program)
 
     def replace(self, path: str, content: bytes) -> None:
-        """Other bytes for a file; `path` is below the bundle's folder `Models`."""
+        """Replace a file; `path` is below the bundle's folder `Models`."""
         file = self.folder / BUNDLE / "Models" / path
         file.unlink()
         file.write_bytes(content)
@@ -113,7 +113,7 @@ class Compiled:
         return (self.folder / BUNDLE / "Models" / path).read_bytes()
 
     def admit(self, old_sha256: str, new_sha256: str) -> None:
-        """Has the code expect a file of another SHA-256."""
+        """Let the code expect a file of another SHA-256."""
         program = self.folder / self.program
         code = program.read_bytes()
         assert code.count(old_sha256.encode()) > 0, f"no code knows the sha256 {old_sha256}"
@@ -247,7 +247,7 @@ def corners(path: Path) -> Path:
 
 
 def generated(path: Path) -> Path:
-    """Gives back what it gets, of every type that random inputs are made of: no bit of one may be off."""
+    """Returns its inputs, of every type that random inputs have; every bit must match."""
     inputs = [f"{each}[3, 67] {each}_in" for each in GENERATED_TYPES]
     outputs = [f"{each}[67, 3] {each}_out" for each in GENERATED_TYPES]
     nodes = [f"{each}_out = Transpose ({each}_in)" for each in GENERATED_TYPES]

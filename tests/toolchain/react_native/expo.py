@@ -1,4 +1,4 @@
-"""An Expo app that depends on a built package: what `expo prebuild` makes of it, without network."""
+"""An Expo app that depends on a built package, and its `expo prebuild` without network."""
 
 import json
 import os

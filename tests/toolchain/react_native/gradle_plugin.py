@@ -1,4 +1,4 @@
-"""React Native's own Gradle tasks for autolinking, compiled and run without Gradle on what an app's tools say."""
+"""React Native's own Gradle tasks for autolinking, compiled and run without Gradle on the output of an app's tools."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from packager.targets.android import kotlin
 from tests.toolchain import jvm, node
 
 STAND_INS = Path(__file__).with_name("gradle_api")
-"""the few classes of Gradle and Gson that the tasks touch, and a program that runs them"""
+"""the few classes of Gradle and Gson that the tasks use, and a program that runs the tasks"""
 PLUGIN = "node_modules/@react-native/gradle-plugin"
 KOTLIN = "src/main/kotlin/com/facebook/react"
 TASKS = ("GeneratePackageListTask", "GenerateAutolinkingNewArchitecturesFileTask")

@@ -13,13 +13,13 @@ FOLDER = Path(__file__).with_name("podspec")
 
 @dataclass(frozen=True)
 class Pod:
-    """A podspec, and what it finds beside it and in the app."""
+    """A podspec, and the files beside it and in the app."""
 
     podspec: str
     description: str
     """package.json"""
     properties: str | None = None
-    """Podfile.properties.json of the app, where it has one"""
+    """Podfile.properties.json of the app, if it has one"""
 
 
 def evaluate(pods: Sequence[Pod], folder: Path) -> list[Mapping[str, Any]]:
