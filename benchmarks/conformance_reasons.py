@@ -11,10 +11,10 @@ INTEGERS = tuple(f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32
 CARRIED = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "STRING", *INTEGERS)
 """Element types of ONNX Runtime's APIs for Java, Objective-C and JavaScript."""
 KINDS = {
-    "sequence_type": "takes or gives a sequence",
-    "optional_type": "takes or gives an optional value",
-    "map_type": "takes or gives a map",
-    "sparse_tensor_type": "takes or gives a sparse tensor",
+    "sequence_type": "a sequence as input or output",
+    "optional_type": "an optional value as input or output",
+    "map_type": "a map as input or output",
+    "sparse_tensor_type": "a sparse tensor as input or output",
 }
 
 
@@ -32,4 +32,4 @@ def _why_not_carried(kind: "TypeProto") -> str:
     if field != "tensor_type":
         return KINDS.get(field or "", "")
     element = TensorProto.DataType.Name(kind.tensor_type.elem_type)
-    return "" if element in CARRIED else f"takes or gives {element.lower()}"
+    return "" if element in CARRIED else f"{element.lower()} as input or output"

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 class Verdict(StrEnum):
     RIGHT = "right"
-    REFUSED = "truly refused"
-    FALSE = "falsely refused"
+    REFUSED = "correctly refused"
+    FALSE = "wrongly refused"
     WRONG = "wrong"
     CRASHED = "crashed"
 
