@@ -78,7 +78,7 @@ def _against(candidate: Candidate, *, needs_static: bool) -> Iterator[str]:
     if not candidate.is_mlprogram and not operator.is_in_neural_network:
         yield "supported in the MLProgram format only"
     if not operator.since <= candidate.version <= NEWEST_OPSET:
-        yield f"opset {candidate.version} of the operator is not supported, only {operator.since} to {NEWEST_OPSET}"
+        yield f"opset {candidate.version} of operator not supported, only {operator.since} to {NEWEST_OPSET}"
     for name in candidate.node.inputs:
         if name:
             yield from _against_input(candidate.graph.value(name), operator, needs_static=needs_static)
@@ -103,7 +103,7 @@ def _unknown(candidate: Candidate) -> str:
     inside = sum(1 for graph in candidate.node.subgraphs for _ in graph.all_nodes())
     if inside:
         return f"control flow is not supported; EnableOnSubgraphs applies to the {inside} nodes inside"
-    return "the operator is not supported"
+    return "operator not supported"
 
 
 def _is_worth_having(nodes: tuple[Node, ...]) -> bool:

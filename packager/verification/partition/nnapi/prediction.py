@@ -74,7 +74,7 @@ def why_not(view: View) -> str:
     if view.feature_level < LEVEL_1:
         return f"feature level {view.feature_level} is below {LEVEL_1}, the first with NNAPI"
     if rule is None:
-        return "the operator is not supported"
+        return "operator not supported"
     if level_of(rule, view) > view.feature_level:
         return f"requires feature level {level_of(rule, view)}, the device has {view.feature_level}"
     if view.unit.is_group and view.op not in quantized.GROUPS:
