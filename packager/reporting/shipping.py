@@ -8,12 +8,12 @@ from packager.quantization.measurement.layers import LayerError
 from packager.quantization.measurement.page import LayerView
 from packager.quantization.measurement.plot import FAIR_DB, plot, tone
 from packager.reporting.document import (
+    FallbackEntry,
     FileEntry,
     KernelsEntry,
     LatencyEntry,
     LayerEntry,
     LayersEntry,
-    LeftEntry,
     PartitionEntry,
     ReportDocument,
 )
@@ -94,7 +94,7 @@ def partition_view(entry: PartitionEntry) -> PartitionView:
     )
 
 
-def _fallback(left: LeftEntry) -> str:
+def _fallback(left: FallbackEntry) -> str:
     """Text of a CPU fallback; some reasons already begin with the operator's name."""
     reason = left.reason.removeprefix(f"{left.operator}: ")
     return f"{left.count:,} {left.operator}{f': {reason}' if reason else ''}"
