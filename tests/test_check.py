@@ -138,9 +138,7 @@ def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer
 
 def test_what_stays_on_the_cpu_is_named_with_the_reason_and_who_says_so(checked: Answer) -> None:
     (line,) = (line for line in checked.out.splitlines() if line.startswith(" coreml     3"))
-    assert words(line).startswith(
-        "coreml 3 of 4 2 100.0% 1 Einsum: operator not supported predicted: CoreML provider"
-    )
+    assert words(line).startswith("coreml 3 of 4 2 100.0% 1 Einsum: operator not supported predicted: CoreML provider")
 
 
 def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -> None:
