@@ -4,7 +4,7 @@ import shutil
 import struct
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -14,15 +14,15 @@ from packager.files.installed import templates_folder
 from packager.processes import downloads
 from packager.targets.android import kotlin
 from tests.archives import read_zip
-from tests.golden.cases import CASES, GOLDEN
+from tests.golden.cases import CASES
 from tests.toolchain.kept import kept
 
-ROOT = Path("src/main/kotlin")
+ROOT = PurePosixPath("src/main/kotlin")
 
 
 def golden_kotlin(case: str) -> dict[str, str]:
-    root = GOLDEN / case / "android" / ROOT
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.kt")}
+    texts = CASES[case].texts()
+    return {path.relative_to(ROOT).as_posix(): text for path, text in texts.items() if path.suffix == ".kt"}
 
 
 def golden_module(case: str) -> str:
@@ -41,7 +41,8 @@ def compiled(case: str, work: Path) -> Path:
         shutil.copy(jar, folder)
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
-    folder = kept("kotlin", make, GOLDEN / case, stubs, Path(kotlin.__file__), kotlin.compiler_version(), str(pinned))
+    sources = str(sorted(golden_kotlin(case).items()))
+    folder = kept("kotlin", make, sources, stubs, Path(kotlin.__file__), kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"
 
 

@@ -18,7 +18,7 @@ from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
 from packager.targets.android.view import FileView
-from tests.golden.cases import CASES, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
+from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
 
 PACKAGE = Package(name="vision", version="1.0.0", license="")
 FLOAT = specs("input", ("x", ElementType.FLOAT, (1, 2)))
@@ -46,7 +46,7 @@ def golden_difference(folder: Path, texts: dict[PurePosixPath, str]) -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_generated_files_are_the_reviewed_ones(case: str) -> None:
     """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, texts = GOLDEN / case / "android", CASES[case].texts()
+    folder, texts = GOLDEN / case / "android", reviewed(CASES, case)
     if os.environ.get("UPDATE_GOLDEN"):
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             path.unlink()
@@ -55,6 +55,15 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
     difference = golden_difference(folder, texts)
     assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
+
+
+def test_trees_leave_out_files_that_differ_from_the_complete_tree_by_the_packages_name_alone() -> None:
+    kept = {path.name for path in reviewed(CASES, "everything")}
+    assert "Provider.kt" in kept, "other providers"
+    assert "ModelFile.kt" not in kept
+    assert reviewed(CASES, COMPLETE) == CASES[COMPLETE].texts()
+    changed = replace(CASES[COMPLETE], target=Android(providers=("xnnpack",), min_sdk=27))
+    assert "AndroidManifest.xml" in {path.name for path in reviewed({**CASES, "changed": changed}, "changed")}
 
 
 def test_golden_comparison_sees_a_changed_line_a_missing_file_and_a_new_one(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from packager.verification import evidence
 from packager.workflows import build
 from packager.xcframework.packaged import PackagedFramework
 from tests.disks import tiny_disk
-from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios
+from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios, reviewed
 from tests.test_android_view import golden_difference
 from tests.toolchain.require import require
 
@@ -79,7 +79,7 @@ def assembled(case: Case, store: Path) -> tuple[IosView, Sources, Artifact]:
 @pytest.mark.parametrize("case", IOS_CASES)
 def test_generated_files_are_the_reviewed_ones(case: str) -> None:
     """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, printed = GOLDEN / case / "ios", IOS_CASES[case].texts()
+    folder, printed = GOLDEN / case / "ios", reviewed(IOS_CASES, case)
     if os.environ.get("UPDATE_GOLDEN"):
         shutil.rmtree(folder, ignore_errors=True)
         for name, text in printed.items():

@@ -1,6 +1,7 @@
 """The models behind the golden trees: small signatures that together reach every branch of the templates."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -53,6 +54,8 @@ FILES = GOLDEN / "weights"
 PLAIN_FILE = FILES / "model.onnx"
 GOLDEN_FILE = FILES / "golden.safetensors"
 WEIGHTS = tuple(sorted(FILES.glob("*.weights")))
+COMPLETE = "contracts"
+"""The case whose trees for Android and iOS have every file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,24 @@ class Case:
         if isinstance(self.target, Ios):
             return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
         return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
+
+    def nameless(self) -> dict[PurePosixPath, tuple[str, str]]:
+        """Path -> path and text without the Kotlin package's or Swift module's name."""
+        if isinstance(self.target, Ios):
+            own = self.target.view(self.package, self.plans, self.report, golden=self.golden).runtime.module
+        else:
+            own = self.target.view(self.package, self.plans, self.report, golden=self.golden).runtime.kotlin_package
+        name = re.compile(f"{re.escape(own)}|{re.escape(own.replace('.', '/'))}")
+        return {path: (name.sub("", path.as_posix()), name.sub("", text)) for path, text in self.texts().items()}
+
+
+def reviewed(cases: Mapping[str, Case], case: str) -> dict[PurePosixPath, str]:
+    """The texts of a case; for all but COMPLETE, only those that differ from it in more than the package's name."""
+    printed = cases[case].texts()
+    if case == COMPLETE:
+        return printed
+    known = set(cases[COMPLETE].nameless().values())
+    return {path: printed[path] for path, nameless in cases[case].nameless().items() if nameless not in known}
 
 
 @dataclass(frozen=True, kw_only=True)

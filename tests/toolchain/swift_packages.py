@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from packager.files.installed import templates_folder
-from tests.golden.cases import GOLDEN
+from tests.golden.cases import IOS_CASES
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models
 from tests.toolchain.kept import kept, linked
@@ -260,8 +260,11 @@ def generated(path: Path) -> Path:
 
 
 def golden_package(name: str, folder: Path) -> Path:
-    """A golden tree for iOS as a package, with ONNX Runtime's headers, and an empty file for its models."""
-    package = Path(shutil.copytree(GOLDEN / name / "ios", folder / name))
+    """A golden case for iOS as a package, with ONNX Runtime's headers, and an empty file for its models."""
+    package = folder / name
+    for path, text in IOS_CASES[name].texts().items():
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text(text, encoding="utf-8", newline="\n")
     [c_sources] = package.glob("Sources/C*/shim.c")
     shutil.copytree(templates_folder() / "ios" / "onnxruntime", c_sources.parent, dirs_exist_ok=True)
     models_folder = package / "Sources" / c_sources.parent.name.removeprefix("C") / "Resources" / "Models"
