@@ -1,1 +1,1 @@
-"""Measurements of mobpack against the tools people use today; never tests: the machine decides the seconds."""
+"""Measurements of mobpack beside the tools that people use today. No tests: seconds depend on the machine."""

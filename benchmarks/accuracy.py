@@ -1,4 +1,4 @@
-"""What quantization does to real models on real tasks: `python -m benchmarks.accuracy [TASK...]`.
+"""Accuracy of quantized real models on real tasks: `python -m benchmarks.accuracy [TASK...]`.
 
 For every task and every quantizer that fits it `mobpack quantize MODEL --json` runs as a user would run it, with the
 task's accuracy as its metric. The result is the table in docs/quantization.md, between its two marks; `--print` leaves
@@ -46,11 +46,11 @@ MATRICES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is tried on a task."""
+    """The quantizers and settings to try on a task."""
 
     recipes: tuple[Recipe, ...]
     max_drop: float
-    """the budget of `auto`, in what the task measures"""
+    """the budget of `auto`, in the unit of the task's score"""
 
 
 PLANS: Mapping[str, Plan] = {
@@ -99,7 +99,7 @@ def table(tasks: Sequence[str]) -> Iterator[str]:
 
 
 def quantized(task: str, recipe: Recipe) -> dict[str, Any]:
-    """What the command says, or said when the same code was asked before."""
+    """The command's report, from the store if the same code has run before."""
     known = default_folder() / "accuracy" / QUANTIZED.code[:16] / f"{task} {recipe.name}.json"
     if not known.exists():
         known.parent.mkdir(parents=True, exist_ok=True)
@@ -154,7 +154,7 @@ def row(recipe: Recipe, report: Mapping[str, Any]) -> str:
 
 
 def chosen(report: Mapping[str, Any]) -> str:
-    """Of a search: how many layers became what, and with how many evaluations."""
+    """Result of a search: how many layers each method got, and the number of evaluations."""
     search = report["search"]
     if not search:
         return ""

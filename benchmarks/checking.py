@@ -1,4 +1,4 @@
-"""What checking a model's file costs when an app loads it: `python -m benchmarks.checking [--megabytes 7 438]`.
+"""Cost of checking a model's file when an app loads it: `python -m benchmarks.checking [--megabytes 7 438]`.
 
 A model with one large table is loaded by generated code: for the first time, which reads all of the file, later,
 which reads its ends, and with `verify = ALWAYS`. Kotlin runs on a desktop JVM with ONNX Runtime's Android library,
@@ -141,7 +141,7 @@ def costs(compiled: Compiled, model: Model, folder: Path, store: Store, repeats:
 
 
 def table(path: Path, megabytes: int) -> Path:
-    """A model whose file has about so many megabytes: it looks rows up in a table."""
+    """A model that looks rows up in a table; its file has about this many megabytes."""
     rows = megabytes * 10**6 // (4 * COLUMNS)
     numbers = np.random.default_rng(1).integers(0, 1 << 16, (rows, COLUMNS)).astype(np.float32)
     graph = helper.make_graph(
@@ -207,7 +207,7 @@ def cpp(compiled: Compiled, folder: Path, repeats: int) -> Cost:
 
 
 def facts(output: str) -> Mapping[str, str]:
-    """What a program printed, as `name<TAB>value`."""
+    """The program's output, as `name<TAB>value`."""
     return dict(line.split("\t", 1) for line in output.splitlines() if "\t" in line)
 
 

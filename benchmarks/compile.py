@@ -1,4 +1,4 @@
-"""What the files of a plan cost against ONNX Runtime's own tool: `python -m benchmarks.compile [FOLDER]`.
+"""Cost of a plan's files beside ONNX Runtime's own tool: `python -m benchmarks.compile [FOLDER]`.
 
 For each of three models: the CPU's file (fixed, ORT format), the providers' file over its weights (unfused, ONNX),
 and both as a plan makes them, without any check that `mobpack check` adds. Every process of ours starts with an empty
@@ -37,7 +37,7 @@ STEPS = {"fixed": ("Fixed",), "unfused": ("Runtime",), "both": ("Fixed", "Runtim
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One piece of work done by both."""
+    """One piece of work, done by both tools."""
 
     step: str
     model: str
@@ -96,7 +96,7 @@ def comparisons(model: Path, base: dict[str, Cost], scratch: Path, repetitions: 
 
 
 def costs(model: Path, scratch: Path, repetitions: int) -> dict[str, Cost]:
-    """Ours and theirs take turns, step by step, in every repetition."""
+    """Costs of ours and theirs, which take turns at every step of every repetition."""
     say(name_of(model))
     measurements = {f"ours {step}": partial(ours, model, scratch, step) for step in STEPS}
     measurements |= {f"theirs {step}": partial(theirs, model, scratch, styles) for step, styles in STEPS.items()}
@@ -119,7 +119,7 @@ def theirs(model: Path, scratch: Path, styles: Sequence[str]) -> Cost:
 
 
 def make(file: Path, step: str) -> None:
-    """What a build does for `step`, in this process and those that it starts."""
+    """Do `step` as a build does, in this process and those that it starts."""
     from packager import models, plan
     from packager.compile.compile import compile_variant
     from packager.core.values import baseline
@@ -164,7 +164,7 @@ def show(found: Sequence[Comparison], repetitions: int) -> None:
 
 
 def times(size_bytes: int, each: Comparison) -> float:
-    """As a multiple of the model."""
+    """A figure as a multiple of the model's size."""
     return size_bytes / each.model_bytes
 
 

@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def judge(cases: Sequence[Case], folder: Path, *, jobs: int = JOBS) -> list[Judged]:
-    """What came of each of `cases`; `folder` is scratch space."""
+    """Judge each of `cases`; `folder` is scratch space."""
     folders = [case.written(folder) for case in cases]
     maker = [sys.executable, "-P", "-m", "benchmarks.conformance_make"]
     made = batches.answers(maker, folders, environment={**os.environ, "PYTHONPATH": str(ROOT)}, jobs=jobs)
@@ -65,7 +65,7 @@ def judge(cases: Sequence[Case], folder: Path, *, jobs: int = JOBS) -> list[Judg
 
 
 def _run(folders: Sequence[Path], files: Mapping[str, object], jobs: int) -> dict[str, batches.Answer]:
-    """What the runtime that ships says of `files`, those of each case by form."""
+    """Run `files` in the runtime that ships: the outcomes of each case, by form."""
     for own in folders:
         (own / "files.json").write_text(json.dumps(files[own.name]), encoding="utf-8")
     runtime = Runtime()

@@ -19,7 +19,7 @@ Answer = dict[str, Any]
 def answers(
     command: Sequence[object], folders: Sequence[Path], *, environment: Mapping[str, str], jobs: int
 ) -> dict[str, Answer]:
-    """Name of a folder -> what the program says of it, or `{"crashed": how}`."""
+    """Name of a folder -> the program's answer for it, or `{"crashed": how}`."""
     pieces = [folders[start : start + PER_PROCESS] for start in range(0, len(folders), PER_PROCESS)]
 
     def of_piece(piece: Sequence[Path]) -> dict[str, Answer]:
@@ -30,7 +30,7 @@ def answers(
 
 
 Start = Callable[[Sequence[Path]], tuple[list[Answer], str]]
-"""Runs a process on folders: what it said, and how it died; empty where it did not."""
+"""Runs a process on folders: its answers, and how it died; empty if it did not."""
 
 
 def _survived(start: Start, folders: Sequence[Path]) -> Iterator[tuple[str, Answer]]:
@@ -45,7 +45,7 @@ def _survived(start: Start, folders: Sequence[Path]) -> Iterator[tuple[str, Answ
 
 
 def _alone(start: Start, folder: Path, death: str) -> Answer:
-    """What the program says of `folder` in a process of its own; how it died where it does again."""
+    """The program's answer for `folder`, run in a process of its own; how it died if it dies again."""
     said, again = start([folder])
     return said[0] if said else {"case": folder.name, "crashed": again or death}
 

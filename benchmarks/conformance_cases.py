@@ -32,7 +32,7 @@ class Case:
         return own
 
     def difference(self, outputs: Sequence[Any]) -> str:
-        """What the suite itself says against `outputs`, in one line; empty where they are right."""
+        """The suite's own complaint about `outputs`, in one line; empty if they are right."""
         from onnx.backend.test.runner import Runner
 
         expected, found = flat(self.expected), flat(list(map(from_portable, outputs)))
@@ -75,7 +75,7 @@ def _case(case: Any) -> Case:
 
 
 def _array(value: Any) -> Any:
-    """As ONNX Runtime takes and gives it: arrays, lists of them, or nothing."""
+    """A value as ONNX Runtime takes and gives it: an array, a list of arrays, or nothing."""
     import numpy
     import onnx
 
@@ -87,7 +87,7 @@ def _array(value: Any) -> Any:
 
 
 def flat(values: Any) -> list[Any]:
-    """The arrays of `values` one by one, behind how many they are: the suite stumbles over scalars in lists."""
+    """The number of `values`, then their arrays one by one: the suite cannot compare scalars in lists."""
     import numpy
 
     if not isinstance(values, list | tuple):

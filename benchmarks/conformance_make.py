@@ -52,7 +52,7 @@ STEPS = (
 
 
 def made(folder: Path) -> dict[str, Any]:
-    """What becomes of the model in `folder`."""
+    """Convert the model in `folder`, and say how that ended."""
     try:
         model = models.load(folder / "model.onnx", "model")
         models.refuse_blocked(model)
@@ -70,7 +70,7 @@ def made(folder: Path) -> dict[str, Any]:
 
 
 def conversions(folder: Path, variant: "Variant") -> Iterator[tuple[str, "str | dict[str, Any]"]]:
-    """Form -> its file, or why there is none. What lies over a file that could not be made is left out."""
+    """Form -> its file, or the reason why there is none. Forms that need a file that failed are left out."""
     graph = folder / "graph.onnx"
     graph.write_bytes(variant.graph)
     disabled: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""docs/conformance.md: counts of all cases, and every exception by its name."""
+"""Writes docs/conformance.md: counts of all cases, and every exception by name."""
 
 import re
 from collections import Counter, defaultdict
@@ -12,13 +12,24 @@ from packager.session.refusals import explain
 
 HEAD = """# Conformance
 
-Written by `python -m benchmarks.conformance`: every case that ONNX's own test-suite generates for its operators
-(`onnx.backend.test.case.node` of onnx {onnx}), run by ONNX Runtime {shipped}, which packages depend on, and judged by
-the suite's own expected outputs and tolerances. The files are made by onnxruntime {converter}, as `mobpack build` makes
-them. A refusal counts as true where the model itself has what mobpack says against it.
+Shows how the files that mobpack makes do on the test suite that ONNX generates for its operators.
+
+    python -m benchmarks.conformance
+
+The result is this page: the verdicts on all cases, and every exception by name.
+
+ONNX Runtime {shipped}, which packages depend on, runs each file of every case in
+`onnx.backend.test.case.node` of onnx {onnx}. The suite's expected outputs and tolerances judge the outputs.
+onnxruntime {converter} makes the files, as in `mobpack build`.
+
+- *right*: the outputs are within the suite's tolerances.
+- *correctly refused*: mobpack refuses the model, and the model has the property that the message names.
+- *wrongly refused*: mobpack refuses the model without such a reason.
+- *wrong*: the outputs differ.
+- *crashed*: the process died.
 """
 PATH = re.compile(r"^ONNX Runtime refuses: \w+: |Load model from \S+ (failed:)?")
-"""What is said of every case alike, or of the folder of this run."""
+"""The parts of a message that are the same for every case, or name this run's folder."""
 SHOWN = 160
 """Characters of a message."""
 
@@ -30,14 +41,15 @@ def text(judged: Sequence[Judged]) -> str:
 
 def _counts(judged: Sequence[Judged]) -> Iterator[str]:
     passing = [each for each in judged if each.passes]
-    yield f"{len(judged)} cases; ONNX Runtime itself passes {len(passing)}. Of those:\n"
+    yield f"ONNX Runtime itself passes {len(passing)} of {len(judged)} cases. Verdicts on those:\n"
     yield f"| file | {' | '.join(Verdict)} |"
     yield "|---|" + "--:|" * len(Verdict)
     for form in FORMS:
         found = Counter(each.forms[form].verdict for each in passing if form in each.forms)
         yield f"| {form} | {' | '.join(str(found[verdict]) for verdict in Verdict)} |"
     crashed = [each for each in judged if not each.passes and each.with_verdict(Verdict.CRASHED)]
-    yield f"\nOf the {len(judged) - len(passing)} that ONNX Runtime does not pass, mobpack crashes on {len(crashed)}."
+    failing = len(judged) - len(passing)
+    yield f"\nmobpack crashes on {len(crashed)} of the {failing} cases that ONNX Runtime does not pass."
 
 
 def _exceptions(judged: Sequence[Judged]) -> Iterator[str]:
@@ -46,7 +58,7 @@ def _exceptions(judged: Sequence[Judged]) -> Iterator[str]:
         for form, found in each.forms.items():
             if found.verdict is Verdict.CRASHED or (each.passes and found.verdict is not Verdict.RIGHT):
                 groups[found.verdict, found.reason or _short(found.words)].append(f"{each.name} ({form})")
-    yield "## Exceptions among those that ONNX Runtime passes\n"
+    yield "## Exceptions among the cases that ONNX Runtime passes\n"
     if not groups:
         yield "None.\n"
     for (verdict, reason), names in sorted(groups.items()):
@@ -54,7 +66,7 @@ def _exceptions(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _by_case(names: Sequence[str]) -> Iterator[str]:
-    """A case once, with the forms where they are not all."""
+    """Each case once; its forms follow unless it has all of them."""
     forms: dict[str, list[str]] = defaultdict(list)
     for name in names:
         case, _, form = name.rstrip(")").partition(" (")
@@ -74,7 +86,7 @@ def _failing(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _kind(words: str) -> str:
-    """What `words` say of any case alike."""
+    """The kind of failure that `words` describe."""
     for known, said in KINDS.items():
         if known in words:
             return said
@@ -82,17 +94,17 @@ def _kind(words: str) -> str:
 
 
 KINDS = {
-    "differs: ": "gives other outputs than the suite expects",
-    "is under development and support for this is limited": "an operator set that it does not know yet",
-    "not a registered function/op": "an operator that it does not have",
-    "Failed to find kernel": "no kernel for the operator with these types",
-    "Could not find an implementation": "no kernel for the operator with these types",
-    "Unrecognized attribute": "an attribute that it does not know",
-    "less than 8 bits": "inputs of less than 8 bits, which its Python interface does not take",
-    "Failed to construct locale": "a locale that this machine does not have",
-    "Unsupported model IR version": "a version of the file format that it does not read",
-    "Batchwise recurrent operations": "batches first in recurrent operators",
-    "bound to different types": "types that its operator does not take together",
+    "differs: ": "outputs differ from the suite's",
+    "is under development and support for this is limited": "operator set not supported yet",
+    "not a registered function/op": "operator not supported",
+    "Failed to find kernel": "no kernel for these types",
+    "Could not find an implementation": "no kernel for these types",
+    "Unrecognized attribute": "attribute not supported",
+    "less than 8 bits": "inputs of less than 8 bits, which the Python API does not take",
+    "Failed to construct locale": "locale not installed on this machine",
+    "Unsupported model IR version": "IR version not supported",
+    "Batchwise recurrent operations": "recurrent operators with layout 1 (batch first)",
+    "bound to different types": "types that the operator does not combine",
 }
 
 

@@ -1,4 +1,4 @@
-"""Which refusals of ONNX's test cases are true: what mobpack says against a model is looked up in the model itself."""
+"""Verifies refusals of ONNX's test cases: the reason in the message is looked up in the model itself."""
 
 import re
 from typing import TYPE_CHECKING
@@ -9,18 +9,17 @@ if TYPE_CHECKING:
 NOT_CARRIED = re.compile(r"^'(?P<name>.+)' is not a tensor of a type that mobile APIs carry")
 INTEGERS = tuple(f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 CARRIED = ("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "STRING", *INTEGERS)
-"""Element types that the APIs of ONNX Runtime for Java, Objective-C and JavaScript have."""
+"""Element types of ONNX Runtime's APIs for Java, Objective-C and JavaScript."""
 KINDS = {
-    "sequence_type": "takes or gives a sequence",
-    "optional_type": "takes or gives an optional value",
-    "map_type": "takes or gives a map",
-    "sparse_tensor_type": "takes or gives a sparse tensor",
+    "sequence_type": "a sequence as input or output",
+    "optional_type": "an optional value as input or output",
+    "map_type": "a map as input or output",
+    "sparse_tensor_type": "a sparse tensor as input or output",
 }
 
 
 def reason_of(words: str, model: "ModelProto") -> str:
-    """The class of the refusal `words` of a model that ONNX Runtime runs; empty for one that the model does not
-    bear out."""
+    """Class of the refusal `words` of a model that ONNX Runtime runs; empty if the model does not have that fault."""
     found = NOT_CARRIED.match(words)
     values = {value.name: value.type for value in (*model.graph.input, *model.graph.output)}
     return _why_not_carried(values[found["name"]]) if found and found["name"] in values else ""
@@ -33,4 +32,4 @@ def _why_not_carried(kind: "TypeProto") -> str:
     if field != "tensor_type":
         return KINDS.get(field or "", "")
     element = TensorProto.DataType.Name(kind.tensor_type.elem_type)
-    return "" if element in CARRIED else f"takes or gives {element.lower()}"
+    return "" if element in CARRIED else f"{element.lower()} as input or output"

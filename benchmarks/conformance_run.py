@@ -63,7 +63,7 @@ def unbound(value: Any) -> Any:
 
 
 def ran(folder: Path) -> dict[str, str]:
-    """Form -> what ONNX Runtime says against it, for those that it does not run."""
+    """Form -> ONNX Runtime's error, for those that it does not run."""
     inputs = pickle.loads((folder / "inputs.pkl").read_bytes())
     errors = {}
     for form, file in json.loads((folder / "files.json").read_text(encoding="utf-8")).items():

@@ -1,4 +1,4 @@
-"""What came of the cases of `benchmarks.conformance`."""
+"""Verdicts on the cases of `benchmarks.conformance`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,35 +7,35 @@ from enum import StrEnum
 
 class Verdict(StrEnum):
     RIGHT = "right"
-    REFUSED = "truly refused"
-    FALSE = "falsely refused"
+    REFUSED = "correctly refused"
+    FALSE = "wrongly refused"
     WRONG = "wrong"
     CRASHED = "crashed"
 
 
 @dataclass(frozen=True)
 class Found:
-    """What came of one form of a case."""
+    """Verdict on one form of a case."""
 
     verdict: Verdict
     words: str = ""
-    """of mobpack or ONNX Runtime, or what differs"""
+    """mobpack's or ONNX Runtime's message, or the difference"""
     reason: str = ""
     """the class of a true refusal"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What came of one case."""
+    """Verdict on one case."""
 
     name: str
     original: str
-    """what is wrong with ONNX Runtime's own outputs; empty where they are the suite's"""
+    """the difference between ONNX Runtime's own outputs and the suite's; empty if they agree"""
     forms: Mapping[str, Found] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:
-        """Whether ONNX Runtime itself does."""
+        """Whether ONNX Runtime itself passes the case."""
         return not self.original
 
     def with_verdict(self, *verdicts: Verdict) -> dict[str, Found]:

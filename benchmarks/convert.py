@@ -27,7 +27,7 @@ ORT_OPTIONS = ("--enable_type_reduction", "--target_platform", "arm")
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """One piece of work done by both."""
+    """One piece of work, done by both tools."""
 
     work: str
     other: str
@@ -43,7 +43,7 @@ class Comparison:
 
     @property
     def memory_ratio(self) -> float | None:
-        """None for work inside one process, whose memory is not told apart from the imports'."""
+        """None for work inside one process, whose memory cannot be told from that of its imports."""
         if not self.theirs.all_processes_bytes:
             return None
         return self.ours.all_processes_bytes / self.theirs.all_processes_bytes
@@ -51,7 +51,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Duration:
-    """A wall time with an aim."""
+    """A wall time with a goal."""
 
     work: str
     cost: Cost
@@ -132,7 +132,7 @@ def conversions(model: Path, scratch: Path, repetitions: int) -> list[Comparison
 
 
 def conversion_alone(model: Path, scratch: Path, repetitions: int) -> Comparison:
-    """The same work in one process each that has done it before: what is left without starts and imports."""
+    """The same work in a process that has done it before: without starts and imports."""
     costs = measure.interleaved(
         repetitions,
         {name: partial(step, name, model, model, scratch) for name in ("our-conversion", "their-conversion")},
@@ -159,7 +159,7 @@ def their_conversion(model: Path, scratch: Path, style: Sequence[str]) -> Cost:
 
 
 def configs(files: Sequence[Path], scratch: Path, repetitions: int) -> list[Comparison]:
-    """Work over imports: one call in a process that did the same on the small file before."""
+    """Operator configurations without imports: one call in a process that did the same on the small file before."""
     comparisons = []
     for file in files:
         costs = measure.interleaved(
@@ -174,7 +174,7 @@ def configs(files: Sequence[Path], scratch: Path, repetitions: int) -> list[Comp
 
 
 def opening(small: Path, large: Path, scratch: Path, repetitions: int) -> tuple[Comparison, Duration]:
-    """Everything `mobpack inspect` computes, against what a script does today."""
+    """Everything that `mobpack inspect` computes, beside a script of today."""
     costs = measure.interleaved(
         repetitions,
         {name: partial(step, name, small, large, scratch) for name in ("our-inspection", "their-inspection")},
@@ -198,7 +198,7 @@ def step(name: str, warm_up: Path, file: Path, scratch: Path) -> Cost:
 
 
 def same_operators(file: Path) -> str:
-    """Says whether our operator config names what ONNX Runtime's names. Raises RuntimeError when it does not."""
+    """Whether our operator configuration equals ONNX Runtime's. Raises RuntimeError if it does not."""
     command = [sys.executable, "-m", "benchmarks.steps", "compare-configs", str(file), str(file)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=Path(__file__).parents[1])
     if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""What a developer waits for at the desk, beside ONNX Runtime's own tool: `python -m benchmarks.desk`.
+"""How long a developer waits, beside ONNX Runtime's own tool: `python -m benchmarks.desk`.
 
 One project of two models (MobileNetV2 with labels, and a small net) for three targets, in one run: the first build, the
 same build again, builds after a change of one key, and what ONNX Runtime's tool takes for the larger model. Isolated
@@ -42,7 +42,7 @@ group = "com.example"
 LABELS = 1000
 HELP, UNCHANGED, ORT = "mobpack --help", "build, nothing changed", "ONNX Runtime's tool, Fixed, the larger model"
 GOALS: Mapping[str, tuple[str, float]] = {UNCHANGED: (HELP, 3.0), "convert the larger model": (ORT, 1.0)}
-"""Row -> the row that it is compared with, and how many times its time it may take."""
+"""Row -> the row that it is compared with, and the goal as a multiple of that row's time."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def measured(scratch: Path, repetitions: int) -> Mapping[str, Cost]:
 
 
 def works(desk: Desk) -> Mapping[str, Callable[[], Cost]]:
-    """Row -> the work, in the order in which it has to be done."""
+    """Row -> the work, in the order in which it must be done."""
 
     def changed(**keys: str) -> Cost:
         desk.write(**keys)

@@ -1,4 +1,4 @@
-"""Builds the graphs that the measurements run on, with weights that are the same bytes on every machine."""
+"""Builds the graphs of the benchmarks, with weights that are the same bytes on every machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What loading a model costs on Android, by the form its weights ship in: `python -m benchmarks.loading MODEL...`.
+"""Cost of loading a model on Android, by the form its weights ship in: `python -m benchmarks.loading MODEL...`.
 
 Measured in ONNX Runtime's own Android x86_64 library, one process for each number; memory is what the process has
 more than before it loaded the model. Pages of a mapped file that were read count as resident but can be taken back.
@@ -95,7 +95,7 @@ def to_ort(model: Path, output: Path, folder: Path) -> None:
 
 
 def random_inputs(model: Path, folder: Path) -> list[dict[str, object]]:
-    """Zeros and ones; a dimension without a size is 1 when it comes first, else 128."""
+    """Zeros and ones; a dimension without a size is 1 if it is the first, else 128."""
     graph = onnx.load(model, load_external_data=False).graph
     weights = {each.name for each in graph.initializer}
     inputs: list[dict[str, object]] = []

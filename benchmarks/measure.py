@@ -1,4 +1,4 @@
-"""What a command costs: `python -m benchmarks.measure COMMAND...`.
+"""Cost of a command: `python -m benchmarks.measure COMMAND...`.
 
 CPU time and the largest process come from the kernel (wait4 counts the processes that the command started and waited
 for). The memory of all processes together is sampled. Import nothing large here: the kernel starts a child's peak at
@@ -108,7 +108,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def interleaved(repetitions: int, measurements: Mapping[str, Callable[[], Cost]]) -> dict[str, Cost]:
-    """Median costs, each measurement run once per round, so that all see the same weather on a shared machine."""
+    """Median costs; each measurement runs once per round, so that load on a shared machine affects all alike."""
     rounds = [{name: measure() for name, measure in measurements.items()} for _ in range(repetitions)]
     return {name: middle([each[name] for each in rounds]) for name in measurements}
 

@@ -20,7 +20,7 @@ from benchmarks.graph import Graph, convolution
 from benchmarks.unet import u2netp
 
 GENERATION = 1
-"""Raised when a generator changes, so that a cached file of the old one is not taken for the new."""
+"""Raise it when a generator changes: cached files of the old one are then not used."""
 
 MOBILENET, BERT = "mobilenetv2.onnx", "bert-base.onnx"
 MINILM, EFFICIENTNET = "minilm-l6.onnx", "efficientnet-lite0.onnx"
@@ -54,7 +54,7 @@ EFFICIENTNET_STAGES: tuple[Stage, ...] = (
 # Table 1 of the paper: channels inside the blocks, and how many blocks.
 RESNET_STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))
 WIDENING = 4
-"""How many times wider a block of ResNet-50 is at its end than inside."""
+"""Channels at the end of a ResNet-50 block, as a multiple of those inside."""
 
 VOCABULARY, POSITIONS = 30522, 512
 
@@ -77,7 +77,7 @@ LARGE_ENCODER = Encoder(name="encoder-1.5gb", seed=5_000_000, layers=28, hidden=
 
 
 def made(folder: Path, names: Sequence[str] = (MOBILENET, BERT)) -> tuple[Path, ...]:
-    """The files `names` in `folder`, each written now if it is not there yet."""
+    """The files `names` in `folder`, written now if they are missing."""
     folder = folder / f"models-{GENERATION}"
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -141,7 +141,7 @@ def _classifier(name: str, seed: int, stages: Sequence[Stage]) -> Any:
 def _head(
     graph: Graph, name: str, layer: str, value: str, channels: int, shape: list[int], *, classes: int = 1000
 ) -> Any:
-    """Mean over the picture and a fully connected layer end the model `name`, whose input has `shape`."""
+    """End the model `name`, whose input has `shape`, with a mean over the picture and a fully connected layer."""
     from onnx import TensorProto, helper
 
     value = graph.add("Flatten", [graph.add("GlobalAveragePool", [value])], axis=1)
@@ -203,7 +203,7 @@ def _bottleneck(graph: Graph, name: str, value: str, channels: int, inner: int, 
 
 
 def tiny() -> Any:
-    """One convolution and two matrices, a few kB: what is left of a step when there is next to nothing to do."""
+    """One convolution and two matrices, a few kB: the fixed cost of a step."""
     graph = Graph(seed=7_000_000)
     value = graph.add("Relu", [convolution(graph, "conv", "input", 3, 32, [], kernel=3)])
     value = graph.add("MatMul", [value, graph.weight("mix.weight", (16, 16), 0.6)])
@@ -253,7 +253,7 @@ def minilm() -> Any:
 
 
 def encoder() -> Any:
-    """The same in 1.5 GB: 385 M parameters, for what has to work on models that are large beside the memory."""
+    """The same in 1.5 GB: 385 M parameters, a model that is large beside the machine's memory."""
     return bert(LARGE_ENCODER)
 
 

@@ -1,4 +1,4 @@
-"""What the parity gate costs beside the inferences that it needs: `python -m benchmarks.parity [MODEL...]`.
+"""Cost of the parity gate beside the inferences that it needs: `python -m benchmarks.parity [MODEL...]`.
 
 The bare inferences are those that nobody can leave out: the original without optimizations and the file that ships,
 both by onnxruntime alone on the same samples, each in a process of its own, outputs thrown away. The gate does the same
@@ -55,7 +55,7 @@ def row(model: Path, scratch: Path, count: int, repetitions: int) -> str:
 
 
 def prepared(path: Path, folder: Path, count: int) -> Path:
-    """Converts the model and makes samples: no part of what is measured."""
+    """Converts the model and makes samples; neither is measured."""
     from packager import models as ours
     from packager.compile.compile import compile_variant
     from packager.core.values import baseline

@@ -45,20 +45,20 @@ class Subject:
     name: str
     about: str
     file: Callable[[Path], Path]
-    """makes or finds it, given a folder for what it has to write"""
+    """makes or finds it, given a folder for its files"""
     shapes: Mapping[str, int | tuple[int, ...]] = field(default_factory=dict)
     """fixed sizes of its inputs"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What one provider takes of one file."""
+    """How much of one file one provider takes."""
 
     model: str
     provider: str
     file: str
     size_bytes: int
-    """what the file adds to a package, the weights that it shares with the CPU's file left out"""
+    """bytes that the file adds to a package, without weights that it shares with the CPU's file"""
     taken: int = 0
     nodes: int = 0
     partitions: int = 0
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """Everything that docs/providers.md says and that is not the same in every run."""
+    """The parts of docs/providers.md that differ from run to run."""
 
     date: str
     machine: str
@@ -120,7 +120,7 @@ def examined(subjects: Sequence[Subject], scratch: Path) -> Page:
 
 
 def plans(subject: Subject, folder: Path) -> Iterator[Plan]:
-    """What `mobpack check` plans for `subject`, with an empty store."""
+    """The plans that `mobpack check` makes for `subject`, with an empty store."""
     store = Store(folder / "store")
     model = models.hashed(models.load(subject.file(folder), subject.name, fixed=subject.shapes))
     for target in TARGETS:
@@ -134,7 +134,7 @@ def answers(each: Plan, folder: Path) -> list[Row]:
 
 
 def answers_about_fused(each: Plan, folder: Path) -> list[Row]:
-    """As `answers`, had every provider the CPU's file: as ONNX with the same nodes, which all of them can be asked."""
+    """As `answers`, for the CPU's file: as an ONNX file with the same nodes, which every provider can open."""
     source = compile_variant(each.cpu.variant, Store(folder / "store"))
     found = []
     for choice in each.choices[:-1]:
@@ -172,7 +172,7 @@ def row(compiled: Compiled, said: Partition) -> Row:
 
 
 def left(said: Partition) -> str:
-    """The operators that stay on the CPU, the most numerous first: three of them."""
+    """The three most frequent operators that stay on the CPU."""
     counts: dict[str, int] = {}
     for each in said.left:
         counts[each.operator] = counts.get(each.operator, 0) + each.count
@@ -224,7 +224,7 @@ def _source(each: Row) -> str:
 
 
 def line(each: Row) -> str:
-    """Its line in the table; the test that regenerates rows looks for it in the page."""
+    """The model's row in the table; the test that regenerates rows searches the page for it."""
     start = f"| {each.model} | {each.provider} | {each.file} | {size(each.size_bytes)} |"
     if each.skipped:
         return f"{start} | | | not examined: {each.skipped} | |"
@@ -391,7 +391,7 @@ SUBJECTS: tuple[Subject, ...] = (
     ),
 )
 FUSED = ("orientation", "orientation S8S8", "efficientnet-lite0", "minilm fp32")
-"""Models whose fused file the providers are asked about, too."""
+"""Models whose fused file the providers are asked about as well."""
 
 
 if __name__ == "__main__":

@@ -31,32 +31,32 @@ from benchmarks.quantize_rows import Comparison, Goal, Outcome, Stage, compariso
 from benchmarks.quantize_theirs import RESULT
 
 Run = Callable[[Path], Cost]
-"""Measures one run, whose result goes to the folder."""
+"""Measures one run; its result goes to the folder."""
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "ORT_DISABLE_TELEMETRY": "1", "OLIVE_DISABLE_TELEMETRY": "1"}
 SMALLER = (MOBILENET, RESNET, BERT)
 MODELS = (*SMALLER, U2NETP, LARGE)
 BUDGET_S = 20.0
-"""Of one row: what takes longer is repeated less often, once at least."""
+"""Seconds for one row: longer work is repeated less often, at least once."""
 METHODS = ("minmax", "percentile", "entropy")
 EXACT = {MOBILENET: 1.9, RESNET: 1.25, BERT: 1.25, U2NETP: 1.9}
-"""Times plain inference that finding the least and greatest values may take."""
+"""Goal for finding the least and greatest values, as a multiple of plain inference."""
 MORE_BYTES = 300_000_000
-"""More than plain inference that calibrating and reporting may have in memory."""
+"""Goal for the memory of calibration and report beyond plain inference."""
 INFERENCE = "inference"
 NO_REPORT = "the same with --no-report"
 THEIRS = {"command": "static-minmax"}
-"""Kind -> the work of theirs where it has another name."""
+"""Kind -> their work, if it has another name."""
 OURS = {"olive-dynamic": "dynamic-conv", "olive-static": "static-minmax", "with-report": "command"}
 BEFORE = {"report": "command-without-report", **{f"calibrate-{each}": "prepare" for each in METHODS}}
 """Kind -> the step whose results must be there before."""
-"""Kind -> the step of ours where it has another name."""
+"""Kind -> our step, if it has another name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """Work that is done on some of the models."""
+    """Work on some of the models."""
 
     other: str
     """what it is compared with"""
@@ -81,7 +81,7 @@ KINDS: Mapping[str, Kind] = {
     "calibrate-entropy": Kind(other=INFERENCE, models=SMALLER, goal=Goal(cpu=3)),
 }
 STAGES = {"stage-dynamic": (MOBILENET, BERT, LARGE), "stage-weight-only": (MOBILENET, BERT, LARGE)}
-"""The rewriting alone, with every operator that the quantizer takes when it is not told."""
+"""The rewriting alone, with every operator that the quantizer takes by default."""
 
 
 def main() -> None:
@@ -119,13 +119,13 @@ def show(comparisons: Sequence[Comparison], stages: Sequence[Stage]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """Where models and samples are, and how often to measure."""
+    """Places of models and samples, and the number of repetitions."""
 
     folder: Path
     scratch: Path
     repetitions: int
     bases: dict[str, dict[str, Outcome]] = field(default_factory=dict)
-    """kind -> what either side takes for the tiny model"""
+    """kind -> cost of either side for the tiny model"""
 
     def compare(self, kind: str, name: str) -> Comparison:
         model = self.model(name)
@@ -196,7 +196,7 @@ class Bench:
         }, count
 
     def judge(self, kind: str, model: Path, side: str, outcome: Outcome) -> Outcome:
-        """The same with its signal to noise ratio, where there is a result to judge; a result that does not run is an
+        """The same with its signal-to-noise ratio, if there is a result to judge; a result that does not run is an
         error."""
         if outcome.error or KINDS[kind].other == INFERENCE:
             return outcome
@@ -247,7 +247,7 @@ def emptied(folder: Path) -> Path:
 
 
 def reason(error: Exception) -> str:
-    """The last line of what a program said before it failed, short enough for a table."""
+    """The last line that a program printed before it failed, short enough for a table."""
     lines = [text.strip() for text in str(error).splitlines() if text.strip()]
     return lines[-1][:200]
 

@@ -28,11 +28,11 @@ FRESH = 8
 """Samples that results are judged on."""
 TOKENS = 128
 CELL = 16
-"""Pictures are made of squares of so many dots, with noise on them."""
+"""Side in dots of the squares that pictures are made of; noise lies on them."""
 
 
 def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, samples: Path) -> None:
-    """What a build does for a variant, from the model's file on."""
+    """Make a variant from the model's file as a build does."""
     from packager import models
     from packager.core.console import Console
     from packager.quantization.variants import build_variant
@@ -45,7 +45,7 @@ def make(quantizer: "Callable[[Path], Quantizer]", model: Path, out: Path, sampl
 
 
 def command(model: Path, out: Path, samples: Path, *, has_report: bool = True) -> None:
-    """What `mobpack quantize -q static-qdq` does, which measures what it has made and writes a page of it."""
+    """Run `mobpack quantize -q static-qdq`, which measures its result and writes a report page."""
     from packager import models
     from packager.core.console import Console
     from packager.workflows.quantize import Request, run
@@ -62,7 +62,7 @@ def command(model: Path, out: Path, samples: Path, *, has_report: bool = True) -
 
 
 def rewrite(quantizer: "Callable[[], Quantizer]", model: Path, out: Path, samples: Path) -> None:
-    """The stage alone."""
+    """Run the rewriting stage alone."""
     from packager import models
     from packager.quantization.making import quantize
 
@@ -71,7 +71,7 @@ def rewrite(quantizer: "Callable[[], Quantizer]", model: Path, out: Path, sample
 
 
 def prepare(model: Path, out: Path, samples: Path) -> None:
-    """Leaves in the store what has to be there before a calibration."""
+    """Prepare the store for a calibration."""
     from packager.quantization.prepare import prepared
 
     prepared(unhashed(model), store())
@@ -106,7 +106,7 @@ def store() -> "Store":
 
 
 def unhashed(path: Path) -> "Model":
-    """For the store of one run, the name of a file is as good as its content."""
+    """Identifies files by name instead of content, which suffices for the store of one run."""
     from packager import models
 
     return replace(models.load(path, "model"), sha256=path.name)
@@ -165,7 +165,7 @@ def sample(name: str, shape: list[int], random: "numpy.random.Generator") -> "nu
 
 
 def run_float(model: Path, samples: Path, known: Path) -> None:
-    """Keeps what the float model makes of `samples` in the file `known`."""
+    """Keeps the float model's outputs for `samples` in the file `known`."""
     import numpy
 
     with known.open("wb") as file:

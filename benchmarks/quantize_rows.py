@@ -1,4 +1,4 @@
-"""What is compared in `benchmarks.quantize`, the goals, and how both are printed."""
+"""Rows and goals of `benchmarks.quantize`, and how both are printed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,22 +8,22 @@ from benchmarks.convert import cpu
 from benchmarks.measure import Cost
 
 LEAST_ABOVE = 0.1
-"""What must lie above a base, as a part of it, for ratios of it to say anything."""
+"""Smallest share of the base by which a figure must exceed it before ratios above the base mean anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """How much of what the other side takes is enough; None where nothing is aimed at."""
+    """Goals as multiples of the other side's cost; None for no goal."""
 
     cpu: float | None = None
     memory: float | None = None
     more_bytes: int | None = None
-    """than the other side has in memory at most"""
+    """most bytes of memory beyond the other side's"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What one side of a comparison took and how good its result is, or why there is none."""
+    """Cost and quality of one side of a comparison, or the reason why there are none."""
 
     cost: Cost | None = None
     base: Cost | None = None
@@ -51,12 +51,12 @@ class Comparison:
 
     @property
     def cpu_above(self) -> float | None:
-        """Of what either side takes more than for next to nothing."""
+        """Ratio of the CPU time of both sides above their base."""
         return divided(self.ours.cost, self.theirs.cost, "cpu_s", self.ours.base, self.theirs.base)
 
     @property
     def user_ratio(self) -> float | None:
-        """Without the time in the kernel, which is page faults mostly and depends on the machine more than the rest."""
+        """Without time in the kernel, which is mostly page faults and depends on the machine most."""
         return divided(self.ours.cost, self.theirs.cost, "user_s")
 
     @property
@@ -65,7 +65,7 @@ class Comparison:
 
     @property
     def more_bytes(self) -> int | None:
-        """What ours has in memory more than theirs."""
+        """Memory that ours takes beyond theirs."""
         if self.ours.cost is None or self.theirs.cost is None:
             return None
         return self.ours.cost.all_processes_bytes - self.theirs.cost.all_processes_bytes
@@ -120,7 +120,7 @@ def divided(
 
 
 def judged(value: float | None, goal: float | None, *, failed: bool = False) -> str:
-    """`value` with what became of the goal; `failed` is for work that did not get as far as a figure."""
+    """`value` with the verdict on its goal; `failed` is for work that gave no figure."""
     if goal is None or (value is None and not failed):
         return "-" if value is None else f"{value:.2f}"
     if value is None or not isfinite(value):

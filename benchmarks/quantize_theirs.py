@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_IN_ONE_FILE = 1e9
-"""Protocol buffers end at 2 GB; what is larger than this keeps its weights in a file of their own."""
+"""Protocol buffers end at 2 GB; larger models keep their weights in a file of their own."""
 RESULT = "model.onnx"
 REFUSED = ("bert-base",)
-"""Models that quant_pre_process refuses (incomplete symbolic shape inference) unless it is told to leave that out."""
+"""Models that quant_pre_process refuses (incomplete symbolic shape inference) unless symbolic inference is skipped."""
 OURS = tuple(f"{name}=={version(name)}" for name in ("onnxruntime", "onnx", "numpy"))
-"""Those that mobpack runs on."""
+"""The versions that mobpack itself runs on."""
 ONNXRUNTIME = (*OURS, "sympy==1.14.0", "onnx-ir==1.1.0")
 """Its quantizer imports the last two and does not ask pip for them."""
 OLIVE = ("olive-ai==0.13.0", "torch==2.13.0", *OURS, "requests==2.34.2")
@@ -73,7 +73,7 @@ def static(method: str, model: Path, out: Path, samples: Path | None) -> None:
 
 
 class _Reader:
-    """A CalibrationDataReader, which onnxruntime knows by its method alone."""
+    """A CalibrationDataReader; onnxruntime requires only its method."""
 
     def __init__(self, folder: Path) -> None:
         self.samples = read(folder)
@@ -92,7 +92,7 @@ def read(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def inference(model: Path, out: Path, samples: Path | None) -> None:
-    """What calibration cannot do without: all samples once, on one thread."""
+    """The least that calibration has to do: run all samples once, on one thread."""
     import onnxruntime
 
     assert samples

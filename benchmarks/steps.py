@@ -27,7 +27,7 @@ def their_config(file: Path) -> None:
 
 
 def our_conversion(file: Path) -> None:
-    """What `mobpack convert` does, in one process."""
+    """Convert as `mobpack convert` does, in one process."""
     from packager import models
     from packager.compile.converter import ConversionJob, convert
 
@@ -47,7 +47,7 @@ def our_conversion(file: Path) -> None:
 
 
 def their_conversion(file: Path) -> None:
-    """What ONNX Runtime's tool does in its default form, in one process."""
+    """Convert as ONNX Runtime's tool does by default, in one process."""
     from onnxruntime.tools.convert_onnx_models_to_ort import OptimizationStyle, convert_onnx_models_to_ort
 
     styles = [OptimizationStyle.Fixed, OptimizationStyle.Runtime]
@@ -64,7 +64,7 @@ def our_inspection(file: Path) -> None:
 
 
 def their_inspection(file: Path) -> None:
-    """What a script does today: load, check, infer shapes (files under 2 GB)."""
+    """Inspect as scripts do today: load, check, infer shapes (files under 2 GB)."""
     import onnx.checker
     import onnx.shape_inference
 

@@ -1,4 +1,4 @@
-"""U2NetP (arXiv:2005.09007, figure 5 with 16 and 64 channels): the net that phones cut out pictures with."""
+"""U2NetP (arXiv:2005.09007, figure 5 with 16 and 64 channels): a segmentation net for phones."""
 
 from typing import Any
 

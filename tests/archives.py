@@ -1,4 +1,4 @@
-"""Archives, as tests read them."""
+"""Reads archives for tests."""
 
 import zipfile
 from pathlib import Path, PurePosixPath

@@ -1,4 +1,4 @@
-"""What torchaudio, librosa and Whisper make of a recording, kept in data/audio_libraries.npz.
+"""Outputs of torchaudio, librosa and Whisper for a recording, kept in data/audio_libraries.npz.
 
 Needs librosa, torch and torchaudio; the versions are in the file: `python -m tests.audio_libraries` writes it.
 """
@@ -60,7 +60,7 @@ def resampled(torchaudio: Any, heard: Any, source: int, target: int) -> Samples:
 
 
 def whisper(torch: Any, heard: Any, filters: Any) -> Any:
-    """What log_mel_spectrogram of openai-whisper computes, line by line."""
+    """The computation of openai-whisper's log_mel_spectrogram, line by line."""
     spectra = torch.stft(heard, 400, 160, window=torch.hann_window(400), return_complex=True)
     energies = torch.from_numpy(filters) @ (spectra[..., :-1].abs() ** 2)
     logarithms = torch.clamp(energies, min=1e-10).log10()

@@ -1,4 +1,4 @@
-"""Sides for bisections: models with a fault planted in one, run by ONNX Runtime in this process."""
+"""Models for bisections, one with a planted fault, run by ONNX Runtime in this process."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ class Inside:
     watched: Path | None = None
     """folder whose size is noted after each run"""
     sizes: list[int] = field(default_factory=list)
-    """bytes of the values in it at these times"""
+    """bytes of the values in it after each run"""
     opened: list[Path] = field(default_factory=list)
 
     def label(self) -> str:
@@ -102,7 +102,7 @@ class _Open:
 
 @dataclass(frozen=True, kw_only=True)
 class Spoiling(Inside):
-    """A runtime that spoils the output `y` of whatever it optimizes that has more than `nodes` nodes."""
+    """A runtime that changes the output `y` of every optimized graph of more than `nodes` nodes."""
 
     nodes: int = 3
 
@@ -150,7 +150,7 @@ def bisected(
 
 
 def chain(*, changed: int | None = None, layers: int = LAYERS, rows: int | str = 1) -> onnx.ModelProto:
-    """`layer0` to `layer19`, each a MatMul with a Tanh behind it; the weight of the layer `changed` is another."""
+    """`layer0` to `layer19`, each a MatMul and a Tanh; the layer `changed` has another weight."""
     text = " ".join(
         f"m{index} = MatMul ({f'v{index - 1}' if index else 'x'}, w{index}) v{index} = Tanh (m{index})"
         for index in range(layers)
@@ -179,7 +179,7 @@ def branching(constant: float) -> onnx.ModelProto:
 
 
 def overflowing() -> onnx.ModelProto:
-    """What layer `l2` gives does not fit into float16; nodes that only move numbers pass it on as it is."""
+    """Layer `l2` gives numbers beyond float16; nodes that only move numbers pass them on unchanged."""
     weights: dict[str, Array] = {f"w{index}": weight(64, 64, seed=index) for index in range(4)}
     weights["w2"] = weights["w2"] * numpy.float32(1e4)
     return inferred(
@@ -193,7 +193,7 @@ def overflowing() -> onnx.ModelProto:
 
 
 def reproduced(folder: Path) -> str:
-    """What the program prints that a bisection left in `folder`."""
+    """Output of the program that a bisection left in `folder`."""
     command = [sys.executable, str(folder / "reproduce.py")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder.parent)
     assert done.stderr == ""

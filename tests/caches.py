@@ -7,13 +7,13 @@ from packager.environments.runtime import Runtime
 from packager.files.user_cache import cache_folder
 
 OWN = cache_folder()
-"""of the user, before any test points elsewhere"""
+"""the user's cache, before any test points elsewhere"""
 
 ensure(Runtime())  # every build needs it; on a new machine this fetches it once
 
 
 def empty_cache(folder: Path) -> Path:
-    """`folder` as XDG_CACHE_HOME: nothing is stored in it yet, and nothing has to be fetched."""
+    """`folder` as XDG_CACHE_HOME: without results, with the environments of the user's cache."""
     cache = folder / "mobpack"
     cache.mkdir(parents=True, exist_ok=True)
     if not (cache / "environments").exists():

@@ -22,11 +22,11 @@ BLOCK = """(float[1, 4, 8, 8] x) => (float[1, 256] y) {
     m = Mul (r, s)
     y = Flatten (m)
 }"""
-"""A convolution that others fuse with what follows it, a value that is never negative, and one that moves elements."""
+"""A convolution that others fuse with the next node, a value that is never negative, and one that moves elements."""
 
 
 def open_described(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The samples in `folder`, sorted. It misbehaves at sample `at` when told what to do."""
+    """The samples in `folder`, sorted. Fails at sample `at` in the way that it is told."""
     for number, path in enumerate(sorted(Path(description["folder"]).glob("*.npz"))):
         if number == description.get("at"):
             misbehave(description["does"])
@@ -88,7 +88,7 @@ def job(
     description: Mapping[str, object] | None = None,
     count: int | None = None,
 ) -> CalibrationJob:
-    """What the child is told; its files lie beside `folder`, and it saves after every sample."""
+    """The child's job; its files lie beside `folder`, and it saves after every sample."""
     taps = tap(model.SerializeToString(), tensors)
     graph = folder.with_name(f"{folder.name}.onnx")
     graph.write_bytes(taps.graph)

@@ -1,4 +1,4 @@
-"""Fixtures that several test files share. What needs a toolchain is made once, and only for a test that asks."""
+"""Fixtures that several test files share. Anything that needs a toolchain is made once, when the first test asks."""
 
 import importlib.util
 import os
@@ -39,7 +39,7 @@ pytest_plugins = ["tests.passes", "tests.durations"]
 
 
 def pytest_configure() -> None:
-    """Undoes two settings of the one who starts the tests, which the processes that they start would inherit."""
+    """Undo two settings of the caller that the tests' processes would inherit."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts them in the background ignores Ctrl-C
     sys.dont_write_bytecode = False  # there are hundreds of processes: each would compile all that it imports
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -69,7 +69,7 @@ def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
 
 @pytest.fixture(scope="session")
 def project_of_real_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a mobpack.toml of three real models and one that has every element type."""
+    """A folder with a mobpack.toml of three real models and one with every element type."""
     for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
         fetched(pin)
     folder = tmp_path_factory.mktemp("project")

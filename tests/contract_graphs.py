@@ -1,4 +1,4 @@
-"""Graphs of what a contract writes alone, run in this process."""
+"""The graphs that contracts write, without a model, run in this process."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from packager.core.signature import Dimension, ElementType, TensorSpec
 
 Array = numpy.typing.NDArray[numpy.generic]
 Value = tuple[str, ElementType, tuple[Dimension, ...]]
-"""Its name, element type and shape."""
+"""Name, element type and shape of a value."""
 
 IR_VERSION = 8
 THREADS = 2
@@ -24,7 +24,7 @@ def spec_of(name: str, element: ElementType, *shape: Dimension) -> TensorSpec:
 
 
 def graph_of(writer: Writer, outputs: Sequence[Value] = (), inputs: Sequence[Value] = ()) -> bytes:
-    """What `writer` has written, as a model of its own.
+    """The nodes of `writer` as a model of its own.
 
     `outputs` are further values to look at, behind those that the writer made outputs; `inputs` are what the nodes
     take from a core that is not there, ahead of those that the writer made inputs.
@@ -60,12 +60,12 @@ class Ran:
         self._names = [output.name for output in self._session.get_outputs()]
 
     def __call__(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """The outputs by name. What the model does not take may be among `feeds`."""
+        """The outputs by name; `feeds` may have inputs that the model lacks."""
         taken = {each.name for each in self._session.get_inputs()}
         found = self._session.run(None, {name: array for name, array in feeds.items() if name in taken})
         return dict(zip(self._names, found, strict=True))
 
 
 def run(graph: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
-    """What ONNX Runtime makes of `feeds`, by the names of outputs."""
+    """ONNX Runtime's outputs for `feeds`, by name."""
     return Ran(graph)(feeds)

@@ -1,4 +1,4 @@
-"""A picture's kind ahead of a core that gives back what it gets, and pictures for it."""
+"""A picture input in front of a core that returns its input, and pictures for it."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -35,7 +35,7 @@ class Attached:
         return self.model(feeds)
 
     def core(self, *args: Any) -> Array:
-        """What the core gets."""
+        """The core's input."""
         return self.run(*args)[self.parts.value]
 
     def places(self, *args: Any) -> tuple[float, ...]:

@@ -35,7 +35,7 @@ WAYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One operator, with constants, on one input."""
+    """One operator with constants and one input."""
 
     name: str
     op: str
@@ -113,7 +113,7 @@ def convolutions(x: str, w: str) -> Iterator[Case]:
 
 
 def own(w: str) -> Iterator[Case]:
-    """Operators of ONNX Runtime's that quantize what they take, or are whole layers."""
+    """ONNX Runtime's own operators that quantize their inputs, or compute whole layers."""
     given: dict[str, Any] = {"domain": "com.microsoft", "element": TensorProto.FLOAT}
     dynamic: dict[str, Array] = {"w": large(w, 64, 32), "s": numpy.array(SCALE), "wz": point(w, 0)}
     name = "DynamicQuantizeMatMul"
@@ -141,7 +141,7 @@ def own(w: str) -> Iterator[Case]:
 
 
 def floats() -> Iterator[Case]:
-    """Operators whose kernels are others where vectors are wider."""
+    """Operators whose kernels depend on the width of vectors."""
     given: dict[str, Any] = {"element": TensorProto.FLOAT}
     x = normal(6, 101) * 3
     for op in ("Softmax", "LogSoftmax"):
@@ -199,12 +199,12 @@ def cases() -> Iterator[Case]:
 
 
 def unlike_products() -> set[str]:
-    """Names of the cases that need not be what ONNX Runtime by itself gives, bit for bit."""
+    """Names of the cases that may differ in bits from ONNX Runtime's own results."""
     return {each.name for each in (*floats(), *blocks())}
 
 
 def found(*, is_exact: bool) -> dict[str, Array]:
-    """What every case gives, as written and optimized."""
+    """Outputs of every case, as written and optimized."""
     return {f"{each.name}, {way}": given(each, way, is_exact=is_exact) for each in cases() for way in WAYS}
 
 

@@ -14,7 +14,7 @@ from packager.environments.environment import ensure
 from packager.environments.x86_64 import OlderX86
 
 EMULATED = "MOBPACK_TESTS_EMULATED"
-"""Environment variable that says that this Python is emulated: /proc/cpuinfo is the machine's all the same."""
+"""Environment variable of an emulated Python: /proc/cpuinfo still shows the machine's processor."""
 
 
 def interpreter(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Graphs, samples and metrics for the tests of measurement, and what its child processes are told to call."""
+"""Graphs, samples and metrics for the tests of measurement, and the functions that its child processes call."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def subject(model: onnx.ModelProto, folder: Path) -> MeasuredGraph:
 def quantized(
     model: onnx.ModelProto, folder: Path, quantizer: Quantizer | None = None, *, widest: float = 30.0
 ) -> MeasuredGraph:
-    """What `quantizer`, static-qdq when there is none, makes of `model`; all values lie between -`widest` and that."""
+    """`model` quantized by `quantizer` (default: static-qdq); all values lie between -`widest` and `widest`."""
     own = onnx.shape_inference.infer_shapes(model)
     draft = Draft(proto=own, data_folder=folder)
     names = [name for node in own.graph.node for name in (*node.input, *node.output) if name]
@@ -55,7 +55,7 @@ def inputs(count: int) -> list[dict[str, Any]]:
 
 
 def open_described(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """As many as `count` says, of growing batches; `also` makes it give others than it was asked for."""
+    """`count` samples of growing batches; `also` adds inputs that were not asked for."""
     print("this is not JSON")
     if folder := description.get("log"):
         with Path(folder, "read.log").open("a") as file:
@@ -64,20 +64,20 @@ def open_described(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def pictures(description: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """As many as `count` says, 16x16."""
+    """`count` pictures of 16x16."""
     generator = numpy.random.default_rng(5)
     for _ in range(description["count"]):
         yield {"x": generator.standard_normal((1, 3, 16, 16)).astype(numpy.float32)}
 
 
 def mean_of(predict: Callable[[Any], Any]) -> float:
-    """A metric of the user's: the higher, the less the outputs are."""
+    """A user's metric: higher for lower outputs."""
     print("this is not JSON")
     return float(-numpy.abs(predict(inputs(1)[0])["y"]).mean() - numpy.random.uniform())
 
 
 def crashing(predict: Callable[[Any], Any]) -> float:
-    """Dies on outputs that are larger than those of the float model can be."""
+    """Kills the process if outputs exceed all that the float model can give."""
     if numpy.abs(predict(inputs(1)[0])["y"]).max() > 1e6:
         os.kill(os.getpid(), signal.SIGSEGV)
     return 1.0

@@ -52,7 +52,7 @@ class Case:
     reason: str = ""
     """a pattern in the plan's reason for it, with format auto"""
     is_run: bool = True
-    """False for inputs that numpy has no type for"""
+    """False for inputs with types that numpy lacks"""
     tolerance: float = 1e-4
     """of the largest number"""
     providers: tuple[str, ...] = ("xnnpack", "nnapi")

@@ -62,14 +62,14 @@ def loaded(folder: Path, model: onnx.ModelProto, name: str = "m") -> Model:
 
 
 def compiled(folder: Path, model: onnx.ModelProto, name: str = "m") -> Compiled:
-    """`model`, converted as a build would; the store lies in `folder`."""
+    """`model`, converted as a build does; the store lies in `folder`."""
     described = loaded(folder, model, name)
     variant = baseline(described, "fp32")
     return compile_variant(variant, Store(folder / "store"))
 
 
 def quantized_by(quantizer: Quantizer, graph: bytes, folder: Path) -> bytes:
-    """What `quantizer` makes of the serialized `graph`, whose external data are relative to `folder`."""
+    """The serialized `graph` quantized by `quantizer`; its external data are relative to `folder`."""
     draft = draft_of(graph, folder)
     quantizer.quantize(draft)
     return draft.finish()

@@ -1,4 +1,4 @@
-"""Small nets drawn at random: layers of every form, residuals, shared weights, and the oddities of exporters."""
+"""Small random nets: layers of every form, residuals, shared weights, and exporters' peculiarities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Net:
         return self.draw(strategies.sampled_from(choices))
 
     def weight(self, *shape: int, scale: float | None = None) -> str:
-        """A constant; sometimes one that is there already."""
+        """A constant, sometimes an existing one."""
         same = [name for name, each in self.weights.items() if each.shape == shape and each.dtype == numpy.float32]
         if same and self.pick(True, False, False):
             return same[0]
@@ -105,7 +105,7 @@ def matmul(net: Net, value: str) -> str:
 
 
 def binary(net: Net, value: str) -> str:
-    """With another value, itself, or a constant."""
+    """A binary operator with another value, itself, or a constant."""
     shape = net.values[value]
     same = [name for name, each in net.values.items() if each == shape]
     other = net.pick(*same[-2:], net.weight(*shape[1:], scale=1.0), net.weight(1, scale=1.0))
@@ -143,7 +143,7 @@ def pool(net: Net, value: str) -> str:
 
 
 def moved(net: Net, value: str) -> str:
-    """Elements at other places."""
+    """An operator that moves elements."""
     shape = net.values[value]
     operator = net.pick("Transpose", "Flatten", "Slice", "Split", "Reshape", "Resize", "DepthToSpace", "Gather")
     if operator == "Flatten" and len(shape) > 2:
@@ -215,7 +215,7 @@ def nets(draw: Draw, steps: int = 6) -> onnx.ModelProto:
 
 
 def finished(net: Net, shape: Shape) -> onnx.ModelProto:
-    """With outputs for all that nothing takes, and perhaps for a value in the middle."""
+    """Make values that no node takes outputs, sometimes also one in the middle."""
     taken = {name for node in net.nodes for name in node.input}
     made = [name for name in net.values if name != "x"]
     outputs = [name for name in made if name not in taken or (name == made[0] and net.pick(True, False))]

@@ -1,4 +1,4 @@
-"""Plans and reports for the tests of the page: everything that can be found, good and bad."""
+"""Plans and reports for the tests of the page, with every kind of finding."""
 
 import math
 from dataclasses import replace

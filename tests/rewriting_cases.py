@@ -1,4 +1,4 @@
-"""Runs quantizers on small models as tests want it: what comes out, what it computes, and how far off that is."""
+"""Runs quantizers on small models: the result, its outputs, and their error."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ LEVELS = onnxruntime.GraphOptimizationLevel
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a quantizer made of a model."""
+    """A quantizer's result for a model."""
 
     original: onnx.ModelProto
     model: onnx.ModelProto
@@ -47,7 +47,7 @@ class Outcome:
         return {each.name: each.reason for each in self.left}
 
     def node(self, operator: str) -> onnx.NodeProto:
-        """The only one."""
+        """The only node."""
         found: list[onnx.NodeProto] = [each for each in self.model.graph.node if each.op_type == operator]
         (node,) = found
         return node
@@ -74,7 +74,7 @@ def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def session(model: onnx.ModelProto, *, is_optimized: bool = True) -> onnxruntime.InferenceSession:
-    """As the product judges models: the same numbers on every processor."""
+    """A session as parity opens one: the same numbers on every processor."""
 
     def options() -> onnxruntime.SessionOptions:
         made = onnxruntime.SessionOptions()
@@ -131,7 +131,7 @@ def drafted(model: onnx.ModelProto, quantizer: Quantizer, samples: Sequence[Inpu
 def outcome(
     model: onnx.ModelProto, quantizer: Quantizer, samples: Sequence[Inputs] = (), *, threads: int = 1
 ) -> Outcome:
-    """What `quantizer` makes of `model`: correct by ONNX's checker, with the same inputs and outputs."""
+    """Quantize `model`: the result passes ONNX's checker and keeps inputs and outputs."""
     draft = drafted(model, quantizer, samples, threads=threads)
     quantizer.quantize(draft)
     made = onnx.load_from_string(draft.finish())

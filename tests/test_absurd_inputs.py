@@ -1,4 +1,4 @@
-"""Inputs that nobody means: errors in words with the exit code of what is wrong, or a build as any other."""
+"""Absurd inputs: a clear error with the matching exit code, or an ordinary build."""
 
 from collections.abc import Callable
 from pathlib import Path

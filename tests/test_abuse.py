@@ -1,4 +1,4 @@
-"""The attacks of `benchmarks/abuse`: half a minute of them, and that a fault would be seen."""
+"""The attacks of `benchmarks/abuse` for half a minute, and a planted fault that they find."""
 
 import subprocess
 import sys

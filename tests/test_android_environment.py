@@ -1,4 +1,4 @@
-"""ONNX Runtime's own Android library on this machine says what its providers take, and what it refuses."""
+"""ONNX Runtime's own Android library on this machine: the nodes that its providers take, and the models it refuses."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Android: which damage to a model's files is found at which load, on ONNX Runtime's Android libraries."""
+"""Android: damage to a model's files is found at the right load, on ONNX Runtime's Android libraries."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ KINDS = pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "defl
 def shipped(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Library:
-    """A model of which the CPU opens one file, and XNNPACK a graph whose weights lie in a file of their own."""
+    """A model with two files: the CPU's, and a graph for XNNPACK with its weights in a separate file."""
     store = Store(tmp_path_factory.mktemp("store"))
     model = onnx_models.hashed(onnx_models.load(models.orientation(), "orientation"))
     variant = baseline(model, "fp32")
@@ -64,7 +64,7 @@ def install(shipped: Library, tmp_path: Path) -> Installer:
 
 
 def thrown(phone: Device, *, verify: str = "ONCE", provider: str = "CPU") -> str:
-    """What loading throws, or `null`."""
+    """The exception that loading throws, or `null`."""
     return phone.run("LoadOnly", providers=provider, verify=verify).facts["load.thrown"]
 
 

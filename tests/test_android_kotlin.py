@@ -14,17 +14,17 @@ from packager.files.store import Store
 from packager.processes import downloads
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
-from tests.golden.cases import CASES, GOLDEN
+from tests.golden.cases import CASES
 from tests.toolchain.kept import kept
 
 pytestmark = pytest.mark.by_content
 
-ROOT = Path("src/main/kotlin")
+ROOT = PurePosixPath("src/main/kotlin")
 
 
 def golden_kotlin(case: str) -> dict[str, str]:
-    root = GOLDEN / case / "android" / ROOT
-    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.kt")}
+    texts = CASES[case].texts()
+    return {path.relative_to(ROOT).as_posix(): text for path, text in texts.items() if path.suffix == ".kt"}
 
 
 def golden_module(case: str) -> str:
@@ -43,7 +43,8 @@ def compiled(case: str, work: Path) -> Path:
         kotlin.write_jar(folder / "classes.jar", [classes])
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
-    folder = kept("kotlin", make, GOLDEN / case, stubs, Path(kotlin.__file__), kotlin.compiler_version(), str(pinned))
+    sources = str(sorted(golden_kotlin(case).items()))
+    folder = kept("kotlin", make, sources, stubs, Path(kotlin.__file__), kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"
 
 
@@ -60,7 +61,8 @@ def compiled_in_units(case: str, work: Path) -> Path:
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
     code = Path(kotlin.__file__), Path(units.__file__)
-    folder = kept("kotlin-units", make, GOLDEN / case, stubs, *code, kotlin.compiler_version(), str(pinned))
+    sources = str(sorted(golden_kotlin(case).items()))
+    folder = kept("kotlin-units", make, sources, stubs, *code, kotlin.compiler_version(), str(pinned))
     return folder / "classes.jar"
 
 
@@ -116,7 +118,7 @@ def test_missing_compiler_names_the_extra_that_brings_it(monkeypatch: pytest.Mon
 @pytest.mark.kotlin
 @pytest.mark.parametrize("case", CASES)
 def test_classes_call_no_buffer_method_that_android_7_lacks(case: str, jars: dict[str, Path]) -> None:
-    """FloatBuffer and the others inherit these from Buffer before Android 9: the return type must be Buffer."""
+    """FloatBuffer and others override these methods of Buffer since Android 9 only: the return type must be Buffer."""
     inherited = {"clear", "flip", "limit", "mark", "position", "reset", "rewind"}
     calls = {
         call

@@ -121,7 +121,7 @@ def expected(pages: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Use:
-    """What an app on a phone says after it has loaded and run the model."""
+    """An app's report after it has loaded and run the model on a phone."""
 
     facts: Mapping[str, str]
     log: str

@@ -59,7 +59,7 @@ def phone(install: Installer) -> Device:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One real model: the app that uses it, what goes in, what must come out."""
+    """One real model: the app that uses it, its inputs and the expected outputs."""
 
     app: str
     inputs: Arrays
@@ -67,7 +67,7 @@ class Case:
     sizes: Mapping[str, Any]
 
     def errors(self, phone: Device) -> dict[str, float]:
-        """Largest difference between what the app wrote and what is expected, for every output."""
+        """Largest error of each output that the app wrote."""
         return {
             name: float(np.abs(phone.output(name, array.dtype, *array.shape) - array).max())
             for name, array in self.expected.items()

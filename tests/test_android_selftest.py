@@ -48,7 +48,7 @@ FOLDER = "assets/mobpack/models"
 MAIN_CLASSES = {"generated": "apps.GeneratedKt"}
 APPS = Path(__file__).with_name("toolchain") / "selftest"
 TYPES = "float double float16 int8 uint8 int16 int32 int64 bool".split()
-"""that Android apps can pass and recipes make"""
+"""types that Android apps can pass and recipes can make"""
 GENERATED = f"""
     ({", ".join(f"{each}[3, 67] {each}_in" for each in TYPES)}, int64[batch, 67] ids, float[2, 2] few, string[3] words)
     => ({", ".join(f"{each}[67, 3] {each}_out" for each in TYPES)}, float[batch, 67, 2] rows, float[2, 2] same,
@@ -63,7 +63,7 @@ WORDS = ["", "日本", "a\0b", "tab\there", "Zürich", "🙂"]
 def built(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Library:
-    """The library, and the app that has its models test themselves."""
+    """The library, and the app that runs its models' self-tests."""
     folder = tmp_path_factory.mktemp("selftest")
     store = Store(cache_folder() / "store")
     real = [
@@ -119,7 +119,7 @@ def library(aar: Path, folder: Path) -> Library:
 
 
 def given(folder: Path) -> Path:
-    """Two samples for the model with every element type: one has numbers that are none, the other no rows."""
+    """Two samples for the model with every element type: one with NaN and infinities, one without rows."""
     folder.mkdir()
     for number, count in enumerate((4, 0)):
         numbers = np.random.default_rng(number)
@@ -145,7 +145,7 @@ def given(folder: Path) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Altered:
-    """What stands in the library instead of what was built; the class is told the sha256 of the changed asset."""
+    """An asset of the library that replaces the built one; the class is given the sha256 of the changed asset."""
 
     assets: Mapping[str, bytes]
     is_admitted: bool = True
@@ -279,7 +279,7 @@ def test_inputs_of_another_recipe_fail(
 
 
 def test_what_is_stored_of_a_real_model_is_next_to_nothing(built: Library) -> None:
-    """Of two pictures of 602 kB, 16 numbers come out."""
+    """Two pictures of 602 kB give 16 numbers."""
     content = asset(built, "orientation.golden.safetensors")
     assert len(content) < 2048
     assert sorted(name for name in header_of(content) if "recipe" in name) == ["0.recipe.x", "1.recipe.x"]

@@ -1,4 +1,4 @@
-"""Android: what Kotlin shows of a contract, decided before a template prints it."""
+"""Android: the Kotlin view of a contract, before a template prints it."""
 
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -59,7 +59,7 @@ def method(made: Plan, report: Report | None = None) -> TypedView:
 
 
 def files(*plans: Plan) -> set[str]:
-    """Names of the Kotlin files that know of contracts."""
+    """Names of the Kotlin files that concern contracts."""
     target = Android()
     texts = target.render(target.view(PACKAGE, plans, Report(parities=()))).texts
     return {path.stem for path in texts if path.parent == BASE} & (TYPED_FILES | {"Values"})

@@ -1,4 +1,4 @@
-"""Android: the generated files are the reviewed ones, and models that Kotlin cannot carry are refused."""
+"""Android: generated files equal the reviewed ones, and models that Kotlin cannot represent are refused."""
 
 import difflib
 import os
@@ -18,7 +18,7 @@ from packager.plan import NO_PACKING
 from packager.render import kdoc_code, kotlin_string
 from packager.targets.android import Android, tensors, typed
 from packager.targets.android.view import FileView
-from tests.golden.cases import CASES, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, specs
+from tests.golden.cases import CASES, COMPLETE, GOLDEN, PLAIN_FILE, WEIGHTS, choice, plan, reshaped, reviewed, specs
 
 pytestmark = pytest.mark.by_content
 
@@ -48,7 +48,7 @@ def golden_difference(folder: Path, texts: dict[PurePosixPath, str]) -> str:
 @pytest.mark.parametrize("case", CASES)
 def test_generated_files_are_the_reviewed_ones(case: str) -> None:
     """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, texts = GOLDEN / case / "android", CASES[case].texts()
+    folder, texts = GOLDEN / case / "android", reviewed(CASES, case)
     if os.environ.get("UPDATE_GOLDEN"):
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             path.unlink()
@@ -57,6 +57,15 @@ def test_generated_files_are_the_reviewed_ones(case: str) -> None:
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
     difference = golden_difference(folder, texts)
     assert not difference, f"run with UPDATE_GOLDEN=1 if this is meant:\n{difference}"
+
+
+def test_trees_leave_out_files_that_differ_from_the_complete_tree_by_the_packages_name_alone() -> None:
+    kept = {path.name for path in reviewed(CASES, "everything")}
+    assert "Provider.kt" in kept, "other providers"
+    assert "ModelFile.kt" not in kept
+    assert reviewed(CASES, COMPLETE) == CASES[COMPLETE].texts()
+    changed = replace(CASES[COMPLETE], target=Android(providers=("xnnpack",), min_sdk=27))
+    assert "AndroidManifest.xml" in {path.name for path in reviewed({**CASES, "changed": changed}, "changed")}
 
 
 def test_golden_comparison_sees_a_changed_line_a_missing_file_and_a_new_one(tmp_path: Path) -> None:
@@ -177,7 +186,7 @@ def test_text_of_a_model_cannot_leave_a_kotlin_string_or_comment() -> None:
 
 
 def files_of(*choices: Choice, name: str = "net") -> tuple[FileView, ...]:
-    """What the class of a model says of the files that `choices` name."""
+    """The file table in a model's class, for `choices`."""
     made = plan(name, Signature(inputs=FLOAT, outputs=FLOAT), *choices)
     return Android().view(PACKAGE, (made,), Report(parities=())).models[0].files
 

@@ -1,4 +1,4 @@
-"""Outputs in the words of a contract."""
+"""Outputs as a contract describes them."""
 
 from typing import Any
 

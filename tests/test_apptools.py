@@ -1,4 +1,4 @@
-"""A built .aar in the hands of an app's build: merged, linked, shrunk, bundled, and called from an older Kotlin."""
+"""A built .aar in an app's build: merged, linked, shrunk, bundled, and called from an older Kotlin."""
 
 import os
 import re
@@ -72,7 +72,7 @@ ONNXRUNTIME_MANIFEST = """\
 
 @pytest.fixture(scope="module", autouse=True)
 def fetched() -> None:
-    """Every tool, or the reason why the tests here cannot run."""
+    """Every tool; skips the tests if one is missing."""
     try:
         for pin in (*apptools.PINS, "onnxruntime-binaries", "model-orientation"):
             downloads.fetch(pin)
@@ -82,7 +82,7 @@ def fetched() -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An app's source and manifest, and room for what is made of them."""
+    """An app's source and manifest, and a place for build outputs."""
     made = tmp_path_factory.mktemp("apptools")
     (made / "App.kt").write_text(APP, encoding="utf-8")
     (made / "app.xml").write_text(APP_MANIFEST, encoding="utf-8")
@@ -91,7 +91,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def aar(built_aar: Path) -> Path:
-    """The library as users build it, with three real models and one of every element type."""
+    """The library as users build it, with three real models and one with every element type."""
     return built_aar
 
 

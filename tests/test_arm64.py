@@ -1,4 +1,4 @@
-"""An emulated arm64 processor converts and runs what this machine's own cannot."""
+"""An emulated arm64 processor converts and runs models that this machine's own cannot."""
 
 import json
 from collections import Counter
@@ -44,7 +44,7 @@ def saved(folder: Path, graph: str, element: type[numpy.floating[Any]]) -> Path:
 
 
 def convert(model: Path, output: Path, environment: Arm64 | None, **changes: object) -> Mapping[str, Any]:
-    """What the program that saves sessions answers, here or in `environment`."""
+    """Answer of the program that saves sessions, run here or in `environment`."""
     job = {
         "graph": str(model),
         "data_folder": "",
@@ -188,7 +188,7 @@ def test_a_crash_on_the_emulated_processor_is_a_model_error(emulated: None, tmp_
 
 @pytest.mark.environments
 def test_the_arrangement_for_arm64_machines_starts_too(emulated: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There Debian's loader starts Python without qemu; here qemu starts that loader."""
+    """On arm64 machines Debian's loader starts Python without qemu; here qemu starts that loader."""
     qemu, *_, python, _ = Arm64().command()
     root = Path(python).parents[2]
     libraries = ":".join(str(root / part) for part in arm64.LIBRARY_FOLDERS)

@@ -1,4 +1,4 @@
-"""Which nodes of a file a provider takes, measured: every node is accounted for under the name the file gives it."""
+"""Measured partitions: every node of a file is accounted for under its name in the file."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ CONVOLUTIONS = """(float[1,3,16,16] x) => (float[1,4,16,16] y) {
     [second] d = Conv <pads = [1,1,1,1]> (r, v)
     y = Sigmoid (d)
 }"""
-"""Two nodes without a name: they are known by what they make, `r` and `y`."""
+"""Two nodes without a name, identified by their outputs `r` and `y`."""
 NODES = ("first", "r", "second", "y")
 
 QUANTIZED = """(float[1,3,16,16] x) => (float[1,4,16,16] y) {
@@ -60,7 +60,7 @@ def quantized(folder: Path, element: str = "uint8") -> Path:
 
 
 def ort_format(model: Path, *, is_fused: bool) -> Path:
-    """`model` as it ships: every optimization done (`Fixed`), or only those that any provider can follow."""
+    """`model` as it ships: fully optimized (`Fixed`), or with only the optimizations that any provider understands."""
     output = model.with_name(f"{model.stem}-{'fused' if is_fused else 'plain'}.ort")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
@@ -78,7 +78,7 @@ def ort_format(model: Path, *, is_fused: bool) -> Path:
 
 
 def accounted_for(assignment: Assignment) -> bool:
-    """Every name of the file is taken by some provider or said to be gone, and no other name is mentioned."""
+    """Every name of the file is taken by some provider or reported as removed, and there is no other name."""
     taken = frozenset[str]().union(*(assignment.taken(each.provider) for each in assignment.subgraphs))
     return taken | set(assignment.gone) == set(assignment.names) and not taken & set(assignment.gone)
 
@@ -120,7 +120,7 @@ def test_the_child_answers_in_words_when_onnxruntime_refuses(tmp_path: Path) -> 
 
 @pytest.mark.environments
 class TestCpu:
-    """What every other provider falls back on, in the version that ships."""
+    """The CPU provider, the fallback of every other one, in the version that ships."""
 
     @pytest.fixture(autouse=True)
     def environment(self) -> None:
@@ -284,7 +284,7 @@ BRANCHES = """(bool c, float[2] x) => (float[2] y) {
 
 @pytest.mark.environments
 def test_a_model_with_branches_can_be_asked_about_in_ort_format(tmp_path: Path) -> None:
-    """ORT format forgets what branches are called, and ONNX demands that they are called something."""
+    """ORT format does not keep the names of branches, which ONNX requires."""
     have("runtime")
     model = saved(tmp_path / "branches.onnx", onnx_model(BRANCHES))
     found = measure(ort_format(model, is_fused=True), None, "cpu", {}, tmp_path)

@@ -1,4 +1,4 @@
-"""A contract lies around a model: its nodes ahead and behind, the model's own between them as they were."""
+"""A contract surrounds a model: it adds nodes before and after, and leaves the model's own unchanged."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The arithmetic and the goals of `benchmarks.quantize`, and the models that were made for it."""
+"""The arithmetic and the goals of `benchmarks.quantize`, and its models."""
 
 import math
 from pathlib import Path

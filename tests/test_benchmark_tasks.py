@@ -1,4 +1,4 @@
-"""Tasks that quantized models are judged by: their scores, their data, and the small models that PyTorch exported."""
+"""Tasks that measure quantized models: their scores, their data, and small models that PyTorch exported."""
 
 import importlib.util
 from collections.abc import Mapping

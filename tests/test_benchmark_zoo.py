@@ -1,4 +1,4 @@
-"""The zoo: models that are what models.toml says, builds watched from outside, and the page."""
+"""The zoo: models as models.toml describes them, builds measured from outside, and the page."""
 
 import hashlib
 import io
@@ -206,7 +206,7 @@ def test_a_refusal_is_kept_in_its_words(tmp_path: Path) -> None:
         ("", found(), "ships", True),
         ("", found("refused", message="no"), "refused", False),
         ("", found("failed", message="Traceback"), "failed", False),
-        ("has no kernel", found("refused", message="Relu\nhas  no kernel here"), "truly refused", True),
+        ("has no kernel", found("refused", message="Relu\nhas  no kernel here"), "correctly refused", True),
         ("has no kernel", found("refused", message="a fusion is at fault"), "refused", False),
         ("has no kernel", found("over the limit"), "over the limit", False),
         ("has no kernel", found(), "ships by now", False),
@@ -231,7 +231,7 @@ def test_the_page_has_counts_a_row_for_each_model_and_the_reasons() -> None:
     left_out = LeftOut(name="huge", package="huge==1", licence="MIT", reason="3 GB")
     text = page(Zoo(models=tuple(entries), left_out=(left_out,)), results, "2026-01-02")
     assert "**3 of 4 models out of 1 packages: " in text
-    assert "Not as wanted: b, c.\nOver 60 s without Kotlin's compiler: a.\n" in text
+    assert "Unexpected results: b, c.\nOver 60 s without Kotlin's compiler: a.\n" in text
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert rows[0] == list(TITLES)
     assert rows[1] == [*"a nets==1.0 MIT 7 ships 80 12 65 600 7.1 3.2e-07".split(), "coreml 8/9, xnnpack 3/9"]

@@ -1,4 +1,4 @@
-"""The stand-ins for Android's system libraries behave as code compiled for Android expects."""
+"""The shims for Android's system libraries behave as code compiled for Android expects."""
 
 import re
 import subprocess
@@ -82,7 +82,7 @@ def test_onnxruntimes_libraries_are_the_published_ones_and_find_all_they_import(
 def android_library(
     folder: Path, source: Path, *, functions: list[str], objects: list[str], library: str = "libc.so"
 ) -> Path:
-    """`source` compiled against a library of Android's kind: nothing but names, in version LIBC."""
+    """`source` compiled against an Android library of names alone, in version LIBC."""
     stub = folder / "stub.c"
     stub.write_text(
         "".join([*(f"void {name}(void) {{}}\n" for name in functions), *(f"char {name}[456];\n" for name in objects)]),
@@ -113,7 +113,7 @@ def android_library(
 
 
 def call(binary: Path, function: str) -> subprocess.CompletedProcess[str]:
-    """Calls a function without arguments in a process of its own, whose exit code is what it returns."""
+    """Calls a function without arguments in a process of its own; its result is the exit code."""
     program = f"import ctypes, sys; sys.exit(ctypes.CDLL({str(binary)!r}).{function}())"
     return subprocess.run(
         [sys.executable, "-c", program],

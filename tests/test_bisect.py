@@ -1,4 +1,4 @@
-"""`mobpack check --bisect A B`: what the sides may be, what is printed and what is left."""
+"""`mobpack check --bisect A B`: valid sides, output and files."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ kernels = "skip"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a variant whose ranges fit its inputs and one whose ranges are next to nothing."""
+    """A project with two variants: the ranges of one fit its inputs, those of the other are far too small."""
     folder = tmp_path_factory.mktemp("bisect")
     saved(
         folder / "net.onnx",

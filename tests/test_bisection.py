@@ -229,7 +229,7 @@ def test_a_sample_that_one_side_refuses_leads_to_the_node_that_stops_it(tmp_path
 
 
 def test_a_fusion_that_computes_something_else_is_told_from_a_node(tmp_path: Path) -> None:
-    """ONNX Runtime's Gelu differs from its nodes in the last bit: the tolerance makes that a fault."""
+    """ONNX Runtime's Gelu differs from its nodes in the last bit; the tolerance here makes that a fault."""
     model = onnx_model(GELU, weights={"w": weight(32, 32)})
     a, b = side(tmp_path, model, "a", is_optimized=False), side(tmp_path, model)
     found = bisected(tmp_path, a, b, x(4, 32), tolerance=1e-9)

@@ -1,4 +1,4 @@
-"""Which values are compared, which nodes compute one from others, and how many are there at once."""
+"""Matching of values between two graphs, the nodes between matched values, and the number of values held at once."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_sizes_follow_from_the_shapes_of_the_sample(tmp_path: Path) -> None:
 
 
 def test_symbols_in_the_graph_stand_for_sizes_of_the_sample(tmp_path: Path) -> None:
-    """Where shape inference ends, what the exporter wrote down may go on."""
+    """Where shape inference ends, the exporter's shapes continue."""
     model = onnx_model(
         "(float[n, 8] x) => (float[n, k] y) <float[n, 4] r> { r = com.acme.Half (x) y = Relu (r) }",
         opsets={"": 17, "com.acme": 1},

@@ -77,7 +77,7 @@ TIES = """(uint8[1, 8, 4, 4] x) => (float[1, 8, 4, 4] y) {
     q = QuantizeLinear (m, t, z)
     y = DequantizeLinear (q, t, z)
 }"""
-"""Half of the products lie between two numbers, and which one is taken depends on the order of the steps."""
+"""Half of the products lie between two numbers; the order of the steps decides which one results."""
 
 
 @pytest.mark.processes
@@ -144,7 +144,7 @@ SATURATING = """(uint8[1, 64] x) => (float[1, 16] y) {
     [last] d = QLinearMatMul (b, s, z, w2, s, c, t, z)
     y = DequantizeLinear (d, t, z)
 }"""
-"""In `extreme` two products exceed the 16 bits in which AVX2 adds them up."""
+"""In `extreme` two products exceed the 16-bit sums of AVX2."""
 
 
 def saturating() -> onnx.ModelProto:

@@ -1,4 +1,4 @@
-"""What a build does when its input is bad or it is stopped: a clear error, and the previous release still whole."""
+"""Builds that fail or are stopped: a clear error, and the previous release left whole."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def assert_refused(
     project: Path, tmp_path_factory: pytest.TempPathFactory, *arguments: str | Path, code: int, message: str, hint: str
 ) -> None:
-    """`mobpack build ARGUMENTS` in `project` fails as said and changes no file there."""
+    """`mobpack build ARGUMENTS` in `project` fails with this message and changes no file there."""
     before = files(project)
     done = mobpack("build", *arguments, cwd=project, cache=tmp_path_factory.mktemp("cache"))
     assert done.returncode == code, done.stderr

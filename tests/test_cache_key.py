@@ -1,4 +1,4 @@
-"""The key in a file by which CoreML keeps what it compiled: there, long enough, and another one for another model."""
+"""CoreML's key for its compiled model, in the file: present, long enough, and different for a different model."""
 
 import hashlib
 import re
@@ -28,7 +28,7 @@ HALF = "(float16[1,64] x) => (float16[1,32] y) { a = MatMul (x, w) y = Relu (a) 
 
 
 def quiet(part: str) -> None:
-    """Nobody listens."""
+    """A console without output."""
 
 
 def net(folder: Path, *, seed: int = 0, **metadata: str) -> Variant:
@@ -43,7 +43,7 @@ def planned(variant: Variant, target: Planned, folder: Path) -> Plan:
 
 
 def metadata(compiled: Compiled) -> dict[str, str]:
-    """As a session finds it, which is where the provider looks."""
+    """The metadata that a session finds, where the provider looks."""
     session = onnxruntime.InferenceSession(str(compiled.path), providers=["CPUExecutionProvider"])
     return dict(session.get_modelmeta().custom_metadata_map)
 

@@ -56,7 +56,7 @@ def arrays(folder: Path) -> list[dict[str, Any]]:
 def theirs(
     model: onnx.ModelProto, folder: Path, method: CalibrationMethod, *, one_by_one: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """What ONNX Runtime's calibrator finds, tensor -> (low, high)."""
+    """Ranges that ONNX Runtime's calibrator finds, tensor -> (low, high)."""
     path = saved(folder.with_name("model.onnx"), model)
     calibrator = create_calibrator(
         path,
@@ -109,7 +109,7 @@ def test_percentile_is_theirs_within_a_bin(
 
 
 def test_their_entropy_is_minmax_as_it_is_set_up_and_ours_is_not(tmp_path: Path) -> None:
-    """128 bins in 128 levels leave them one limit to choose from."""
+    """With 128 bins in 128 levels they have only one limit to choose from."""
     model = onnx.shape_inference.infer_shapes(linear())
     samples = normal(SAMPLES, 1, 64)
     samples[3]["x"][0, 0] = 40

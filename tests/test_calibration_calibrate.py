@@ -1,4 +1,4 @@
-"""Calibration as callers see it: ranges, a cache, and errors that say what to do."""
+"""The calibration API: ranges, a cache, and errors with a remedy."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def silent(done: int, count: int) -> None:
 
 
 def emptied(folder: Path, asked: CalibrationRequest) -> CalibrationRequest:
-    """The same request, whose samples can no longer be read."""
+    """The same request, with samples that can no longer be read."""
     for path in folder.glob("*.npz"):
         path.unlink()
     return asked

@@ -1,4 +1,4 @@
-"""Histograms that grow: the same counts whatever came first."""
+"""Histograms that grow: the same counts in any order of the data."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def counted(values: Values, *, at_least: int = -1000) -> Histogram:
 
 
 def same(one: Histogram, other: Histogram) -> bool:
-    """An empty bin at an end says nothing."""
+    """Equal counts; empty bins at the ends are ignored."""
     return one.exponent == other.exponent and bins_of(one) == bins_of(other)
 
 
@@ -117,7 +117,7 @@ def test_statistics_come_back_from_their_file(tmp_path: Path) -> None:
 
 
 def test_statistics_with_any_byte_damaged_or_cut_off_are_refused_or_the_same(tmp_path: Path) -> None:
-    """What a killed run has left is no entry of the store: its file tells by itself whether it is whole."""
+    """A killed run leaves its statistics outside of the store: the file itself must prove that it is whole."""
     collection = Collection(("a", "b"), [numpy.array([[0, 1], [2, 3]], numpy.float32)] * 3)
     collection.histograms["a"] = Histogram(-3, 1, numpy.array([1, 2, 3]))
     collection.save(tmp_path / "whole.npz")

@@ -1,4 +1,4 @@
-"""What is fetched of a graph for the tensors that are asked for."""
+"""Outputs that calibration adds to a graph for the tensors that it asks for."""
 
 import onnx
 import pytest

@@ -1,4 +1,4 @@
-"""Every method against what it is defined by, counted out one value at a time."""
+"""Every method compared with its definition, computed one value at a time."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ Values = NDArray[numpy.float32]
 
 
 def ranged(values: Values, method: Method) -> Range:
-    """By way of the statistics of one sample."""
+    """The range from the statistics of one sample."""
     low, high = float(values.min()), float(values.max())
     statistics = Statistics(
         ("t",), numpy.array([[[low, high]]], numpy.float32), {"t": count(values, low, high, at_least=-1000)}

@@ -1,4 +1,4 @@
-"""What the child process sees: the same as numpy on every output, in any number of threads and after any break."""
+"""Statistics of the calibration process equal numpy's on every output, in any number of threads and after any break."""
 
 import io
 import json
@@ -70,7 +70,7 @@ def test_threads_change_nothing(folder: Path) -> None:
 
 
 def test_groups_change_nothing(folder: Path) -> None:
-    """Each value alone, two at a time, and all at once."""
+    """Values one at a time, in pairs, and all at once."""
     whole, _ = watched(job(BLOCK_MODEL, ALL, folder))
     size = 4 * 4 * 8 * 8
     for group_bytes in (1, 2 * size, 4 * size):

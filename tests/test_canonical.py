@@ -73,7 +73,7 @@ def test_conversions_in_different_processes_and_folders_give_the_same_bytes(conv
 
 
 def test_what_onnx_runtime_itself_writes_is_not_the_same_twice(conversions: list[Path]) -> None:
-    """The reason for canonical.py. When this fails, ONNX Runtime has mended it and canonical.py can go."""
+    """The reason for canonical.py. If this fails, ONNX Runtime is deterministic and canonical.py can go."""
     assert len({sha256_of(folder / "onnxruntime.ort") for folder in conversions}) > 1
 
 

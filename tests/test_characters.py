@@ -1,4 +1,4 @@
-"""Characters that nobody sees reach no package: refused in a project, shown or escaped where they come from a model."""
+"""Invisible characters reach no package: refused in a project, shown or escaped if they come from a model."""
 
 import json
 import re
@@ -60,7 +60,7 @@ def test_joiners_and_tags_that_join_nothing_are_found(text: str) -> None:
 
 
 def test_unicode_has_no_control_or_format_character_that_is_not_known() -> None:
-    """But for those that are seen, and tabs and line ends."""
+    """Except visible ones, tabs and line ends."""
     missed = [
         character
         for character in map(chr, range(0x110000))

@@ -1,4 +1,4 @@
-"""`mobpack check`: the plan on one screen, what was proven of it, and the gates. It packages nothing."""
+"""`mobpack check`: the plan on one screen, its checks, and the gates. It packages nothing."""
 
 import contextlib
 import io
@@ -36,19 +36,19 @@ NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
     [odd] e = Einsum <equation = "bchw->bchw"> (r)
     y = Conv <pads = [1,1,1,1]> (e, v)
 }"""
-"""Einsum cuts it in two for CoreML, whose rules need no device."""
+"""Einsum cuts it in two for CoreML, whose rules run without a device."""
 COARSE = """(float[64] x) => (float[64] y) <float s = {1.2}, int8 z = {0}> {
     a = QuantizeLinear (x, s, z) b = DequantizeLinear (a, s, z) c = Neg (b)
     d = QuantizeLinear (c, s, z) y = DequantizeLinear (d, s, z)
 }"""
-"""Quantized to a handful of numbers: without that it computes something else."""
+"""Coarsely quantized: a runtime that skips the quantization gives other outputs."""
 NOTHING = '(float[2] x) => (float[2] y) { [odd] y = Einsum <equation = "i->i"> (x) }'
 
 
 WITH_XNNPACK = ("--set", 'target.ios.providers=["coreml", "xnnpack"]', "--set", "target.ios.format=ort")
-"""It opens the CPU's file, and nobody can ask it about that one."""
+"""Opens the CPU's file, about which it cannot be asked."""
 PLAIN = ("--set", "target.ios.format=onnx", "--set", "check.kernels=skip")
-"""Nothing to convert and nothing to load."""
+"""Options without conversion and without kernel proofs."""
 
 
 class Answer(NamedTuple):
@@ -102,12 +102,12 @@ def document(checked: Answer, mobpack: Mobpack) -> dict[str, Any]:
 
 
 def words(text: str) -> str:
-    """On one line, without what draws the table."""
+    """The text on one line, without the table's borders."""
     return " ".join(text.split())
 
 
 def proofs(text: str) -> list[list[str]]:
-    """The table of files, without its first column: cells may go on over several lines."""
+    """The table of files, without its first column; cells may span several lines."""
     head, *lines = text[text.rindex(" file ") :].split("Largest error")[0].splitlines()
     columns = [head.index(name) for name in ("for", "kernels")]
     rows: list[list[str]] = []
@@ -121,7 +121,7 @@ def proofs(text: str) -> list[list[str]]:
 
 
 def comparisons(text: str) -> str:
-    """What runners made of files: the last table, and the notes behind it."""
+    """The last table, with the runners' comparisons, and the notes behind it."""
     return words(text[text.index("Largest error") :])
 
 
@@ -138,9 +138,7 @@ def test_the_plan_names_every_provider_the_file_it_opens_and_why(checked: Answer
 
 def test_what_stays_on_the_cpu_is_named_with_the_reason_and_who_says_so(checked: Answer) -> None:
     (line,) = (line for line in checked.out.splitlines() if line.startswith(" coreml     3"))
-    assert words(line).startswith(
-        "coreml 3 of 4 2 100.0% 1 Einsum: the provider does not know predicted: CoreML provider"
-    )
+    assert words(line).startswith("coreml 3 of 4 2 100.0% 1 Einsum: operator not supported predicted: CoreML provider")
 
 
 def test_every_file_is_proven_to_load_and_to_compute_the_same(checked: Answer) -> None:
@@ -397,7 +395,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 
 def shown(compiled: Compiled, report: Report, capsys: pytest.CaptureFixture[str], *, chip: str = "") -> str:
-    """What is shown of a plan with the one file `compiled`."""
+    """Output of `mobpack check` for a plan with the one file `compiled`."""
     model = compiled.variant.model
     first = Choice(provider="qnn", compiled=compiled, reason="because", soc_models=(chip,) if chip else ())
     plan = Plan(model=model, target="android", choices=(first, replace(first, provider="cpu", soc_models=())))

@@ -1,4 +1,4 @@
-"""One module starts programs: in folders of their own, without the user's modules, and none outlives mobpack."""
+"""One module starts programs: in folders of their own, without the user's modules, and all end with mobpack."""
 
 import ast
 import os
@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[1]
 STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
 CALLS = re.compile(r"(system|popen|fork\w*|exec[lv]\w*|spawn\w+|posix_spawn\w*|startfile)")
 EXECUTABLE = {"processes/downloads.py": "npm lies beside it", "environments/cuda_probe.py": "says which Python answers"}
-"""Modules that name this Python without starting it, and why."""
+"""Modules that name this Python without starting it, with the reason."""
 STARTING = ("processes/children.py", "processes/groups.py")
 WAIT_S = 20
-"""How long a process may take to be gone: it is killed at once, and looked for again and again."""
+"""Longest time until a killed process is gone; tests poll for it."""
 
 
 def sources() -> Iterator[tuple[str, ast.AST]]:
@@ -153,7 +153,7 @@ kotlin.compile_kotlin({"A.kt": "class A"}, module_name="m", work=folder)
 
 
 def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
-    """The compiler is one that never ends, with a program of its own."""
+    """The compiler here never ends, and starts a program of its own."""
     java, told = tmp_path / "java", tmp_path / "numbers.txt"
     java.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {told}.new\nmv {told}.new {told}\nwait\n", encoding="utf-8")
     java.chmod(0o755)
@@ -166,7 +166,7 @@ def test_a_killed_build_leaves_no_compiler_running(tmp_path: Path) -> None:
 
 
 def is_running(number: int) -> bool:
-    """Whether there is such a process, and it is more than an exit code that nobody has asked for."""
+    """Whether the process exists and is no zombie."""
     try:
         state = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

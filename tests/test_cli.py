@@ -1,4 +1,4 @@
-"""The command line: what it prints where, its exit codes, and that it answers at once."""
+"""The command line: where output goes, exit codes, and start-up time."""
 
 import json
 import re
@@ -37,7 +37,7 @@ Mobpack = Callable[..., Answer]
 
 @pytest.fixture
 def mobpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Mobpack:
-    """Runs the command in `tmp_path` with a cache of its own."""
+    """Run the command in `tmp_path` with a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(empty_cache(tmp_path / ".cache")))
 
@@ -266,7 +266,7 @@ def test_init_names_every_provider_that_targets_have(mobpack: Mobpack, tmp_path:
 
 
 def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path) -> None:
-    """Its lines without the comment sign, for a model whose names need quotes."""
+    """Its lines, uncommented, for a model whose names need quotes."""
     graph = "(float[n, 3, 8, 8] x) => (float[n, 5] y) { y = Identity (x) }"
     model = onnx_model(graph)
     model.graph.input[0].name = model.graph.node[0].input[0] = "input:0"
@@ -283,7 +283,7 @@ def test_the_contract_that_init_suggests_is_one(mobpack: Mobpack, tmp_path: Path
 
 
 def test_the_sizes_that_init_writes_are_those_that_the_model_runs_with(mobpack: Mobpack, tmp_path: Path) -> None:
-    """A state that shares names with the picture has its shape by itself, and a build accepts that."""
+    """A state that shares dimension names with the picture gets its own shape, and a build accepts it."""
     graph = """(float[batch, 3, height, width] image, float[batch, 3, height, width] r1i) =>
         (float[batch, 3, height, width] y, float[batch, 3, height, width] r1o) {
         y = Add (image, r1i) w = Constant <value = float[3, 3, 2, 2] {WEIGHT}> () r1o = Conv <strides = [2, 2]> (y, w)

@@ -1,4 +1,4 @@
-"""What the user gets when mobpack itself is at fault: a sentence, exit code 70 and a crash file."""
+"""Crashes of mobpack itself: the user gets one sentence, exit code 70 and a crash file."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def nested(depth: int) -> int:
 def plant(
     monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | str, module: ModuleType = models, name: str = "load"
 ) -> None:
-    """A fault in the function `name`."""
+    """Plant a fault in the function `name`."""
 
     def fail(*_args: object, **_names: object) -> None:
         if isinstance(error, str):
@@ -42,7 +42,7 @@ def plant(
 
 
 class Panic(BaseException):
-    """What compiled libraries raise is not always an Exception."""
+    """Stands for errors of compiled libraries, which are not always an Exception."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The files that a variant is compiled to: what is in each style, what the store says of it."""
+"""The files that a variant is compiled to: the content of each style, and the store's messages."""
 
 import json
 import shutil
@@ -190,7 +190,7 @@ def test_other_weights_under_the_same_graph_are_another_result(files: Files, tmp
 
 
 def flip(path: Path) -> None:
-    """One bit, in another file of that name: the clock of the disk may not have moved on since it was written."""
+    """Flip one bit, in a new file of the same name: a coarse clock may show no new time for a change in place."""
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.with_name("flipped").write_bytes(content)

@@ -1,4 +1,4 @@
-"""A sample on which the model itself moves by more than is allowed tells nothing; nodes that err are found still."""
+"""Samples on which the model itself is unstable are left out of the comparison; nodes with errors are still found."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 
 WIDTH = 32
 GAIN = 1e7
-"""One unit in the last place becomes more than a turn of the sine."""
+"""One unit in the last place becomes more than one period of the sine."""
 SETTINGS = ParitySettings(random_samples=2)
 
 
@@ -45,7 +45,7 @@ def weights(*, changed: bool = False) -> dict[str, Array]:
 
 
 def net(gain: str, *, changed: bool = False, output: str = "Sin (s)") -> onnx.ModelProto:
-    """Two layers that other kernels sum in another order, and what `gain` makes of them."""
+    """Two layers that other kernels sum in another order, with `gain` behind them."""
     text = (
         f"(float[8, {WIDTH}] x) => (float[8, {WIDTH}] y) <float big = {{{GAIN}}}, float one = {{1.0}}, "
         "int64[1] first = {0}, int64[1] last = {1}, int64[1] axis = {1}, float middle = {0.0}>"
@@ -59,13 +59,13 @@ ALWAYS = "[g] g = Identity (big)"
 SOMETIMES = (
     "p = Slice (x, first, last, axis) q = ReduceMean <keepdims = 0> (p) t = Greater (q, middle) g = Where (t, big, one)"
 )
-"""Where the mean of the first column is above 0."""
+"""Positions at which the mean of the first column is above 0."""
 NEVER = "[g] g = Identity (one)"
 
 
 @pytest.fixture(scope="module")
 def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
-    """The models as they ship, and with a weight that is another."""
+    """The models as they ship, and with a changed weight."""
     found = {}
     for name, gain in (("always", ALWAYS), ("sometimes", SOMETIMES), ("never", NEVER)):
         for changed in (False, True):
@@ -77,7 +77,7 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
 def judged(
     right: Compiled, wrong: Compiled, folder: Path, settings: ParitySettings = SETTINGS
 ) -> tuple[Checked, Checked]:
-    """What comes of a file that computes `wrong` in the place of `right`: by the numbers, and by the nodes too."""
+    """Compare a file that computes `wrong` with an original that computes `right`: by outputs, and by nodes too."""
     (folder / "references").mkdir()
     references = References(folder / "references")
     subject = Subject(variant=right.variant, compiled=replace(right, path=wrong.path))
@@ -87,7 +87,7 @@ def judged(
 
 
 def unfused(folder: Path) -> onnx.ModelProto:
-    """The same model with a product that sums its halves apart, as other kernels do."""
+    """The same model with a product that sums its halves separately, as other kernels do."""
     model = net(ALWAYS)
     place = next(index for index, node in enumerate(model.graph.node) if node.name == "l0")
     del model.graph.node[place]
@@ -214,7 +214,7 @@ def test_a_bisection_finds_the_node_in_an_ill_conditioned_model(tmp_path: Path) 
 
 
 def branch(gain: float, *, factor: float = 1.0) -> onnx.ModelProto:
-    """All of it lies in an If, which is one node."""
+    """The whole computation is in an If, which is one node."""
     return onnx_model(
         "(float[1, 8] x, bool c) => (float[1, 8] y) { y = If (c) <then_branch = t () => (float[1, 8] p) "
         f"<float k = {{{gain}}}, float f = {{{factor}}}> {{ a = Mul (x, f) b = Mul (a, k) p = Sin (b) }},"
@@ -235,7 +235,7 @@ def test_a_node_that_moves_by_itself_is_not_condemned(tmp_path: Path) -> None:
 
 
 def branches(factors: Sequence[float]) -> onnx.ModelProto:
-    """Ifs side by side that multiply by `factors`: the first moves by itself."""
+    """Ifs side by side that multiply by `factors`; the first is unstable."""
     outputs = ", ".join(f"float[1, 8] y{number}" for number in range(len(factors)))
     nodes = "".join(
         f"y{number} = If (c) <then_branch = t{number} () => (float[1, 8] p{number}) <float k = "
@@ -259,7 +259,7 @@ def test_a_fault_far_behind_a_node_that_moves_by_itself_is_found(tmp_path: Path)
 
 
 def steps(half: float) -> onnx.ModelProto:
-    """Whole steps times `half`, in whole steps: every other one lies between two."""
+    """Integers times `half`, rounded to integers: every other one is a tie."""
     return onnx_model(
         f"(float[8, 32] x) => (float[8, 32] y) <float s = {{0.0078125}}, int8 z = {{0}}, float h = {{{half:.10f}}}> {{"
         "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) m = Mul (d, h) "
@@ -268,7 +268,7 @@ def steps(half: float) -> onnx.ModelProto:
 
 
 def test_what_is_quantized_is_perturbed_there(tmp_path: Path) -> None:
-    """A change in the last bits of the input is gone behind the first QuantizeLinear; another kernel's is not."""
+    """The first QuantizeLinear hides a change in the last bits of the input, but not that of another kernel."""
     files = {}
     for name, half in (("right", 0.5), ("other", 0.5 * (1 + 2**-22)), ("wrong", 0.6)):
         (tmp_path / name).mkdir()
@@ -283,7 +283,7 @@ def test_what_is_quantized_is_perturbed_there(tmp_path: Path) -> None:
 
 
 def test_what_is_only_ever_quantized_is_not_compared(tmp_path: Path) -> None:
-    """A runtime may quantize it before it is moved, and call that by its name."""
+    """A runtime may quantize it before it is moved, and give the result its name."""
     text = (
         "(float[2, 8] x) => (float[8, 2] y, float[2, 8] w) <float s = {0.1}, int8 z = {0}> { a = Relu (x) "
         "b = Transpose (a) c = Identity (b) q = QuantizeLinear (c, s, z) y = DequantizeLinear (q, s, z) "
@@ -338,7 +338,7 @@ def planned(folder: Path, proto: onnx.ModelProto) -> Plan:
 
 
 def golden(folder: Path, proto: onnx.ModelProto) -> tuple[int, list[str]]:
-    """How many samples travel, and what the user is told."""
+    """The number of samples that ship, and the user's message."""
     console = Console(quiet=True)
     plan = planned(folder, proto)
     found = golden_vectors([plan], ParityTable(), lambda subject: ParitySettings(), Store(folder / "store"), console)

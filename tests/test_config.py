@@ -1,4 +1,4 @@
-"""mobpack.toml: strict, small, and helpful where it is wrong."""
+"""mobpack.toml: strict and small, with helpful errors."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Licences and labels are shipped only where somebody can have meant it."""
+"""Licences and labels ship only from places that a user can have meant."""
 
 from pathlib import Path
 

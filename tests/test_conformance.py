@@ -1,4 +1,4 @@
-"""ONNX's own test-suite of operators, a sample of it: what ships is right or truly refused, and nothing is missed."""
+"""A sample of ONNX's own operator tests: results are right or correctly refused, and no case is missed."""
 
 import pickle
 import random
@@ -113,7 +113,7 @@ def test_types_that_numpy_lacks_travel_as_bits() -> None:
 
 @pytest.mark.environments
 def test_a_wrong_answer_a_refusal_and_a_crash_are_told_apart(tmp_path: Path) -> None:
-    """What runs is replaced between making and running, as a faulty converter would have it."""
+    """The file is replaced between making and running it, as a faulty converter would."""
     right = case_of(SQUARE, [HALVES], [SQUARES], "test_right")
     impossible = case_of(SQUARE, [HALVES], [HALVES], "test_expects_what_nobody_gives")
     sequence = "(float[2] x) => (seq(float[2]) y) { y = SequenceConstruct (x) }"
@@ -123,7 +123,7 @@ def test_a_wrong_answer_a_refusal_and_a_crash_are_told_apart(tmp_path: Path) -> 
     assert {found.verdict for found in judged["test_right"].forms.values()} == {Verdict.RIGHT}
     assert judged["test_expects_what_nobody_gives"].original.startswith("differs: ")
     assert not judged["test_expects_what_nobody_gives"].passes
-    assert {found.reason for found in judged["test_sequence"].forms.values()} == {"takes or gives a sequence"}
+    assert {found.reason for found in judged["test_sequence"].forms.values()} == {"a sequence as input or output"}
     folder = tmp_path / "test_right"
     (folder / f"{UNFUSED}.pkl").write_bytes(pickle.dumps([HALVES]))
     files: dict[str, object] = dict.fromkeys(FORMS)
@@ -144,8 +144,8 @@ def test_a_wrong_answer_a_refusal_and_a_crash_are_told_apart(tmp_path: Path) -> 
 def test_a_refusal_is_true_where_the_model_bears_it_out() -> None:
     words = "'{}' is not a tensor of a type that mobile APIs carry; cast it inside the graph"
     model = onnx_model("(float[2] x, int4[2] q) => (seq(float[2]) y) { y = SequenceConstruct (x) }")
-    assert reason_of(words.format("y"), model) == "takes or gives a sequence"
-    assert reason_of(words.format("q"), model) == "takes or gives int4"
+    assert reason_of(words.format("y"), model) == "a sequence as input or output"
+    assert reason_of(words.format("q"), model) == "int4 as input or output"
     assert reason_of(words.format("x"), model) == ""
     assert reason_of(words.format("absent"), model) == ""
     assert reason_of("opset 26 is newer than the runtime knows", model) == ""
@@ -196,7 +196,7 @@ def test_a_case_that_dies_takes_no_other_along(tmp_path: Path) -> None:
 def test_the_page_counts_forms_and_names_every_exception() -> None:
     right = dict.fromkeys(FORMS, Found(Verdict.RIGHT))
     wrong = {**right, UNFUSED: Found(Verdict.WRONG, "differs: by a lot")}
-    refused = dict.fromkeys(FORMS, Found(Verdict.REFUSED, "no", "takes or gives a map"))
+    refused = dict.fromkeys(FORMS, Found(Verdict.REFUSED, "no", "a map as input or output"))
     page = conformance_page.text(
         [
             Judged(name="test_a", original="", forms=right),
@@ -206,12 +206,12 @@ def test_the_page_counts_forms_and_names_every_exception() -> None:
             Judged(name="test_e", original="refuses", forms=dict.fromkeys(FORMS, Found(Verdict.CRASHED, "SIGSEGV"))),
         ]
     )
-    assert "5 cases; ONNX Runtime itself passes 3. Of those:" in page
+    assert "ONNX Runtime itself passes 3 of 5 cases. Verdicts on those:" in page
     assert f"| {UNFUSED} | 1 | 1 | 0 | 1 | 0 |" in page
     assert f"| {FUSED} | 2 | 1 | 0 | 0 | 0 |" in page
     assert f"- wrong, differs: by a lot: `test_b` ({UNFUSED})" in page
-    assert "- truly refused, takes or gives a map: `test_c`\n" in page
+    assert "- correctly refused, a map as input or output: `test_c`\n" in page
     assert "- crashed, SIGSEGV: `test_e`\n" in page
-    assert "Of the 2 that ONNX Runtime does not pass, mobpack crashes on 1." in page
-    assert "- gives other outputs than the suite expects (1): `test_d`" in page
+    assert "mobpack crashes on 1 of the 2 cases that ONNX Runtime does not pass." in page
+    assert "- outputs differ from the suite's (1): `test_d`" in page
     assert "test_a" not in page

@@ -1,4 +1,4 @@
-"""What apps record, as the samples, frames and mel bands of models."""
+"""Audio contracts: recordings of apps become the samples, frames and mel bands of models."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ RATES = (0, 8000, 16000, 44100)
 
 
 class Heard:
-    """A model that gives back what it would hear."""
+    """A model that returns its audio input."""
 
     def __init__(self, sound: SoundInput, *shape: int | str | None, element: ElementType = ElementType.FLOAT) -> None:
         spec = spec_of("x", element, *shape)
@@ -43,7 +43,7 @@ class Heard:
         self._ran = Ran(self.graph, threads=1)
 
     def __call__(self, samples: Array, rate: int) -> Array:
-        """`samples` of one channel, or [frames, channels]."""
+        """`samples` are those of one channel, or [frames, channels]."""
         given = samples if samples.ndim == 2 else samples[:, None]
         return self._ran({"x.samples": given, "x.rate": numpy.array(rate)})[self.attached.value]
 
@@ -288,7 +288,7 @@ LOUD = MelTable(
 def test_providers_of_phones_take_nothing_that_was_added(
     sound: SoundInput, shape: tuple[int, ...], element: ElementType
 ) -> None:
-    """CoreML by its own rules; QNN and NNAPI take no node without sizes that are known."""
+    """CoreML by its own rules; QNN and NNAPI take no node of unknown size."""
     graph = read_graph(Heard(sound, *shape, element=element).graph)
     added = [node for node in graph.nodes if node.name.startswith(ADDED)]
     assert len(added) > 50

@@ -1,4 +1,4 @@
-"""Resampling and mel bands against their definitions in float64, and against what the libraries computed."""
+"""Resampling and mel bands compared with their definitions in float64 and with the libraries' results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.by_content
 Floats = numpy.typing.NDArray[numpy.floating]
 
 RESAMPLING_ERROR = 1e-6
-"""Of samples up to 1: sums of float32. The most that was seen, over all the rates that phones have, is 4e-7."""
+"""For samples up to 1, sums in float32. The largest error over all sample rates of phones is 4e-7."""
 DECIBEL_ERROR = 2e-3
-"""A band 60 dB below the loudest has the float32 noise of the loudest in it."""
+"""A band 60 dB below the loudest carries the loudest band's float32 noise."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What contracts put behind detectors: which of the boxes that a model proposes an app gets, and where they are."""
+"""Box contracts: the boxes that an app gets from a detector's proposals, and their coordinates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ RANDOM = numpy.random.default_rng(11)
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """How an upright picture lies in what a core of 64 x 64 sees."""
+    """The place of an upright picture in the input of a core of 64 x 64."""
 
     width: int
     height: int
@@ -49,7 +49,7 @@ AS_IT_IS = Picture(width=64, height=64, scale_x=1, scale_y=1)
 
 
 class Behind:
-    """A table behind the output `y` and others."""
+    """A table contract on the output `y` and others."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ def yolo(boxes: Numbers, scores: Numbers) -> Numbers:
 
 
 def suppressed(boxes: Numbers, scores: Numbers, threshold: float) -> list[int]:
-    """What torchvision.ops.nms keeps, best first."""
+    """The boxes that torchvision.ops.nms keeps, best first."""
     kept: list[int] = []
     areas = numpy.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
     for index in numpy.argsort(-scores, kind="stable"):
@@ -187,13 +187,13 @@ def test_the_same_boxes_are_kept_as_by_the_rules_in_numpy(rules: Mapping[str, An
 
 
 def clipped(wanted: Wanted, boxes: Numbers, scores: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Boxes leave each other out before they are cut to the picture."""
+    """Boxes suppress each other before they are clipped to the picture."""
     kept, shares, classes = wanted.of(boxes, scores)
     return numpy.clip(kept, 0, 64), shares, classes
 
 
 def test_boxes_are_said_to_lie_in_the_upright_picture() -> None:
-    """A letterbox: 160 x 80 in 64 x 64, with 16 rows above."""
+    """A letterbox: 160 x 80 in 64 x 64, with 16 rows above the picture."""
     picture = Picture(width=160, height=80, scale_x=0.4, scale_y=0.4, offset_y=16)
     boxes = numpy.array([[10, 20, 30, 40], [-5, 10, 20, 30], [0, 0, 64, 15], [40, 40, 80, 90]], numpy.float32)
     scores = numpy.array([[0.9, 0.8, 0.7, 0.6]], numpy.float32)
@@ -266,7 +266,7 @@ def test_sigmoid_comes_before_the_threshold() -> None:
 
 
 def test_what_a_model_has_chosen_itself_is_sorted_alone() -> None:
-    """Two boxes at one place are two things when the model says so."""
+    """Two boxes at one place are two things if the model has chosen them itself."""
     rows = [[1, 1, 9, 9, 0.5, 2], [1, 1, 9, 9, 0.9, 2], [5, 5, 20, 20, 0.25, 1], [2, 2, 6, 6, 0.5, 0]]
     found, scores, classes = Behind(Boxes(format="rows"), 1, 4, 6)(numpy.array([rows], numpy.float32))
     numpy.testing.assert_allclose(scores, [0.9, 0.5, 0.5])
@@ -367,7 +367,7 @@ def test_how_many_boxes_there_are_may_be_open() -> None:
 
 
 def connected(likelihoods: Numbers, threshold: float) -> list[tuple[tuple[int, int, int, int], float]]:
-    """Boxes around what touches, at a corner at least, and the mean of each."""
+    """Boxes around connected places (corners count), and the mean of each."""
     is_open = likelihoods > numpy.float32(threshold)
     found = []
     for start in zip(*numpy.nonzero(is_open), strict=True):
@@ -424,7 +424,7 @@ def test_every_region_has_its_box_and_its_mean() -> None:
 
 
 def snake(size: int) -> Numbers:
-    """One region that goes to and fro, with a turn at every fourth row."""
+    """One region that winds, with a turn at every fourth row."""
     values = numpy.zeros((size, size), numpy.float32)
     values[::4] = 1
     for index, row in enumerate(range(0, size - 4, 4)):
@@ -457,7 +457,7 @@ def test_a_box_grows_by_its_area_by_its_outline() -> None:
 
 
 def test_a_slanted_region_grows_less_than_its_box() -> None:
-    """By as much as it fills: a diagonal two places thick has hardly any area."""
+    """In proportion to the area it covers: a diagonal two places thick covers hardly any."""
     values = numpy.zeros((1, 1, 64, 64), numpy.float32)
     rows = numpy.arange(40)
     values[0, 0, rows + 10, rows + 10] = values[0, 0, rows + 10, rows + 11] = 1

@@ -1,4 +1,4 @@
-"""What is proven of a model with a contract, and what is said where nothing is."""
+"""Evidence for a model with a contract, and the notes where there is none."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What each key of a picture does, where its pixels land, and what is refused."""
+"""Image contracts: the effect of each key, where pixels land, and refused values."""
 
 from pathlib import Path
 from typing import Any
@@ -227,7 +227,7 @@ def test_without_antialias_halves_are_rounded_up_and_ends_stay() -> None:
 @pytest.mark.parametrize("resize", ["stretch", "crop", "letterbox"])
 @pytest.mark.parametrize("orientation", range(-1, 11))
 def test_places_are_those_of_the_upright_picture(resize: str, orientation: int) -> None:
-    """A white spot of a black picture is found where its place says."""
+    """A white spot in a black picture is found at the reported place."""
     stored = numpy.zeros((40, 60, 3), numpy.uint8)
     stored[8:20, 42:51] = 255
     is_swapped = orientation in (5, 6, 7, 8)
@@ -255,7 +255,7 @@ def test_places_are_those_of_the_upright_picture(resize: str, orientation: int) 
 
 
 def upright_box(box: tuple[int, int, int, int], orientation: int) -> tuple[int, int, int, int]:
-    """The corners of `box`, in a picture of 60 x 40, when it is turned as EXIF's 2 to 8 say."""
+    """The corners of `box` in a picture of 60 x 40 that is turned as EXIF's 2 to 8 say."""
     left, top, right, bottom = box
     x, y, mirrored_x, mirrored_y = (left, right), (top, bottom), (60 - right, 60 - left), (40 - bottom, 40 - top)
     turned = {2: (mirrored_x, y), 3: (mirrored_x, mirrored_y), 4: (x, mirrored_y), 5: (y, x)}

@@ -1,4 +1,4 @@
-"""Pictures against what models are trained with: Pillow, and what torchvision and OpenCV do with its parts."""
+"""Pictures compared with the libraries that models are trained with: Pillow, and torchvision and OpenCV for parts."""
 
 import numpy
 import pytest
@@ -23,7 +23,7 @@ EXAMPLES = 12
 DEFINED_SHARE = 0.05
 TIED_SHARE = 0.2
 ORDERED_SHARE = 0.35
-"""Of values that may be off by 1: from the definition, with any proportions, and where Pillow resizes columns first."""
+"""Share of values that may be off by 1: from the definition, at any proportions; and with columns resized first."""
 
 sides = st.one_of(st.integers(1, 8), st.integers(1, 300))
 
@@ -126,7 +126,7 @@ def test_grey_is_pillows_within_2_of_255(height: int, width: int) -> None:
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(height=sides, width=sides, orientation=st.integers(1, 8))
 def test_nearest_is_pillows(height: int, width: int, orientation: int) -> None:
-    """But for centres that lie on the border between two pixels: Pillow adds up steps, and arrives before or behind."""
+    """Except centres on the border between two pixels: Pillow sums steps and may land on either side."""
     pixels = noise(height, width)
     small = Image.fromarray(pixels).resize((SIDE, SIDE), Image.Resampling.NEAREST)
     clear = numpy.outer(are_clear(height), are_clear(width))
@@ -193,7 +193,7 @@ def test_without_antialias_each_pixel_is_made_of_four(height: int, width: int, o
 
 
 def weights(size: int) -> numpy.typing.NDArray[numpy.float64]:
-    """[SIDE, size]: how much each of `size` pixels counts for each of SIDE."""
+    """[SIDE, size]: the weight of each of `size` pixels for each of SIDE."""
     made = numpy.zeros((SIDE, size))
     for place in range(SIDE):
         centre = min(max((place + 0.5) * size / SIDE - 0.5, 0), size - 1)

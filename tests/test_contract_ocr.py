@@ -1,4 +1,4 @@
-"""What contracts put behind models that read: the best symbol of each step, without blanks and what repeats."""
+"""OCR contracts: the best symbol of each step, without blanks and repetitions."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ METADATA = {"character": "\n".join(LETTERS)}
 
 
 class Reader:
-    """A table behind the output `y` of a model with an alphabet."""
+    """A table contract on the output `y` of a model with an alphabet."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Reader:
 
 
 def steps(*best: int, count: int = 8) -> Numbers:
-    """Scores [1, steps, count] whose best are those classes: 0.6, then 0.61 and so on."""
+    """Scores [1, steps, count] whose best are these classes: 0.6, then 0.61 and so on."""
     values = numpy.zeros((1, len(best), count), numpy.float32)
     for step, each in enumerate(best):
         values[0, step, each] = 0.6 + step / 100
@@ -60,7 +60,7 @@ def steps(*best: int, count: int = 8) -> Numbers:
 
 
 def greedy(values: Numbers, blank: int) -> tuple[list[int], list[float]]:
-    """Step by step, as PyTorch's tutorials decode: positions among all classes."""
+    """Decode step by step, as PyTorch's tutorials do: positions among all classes."""
     symbols, scores, before = [], [], -1
     for step in values:
         best = int(step.argmax())
@@ -131,7 +131,7 @@ def test_of_equal_symbols_the_first_is_read() -> None:
 
 @pytest.mark.parametrize("number", [numpy.nan, numpy.inf, -numpy.inf])
 def test_odd_numbers_are_read_as_some_symbol(number: float) -> None:
-    """Every symbol that is read is one of the alphabet."""
+    """Every symbol that is read is in the alphabet."""
     values = steps(1, 2, 3)
     values[0, 1] = number
     text, _ = Reader(NAMED, 1, 3, 8)(values)

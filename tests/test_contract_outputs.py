@@ -1,4 +1,4 @@
-"""What contracts put behind a model's outputs: classes, embeddings and masks, and the names of classes."""
+"""Output contracts: classes, embeddings and masks, and the names of classes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,7 +30,7 @@ RANDOM = numpy.random.default_rng(5)
 
 
 class Behind:
-    """A kind behind an output `y`, and a picture of 7 x 5 pixels that a core of 8 x 8 sees, where it needs one."""
+    """A contract on an output `y`; if it needs one, a picture of 7 x 5 pixels for a core of 8 x 8."""
 
     def __init__(
         self, kind: OutputKind, *shape: Dimension, element: ElementType = ElementType.FLOAT, picture: bool = False
@@ -58,7 +58,7 @@ def placement(
     scale: tuple[float, float],
     offset: tuple[float, float],
 ) -> Placement:
-    """Where a picture lies, across before down, in a core of height and width."""
+    """The place of a picture, x before y, in a core of height and width."""
     return Placement(
         scale_x=writer.doubles(scale[0]),
         scale_y=writer.doubles(scale[1]),
@@ -129,7 +129,7 @@ def test_an_app_gets_no_more_classes_than_there_are() -> None:
 
 
 def test_without_a_threshold_no_class_is_left_out() -> None:
-    """Logits may be negative: zero would leave some out."""
+    """Logits may be negative: a threshold of zero would leave some out."""
     for kind, threshold in (
         (Classes(activation="none"), LOWEST),
         (Classes(activation="softmax"), 0.0),
@@ -187,7 +187,7 @@ def test_labels_come_in_the_order_of_the_file_without_blanks_around_them(tmp_pat
 
 
 def test_only_an_end_of_a_line_parts_labels(tmp_path: Path) -> None:
-    """Others are characters that Python, too, can take for one: they are refused where they stand."""
+    """Other characters that Python also takes for line ends are refused."""
     for text in ("b\u2028b", "b\x0bb"):
         path = labels_file(tmp_path, "a", text, "c")
         with pytest.raises(ConfigError, match=rf"labels\.txt:2: U\+{ord(text[1]):04X}"):
@@ -246,7 +246,7 @@ def test_an_embedding_has_length_1(shape: tuple[int, ...]) -> None:
 
 
 def test_an_embedding_of_nothing_is_nothing_and_a_tiny_one_has_length_1() -> None:
-    """torch.nn.functional.normalize divides by 1e-12 at least, and would leave the latter small."""
+    """torch.nn.functional.normalize divides by at least 1e-12, and would leave the tiny one small."""
     behind = Behind(Embedding(), 1, 4)
     assert behind(numpy.zeros((1, 4)))["y.vector"].tolist() == [0, 0, 0, 0]
     vector = behind(numpy.array([[3e-14, 0, 4e-14, 0]]))["y.vector"]
@@ -255,7 +255,7 @@ def test_an_embedding_of_nothing_is_nothing_and_a_tiny_one_has_length_1() -> Non
 
 
 def test_an_embedding_of_halves_is_computed_in_floats() -> None:
-    """The squares of such numbers are no halves."""
+    """The squares of such numbers exceed float16."""
     vector = Behind(Embedding(), 1, 2, element=ElementType.FLOAT16)(numpy.array([[30000, 40000]]))["y.vector"]
     numpy.testing.assert_allclose(vector, [0.6, 0.8], rtol=1e-3)
 
@@ -310,7 +310,7 @@ def test_of_one_class_a_place_has_it_or_not(shape: tuple[int, ...]) -> None:
 
 
 def positions(pixels: int, scale: float, offset: float, places: int, core: int) -> Numbers:
-    """In the floats, and the order, of the graph: what falls on a border falls to the same side."""
+    """In the graph's floats and order: ties fall to the same side."""
     seen = scale * (numpy.arange(pixels) + 0.5) + offset
     return numpy.asarray(seen * places / core)
 
@@ -428,6 +428,6 @@ def test_tables_become_kinds(tmp_path: Path) -> None:
 
 
 def test_a_table_says_what_makes_probabilities_of_classes(tmp_path: Path) -> None:
-    """A guess would be wrong without anybody noticing: the order of classes stays the same."""
+    """A wrong guess would go unnoticed: the order of classes stays the same."""
     with pytest.raises(ConfigError, match="'activation' is missing"):
         outputs_of({"kind": "classes"}, tmp_path)

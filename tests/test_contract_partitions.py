@@ -1,4 +1,4 @@
-"""Providers take a model with a contract as whole as without one: what was added runs on the CPU around the core."""
+"""A contract does not split partitions: its nodes run on the CPU around the model."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ WEIGHTS = {
 }
 OPSET = {"": 18}
 WHOLE: Any = pytest.approx(1.0, abs=1e-3)
-"""Interpolation as OpenCV does it has MACs of its own."""
+"""OpenCV's interpolation has MACs of its own."""
 IMAGES: dict[str, dict[str, Any]] = {
     "stretch": {"kind": "image", "size": (32, 32)},
     "crop": {"kind": "image", "size": (32, 32), "resize": "crop", "resize_to": 36, "filter": "bicubic"},
@@ -70,13 +70,13 @@ SOUNDS: dict[str, dict[str, Any]] = {
 
 
 def partition(folder: Path, target: Target, inputs: Any, outputs: Any) -> Partition:
-    """What the target's provider says of the net that looks."""
+    """The partition of the target's provider for the image net."""
     shapes = {} if inputs else {"x": (1, 3, 32, 32)}
     return _partition(folder, target, tables(inputs, outputs), onnx_model(NET, weights=WEIGHTS, opsets=OPSET), shapes)
 
 
 def heard(folder: Path, target: Target, inputs: Any) -> Partition:
-    """What the target's provider says of the net that hears."""
+    """The partition of the target's provider for the audio net."""
     net = onnx_model(HEARING, weights=HEARING_WEIGHTS, opsets=OPSET)
     return _partition(folder, target, tables(inputs, {}), net, {} if inputs else {"a": (1, 1, 4000)})
 
@@ -113,7 +113,7 @@ def test_coreml_takes_the_core_in_one_piece_ahead_of_every_output(
 def test_coreml_takes_the_best_class_of_each_place_as_a_second_piece(
     tmp_path: Path, coreml: Partition, outputs: str
 ) -> None:
-    """In 16 bits it is still the best one, or as good."""
+    """In 16 bits it is still the best one, or an equal one."""
     found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
     assert (found.partition_count, found.share) == (2, 1.0)
     assert found.taken_count >= coreml.taken_count

@@ -1,4 +1,4 @@
-"""Quantizers change the model and leave what its contract added alone: sizes and boxes need all of their digits."""
+"""Quantizers leave a contract's nodes alone: sizes and boxes need full precision."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def added(graph: bytes) -> dict[str, tuple[str, list[str], list[str]]]:
 
 
 def scores(model: Model, graph: bytes) -> Any:
-    """What `graph` gives, which lies where its weights are for that."""
+    """Scores of `graph`, which lies beside its weights."""
     path = model.data_folder / "run.onnx"
     path.write_bytes(graph)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -78,7 +78,7 @@ def test_nothing_of_it_is_noted_as_left_in_float(model: Model) -> None:
 
 
 def test_no_range_is_measured_inside_of_it(model: Model) -> None:
-    """The core's own input is measured: there the first scale belongs."""
+    """The model's own input is measured: the first scale belongs there."""
     draft = draft_of(model.graph, model.data_folder)
     found = StaticQdq(calibration=Calibration(samples="any")).measures(draft)
     assert "x" in found

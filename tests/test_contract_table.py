@@ -1,4 +1,4 @@
-"""The table of docs/contract.md: real pictures and a voice, asked again on every platform."""
+"""The table of docs/contract.md: real pictures and a voice, measured again on every platform."""
 
 import pytest
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.by_content("docs")
 @pytest.mark.swift
 @pytest.mark.react_native
 def test_every_platform_answers_what_the_page_says(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Differences are those of one machine; that they are small is asserted while they are measured."""
+    """The errors are those of one machine; their size is checked while they are measured."""
     found = measured(tmp_path_factory.mktemp("contract"))
     assert [each.words for each in found] == page.words(page.written())
     assert max(max(each.differences) for each in found) <= page.MOST

@@ -1,4 +1,4 @@
-"""From a graph to an ORT-format file: same numbers, no growth, and no failure without words."""
+"""From a graph to an ORT-format file: same numbers, no larger, and every failure has a message."""
 
 import platform
 import subprocess
@@ -171,7 +171,7 @@ def test_a_crash_of_onnx_runtime_is_a_model_error_that_names_the_signal(tmp_path
 
 
 def test_a_converter_that_is_killed_is_named_with_its_signal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the kernel does when memory runs out: the interpreter that runs the converter is one that gets killed."""
+    """As the kernel does when memory runs out: the converter's interpreter is replaced by one that gets killed."""
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\nkill -9 $$\n", encoding="utf-8")
     python.chmod(0o755)

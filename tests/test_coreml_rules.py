@@ -1,4 +1,4 @@
-"""What CoreML takes of a graph and why it leaves the rest: rules of the provider's source, met from both sides."""
+"""CoreML's rules, compared with the provider's source: the nodes that it takes, and the reasons for the rest."""
 
 from collections import Counter
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_a_partition_that_only_moves_elements_is_left_to_the_cpu() -> None:
     prediction = predict(graph_of(text))
     assert not prediction.partitions
     assert prediction.left["r"] == (
-        "Reshape: its partition would only reshape, cast or copy, and the CPU does that faster"
+        "Reshape: its partition would only reshape, cast or copy, which is faster on the CPU"
     )
     assert taken(predict(graph_of(text.replace("Transpose (r)", "Sqrt (r)")))) == 2
 
@@ -83,7 +83,7 @@ def test_dynamic_shapes_are_left_when_static_ones_are_required() -> None:
     graph = graph_of("(float[N,6] x) => (float[] y) { y = Relu (x) }")
     assert taken(predict(graph)) == 1
     found = predict(graph, requires_static_shapes=True)
-    assert found.left == {"y": "Relu: 'x' has dynamic dimensions: [N, 6]"}
+    assert found.left == {"y": "Relu: 'x' must have a static shape: [N, 6]"}
 
 
 BRANCHES = """(bool c, float[2,6] x) => (float[2,6] y) {
@@ -96,12 +96,10 @@ BRANCHES = """(bool c, float[2,6] x) => (float[2,6] y) {
 def test_nodes_inside_a_branch_are_taken_only_when_asked_for() -> None:
     found = predict(graph_of(BRANCHES))
     assert found.partitions == (("h",),)
-    assert found.left == {
-        "y": "If: the provider has no control flow; EnableOnSubgraphs decides about the 2 nodes inside"
-    }
+    assert found.left == {"y": "If: control flow is not supported; EnableOnSubgraphs applies to the 2 nodes inside"}
     found = predict(graph_of(BRANCHES), enable_on_subgraphs=True)
     assert found.partitions == (("h",), ("y/t",))
-    assert found.left["y/e"] == "Neg: the provider does not know the operator"
+    assert found.left["y/e"] == "Neg: operator not supported"
 
 
 def test_the_prediction_says_whose_rules_it_follows() -> None:
@@ -169,13 +167,13 @@ def unfused(model: Path, folder: Path) -> Graph:
 # Taken, nodes and partitions in MLProgram and NeuralNetwork; a reason, and how many nodes it leaves in MLProgram.
 REAL = [
     # One Reshape, whose shape is computed, cuts it in two.
-    ("orientation", (102, 104, 2), (102, 104, 2), "Reshape: the new shape is not a constant", 1),
+    ("orientation", (102, 104, 2), (102, 104, 2), "Reshape: the new shape must be constant", 1),
     # Its LSTM lies inside an If, of whose output not even the rank is known.
-    ("silero_vad", (21, 42, 3), (18, 42, 3), "Unsqueeze: the shape of '/model/decoder/If_1_output_0' is not known", 2),
+    ("silero_vad", (21, 42, 3), (18, 42, 3), "Unsqueeze: the shape of '/model/decoder/If_1_output_0' is unknown", 2),
     # The shapes of a dynamic batch are computed in int64, which the provider does not join.
-    ("minilm", (235, 315, 26), (149, 315, 49), "Concat: its input is int64, not float or float16", 15),
-    ("magika", (66, 94, 10), (51, 94, 11), "Expand: the provider does not know the operator", 7),
-    ("basic_pitch", (132, 246, 31), (63, 246, 15), "Pad: it reflects, and axis 0 is dynamic", 9),
+    ("minilm", (235, 315, 26), (149, 315, 49), "Concat: the input is int64, not float or float16", 15),
+    ("magika", (66, 94, 10), (51, 94, 11), "Expand: operator not supported", 7),
+    ("basic_pitch", (132, 246, 31), (63, 246, 15), "Pad: mode 'reflect' requires a static axis 0", 9),
 ]
 
 

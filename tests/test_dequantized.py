@@ -1,4 +1,4 @@
-"""Taking the quantization out gives the float graph: the same numbers, but for the rounding between operators."""
+"""Dequantizing gives the float graph: the same numbers, except for the rounding between operators."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.by_content
 Array = NDArray[Any]
 
 STEP = 0.05
-"""of the activations: what rounding may change"""
+"""largest effect of the rounding of activations"""
 
 
 def dequantized(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProto:
-    """What is left of `model`, checked by ONNX, and known to compute in float."""
+    """Dequantize `model`; the result passes ONNX's checker and computes in float."""
     content = quantized_by(Dequantized(), model.SerializeToString(), folder)
     found = onnx.load_from_string(content)
     assert traits(infer_shapes(found)).precision is Precision.FLOAT32
@@ -36,7 +36,7 @@ def dequantized(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProt
 
 
 def run(model: onnx.ModelProto, **inputs: Array) -> list[Array]:
-    """Outputs of the graph as it is: no optimizer may take anything out of it."""
+    """Outputs of the graph without any optimization."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
@@ -44,7 +44,7 @@ def run(model: onnx.ModelProto, **inputs: Array) -> list[Array]:
 
 
 def difference(one: onnx.ModelProto, two: onnx.ModelProto, **inputs: Array) -> float:
-    """The largest between any of their outputs; the numbers differ enough from each other for it to mean something."""
+    """The largest difference between their outputs, whose numbers must vary enough for it to mean something."""
     pairs = zip(run(one, **inputs), run(two, **inputs), strict=True)
     found = [(a.astype(numpy.float32), b.astype(numpy.float32)) for a, b in pairs]
     assert all(numpy.ptp(a) > 20 * STEP for a, _ in found)
@@ -81,7 +81,7 @@ CONVOLUTION = """(float[1,3,8,8] x) => (float[1,4,8,8] y) {
 
 
 def convolution(**changes: Array) -> onnx.ModelProto:
-    """As quantizers write it: weights by channel, the bias as 32-bit integers in steps of both scales."""
+    """As quantizers write it: weights per channel, the bias as 32-bit integers in steps of both scales' product."""
     weights = {
         **S8,
         "wq": integers("int8", 4, 3, 3, 3),
@@ -285,7 +285,7 @@ RELU_LEFT_OUT = """(float[2,16] x) => (float[2,8] y) {
 
 @pytest.mark.parametrize(("dtype", "opset"), [("uint8", 10), ("int8", 10), ("uint8", 13), ("int8", 21), ("uint16", 21)])
 def test_a_relu_that_the_limits_of_the_quantization_stood_for_stays(dtype: str, opset: int) -> None:
-    """Quantizers leave it out: what is below the zero point becomes zero without it."""
+    """Quantizers omit it: values below the zero point become zero without it."""
     limits = numpy.iinfo(dtype)
     greatest = 6.0
     weights = {

@@ -1,4 +1,4 @@
-"""What Android's own library takes of the files that a plan makes for it, and what it refuses."""
+"""Android's own library opens the files that a plan makes for it, and refuses others."""
 
 from pathlib import Path
 from typing import Literal
@@ -81,7 +81,7 @@ def test_nnapi_takes_a_quantized_model(element: str, form: Literal["auto", "onnx
 
 
 def test_a_provider_that_cannot_open_its_file_is_reported_in_its_own_words(tmp_path: Path) -> None:
-    """Its softmax of uint8 gives results in one scale alone, 1/256; ONNX Runtime hands it any that is close."""
+    """Its uint8 softmax has one output scale only, 1/256; ONNX Runtime offers it any scale that is close."""
     (tmp_path / "good").mkdir()
     good = split(quantized_softmax(1 / 256), "xnnpack", tmp_path / "good")
     assert (good.refusal, good.taken_count) == ("", 3)

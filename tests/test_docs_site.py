@@ -1,4 +1,4 @@
-"""The site of the documentation: every link holds, nothing is asked of anybody, and the generated API is all there."""
+"""The documentation site: every link holds, nothing is loaded from elsewhere, and the generated API is complete."""
 
 import os
 import re
@@ -201,7 +201,7 @@ def test_the_pictures_hold_their_text_and_ask_nobody() -> None:
 
 @pytest.fixture(scope="session")
 def mkdocs() -> Path:
-    """A folder with what the site is built with; or the end of the test where it cannot be had."""
+    """A folder with the site's build tools; skips the test if they are not available."""
     folder = folder_for("docs", LOCK.read_text(encoding="utf-8"))
     try:
         make_once(folder, lambda made: install_locked(LOCK, made))
@@ -219,7 +219,7 @@ def site(mkdocs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(mkdocs: Path, root: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """As scripts/docs builds it."""
+    """Build the site as scripts/docs does."""
     variables = {
         "PYTHONPATH": f"{mkdocs}{os.pathsep}{root}",
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -237,7 +237,7 @@ def build(mkdocs: Path, root: Path, folder: Path) -> "subprocess.CompletedProces
 
 @dataclass
 class Page(HTMLParser):
-    """What a page is called, and the files that a browser fetches with it."""
+    """A page's name, and the files that a browser fetches with it."""
 
     title: str = ""
     loaded: list[str] = field(default_factory=list)

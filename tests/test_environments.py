@@ -1,4 +1,4 @@
-"""Isolated environments: made whole or not at all, from locked bytes, and sealed off from the user's packages."""
+"""Isolated environments: whole or absent, from locked bytes, and separate from the user's packages."""
 
 import json
 import os
@@ -28,7 +28,7 @@ LOCKS = (cuda.LOCK, runtime.LOCK, qnn.LOCK, webgpu.LOCK)
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own; failed attempts are not waited for."""
+    """A cache of its own, without delays after failures."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     return tmp_path / "cache" / "mobpack"
@@ -36,7 +36,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder whose `python` is used; `serve` says what its pip does."""
+    """The folder whose `python` is used; `serve` sets its pip's behaviour."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setattr(sys, "executable", str(folder / "python"))

@@ -1,4 +1,4 @@
-"""A comparison that fails stops the build, names the first bad node, and leaves what shows it in a folder."""
+"""A failed comparison stops the build, names the first bad node, and leaves evidence in a folder."""
 
 import json
 import shutil
@@ -44,7 +44,7 @@ kernels = "skip"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project whose ranges were measured on next to nothing: everything that the int8 variant gets saturates."""
+    """A project whose ranges were measured on tiny inputs: the int8 variant saturates on everything."""
     folder = tmp_path_factory.mktemp("evidence")
     saved(folder / "net.onnx", onnx_model(NET, weights=WEIGHTS))
     (folder / "mobpack.toml").write_text(PROJECT)
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_written_loses_the_evidence_and_not_the_verdict(
 
 
 def project(source: Path, folder: Path) -> None:
-    """The same in another folder."""
+    """The same project in another folder."""
     shutil.copytree(source / "typical", folder / "typical")
     for name in ("net.onnx", "mobpack.toml"):
         shutil.copyfile(source / name, folder / name)
@@ -157,7 +157,7 @@ def test_good_ranges_pass_and_leave_no_evidence(mobpack: Mobpack, folder: Path, 
 def test_without_samples_a_variant_is_judged_on_what_it_was_calibrated_on(
     mobpack: Mobpack, folder: Path, tmp_path: Path
 ) -> None:
-    """Random numbers lie beyond; that they differ there is worth a warning, and nobody's fault."""
+    """Random numbers exceed the calibrated range; the difference there is a warning, not a failure."""
     project(folder, tmp_path)
     (tmp_path / "mobpack.toml").write_text(PROJECT.replace('samples = "typical"', ""))
     numbers = numpy.random.default_rng(0)

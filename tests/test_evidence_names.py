@@ -1,4 +1,4 @@
-"""What shows failed comparisons lies in folders of their own, whatever the files are called."""
+"""Evidence of failed comparisons lies in one folder each, whatever the files are called."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What judges a model computes the same on every x86 processor: measured on this one and on an emulated Haswell."""
+"""Models for comparison compute the same on every x86 processor: checked on this one and on an emulated Haswell."""
 
 import os
 import platform
@@ -53,7 +53,7 @@ def run(model: onnx.ModelProto | Path, x: Array, folder: Path | None = None, *, 
 
 @pytest.fixture(scope="module")
 def emulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Numbers]:
-    """What the cases give on a Haswell, opened in one way or the other."""
+    """Outputs of the cases on a Haswell, opened in one way or the other."""
     have("x86_64")
     folder = tmp_path_factory.mktemp("haswell")
     python = haswell.interpreter(folder)
@@ -83,7 +83,7 @@ def different(one: Numbers, other: Numbers) -> set[str]:
 
 
 def names(found: set[str]) -> set[str]:
-    """Of cases, however they were opened."""
+    """Names of cases, however they were opened."""
     return {each.split(",")[0] for each in found}
 
 
@@ -98,7 +98,7 @@ def test_every_operator_gives_the_same_bits_here_and_on_a_haswell(exact_here: Nu
 def test_what_is_rewritten_is_what_a_haswell_gets_wrong(
     emulated: Callable[[str], Numbers], exact_there: Numbers
 ) -> None:
-    """Of 8-bit operators those, and no other, that multiply uint8 by int8; none is in the table for nothing."""
+    """The table has exactly the 8-bit operators that multiply uint8 by int8."""
     wrong = names(different(emulated("plain"), exact_there)) - exact_cases.unlike_products()
     mixed = {each.name for each in exact_cases.cases() if is_mixed(each)}
     assert wrong == mixed
@@ -106,7 +106,7 @@ def test_what_is_rewritten_is_what_a_haswell_gets_wrong(
 
 
 def is_mixed(case: exact_cases.Case) -> bool:
-    """Whether it multiplies uint8 by int8. Depthwise convolutions have kernels of their own, and MatMulInteger and
+    """Whether it multiplies uint8 by int8. Depthwise convolutions have other kernels, and MatMulInteger and
     ConvInteger have other operands first."""
     if case.op not in PRODUCTS or ("depthwise" in case.name and case.op != "ConvInteger"):
         return False

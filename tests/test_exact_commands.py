@@ -1,4 +1,4 @@
-"""Whole commands give the same here and on an emulated Haswell, whose 8-bit products saturate."""
+"""Whole commands give the same results here and on an emulated Haswell, whose 8-bit products saturate."""
 
 import json
 import os
@@ -52,7 +52,7 @@ providers = []
 gain = "skip"
 """
 AUTO = ("-q", "auto", "--calibration", "net.npz", "--max-drop", "0.000001", "--set", "methods=['mse']")
-"""A budget that not all layers in integers keep."""
+"""A budget that some layers in integers exceed."""
 COMMANDS = {
     "build": ("build",),
     "quantize": ("quantize", "net.onnx", *AUTO, "--force", "--json", "-o", "out/net.onnx"),
@@ -60,7 +60,7 @@ COMMANDS = {
 
 
 def large(seed: int, *shape: int) -> NDArray[Any]:
-    """Weights near the largest of their channel, most of one sign: their products saturate."""
+    """Weights near their channel's largest, most of one sign: their products saturate."""
     numbers = numpy.random.default_rng(seed)
     signs = numpy.where(numbers.random(shape) < 0.8, 1, -1)
     weights: NDArray[Any] = (numbers.uniform(0.8, 1, shape) * signs).astype(numpy.float32)
@@ -68,7 +68,7 @@ def large(seed: int, *shape: int) -> NDArray[Any]:
 
 
 def project(folder: Path) -> None:
-    """A model that somebody trained, to build for every target, and one whose 8-bit products saturate."""
+    """A trained model to build for every target, and one whose 8-bit products saturate."""
     numbers = numpy.random.default_rng(0)
     shutil.copyfile(digits(), folder / "digits.onnx")
     numpy.savez(folder / "digits.npz", Input3=numbers.uniform(0, 255, (8, 1, 28, 28)).astype(numpy.float32))
@@ -80,7 +80,7 @@ def project(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Side:
-    """What a command said and left on one processor."""
+    """A command's output and files on one processor."""
 
     folder: Path
     said: str
@@ -92,7 +92,7 @@ class Side:
 
 @pytest.fixture(scope="module")
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Side, Side]]:
-    """Every command here and on a Haswell, all at once: starting Python there takes seconds each time."""
+    """Every command here and on a Haswell, all at once: Python takes seconds to start there."""
     have("x86_64")
     folder = tmp_path_factory.mktemp("commands")
     pythons = {"here": Path(sys.executable), "there": haswell.interpreter(folder / "haswell")}

@@ -1,4 +1,4 @@
-"""`mobpack export` without PyTorch: what it refuses, the graph that it writes, and the gate."""
+"""`mobpack export` without PyTorch: refusals, the written graph, and the gate."""
 
 import importlib
 import json
@@ -107,7 +107,7 @@ def test_the_users_own_lines_are_shown_without_those_of_packages(tmp_path: Path)
 
 
 def traced(folder: Path) -> Path:
-    """A graph as PyTorch leaves it: weights beside it, and what it was traced from in every part."""
+    """A graph as PyTorch leaves it: weights beside it, and stack traces in every part."""
     proto = onnx_model(
         "(float[n, 64] x) => (float[n, 64] y) { h = MatMul (x, w) y = Relu (h) }", weights={"w": weight(64, 64)}
     )
@@ -147,7 +147,7 @@ def test_another_opset_than_the_one_asked_for_is_refused() -> None:
 
 
 def recorded(folder: Path, *batches: int, wrong: float = 0.0) -> Recorded:
-    """Samples of DOUBLED and what it gives for them, but for one number."""
+    """Samples of DOUBLED and its outputs, one number of which is wrong."""
     for kind in ("samples", "recorded"):
         (folder / kind).mkdir()
     for number, batch in enumerate(batches):
@@ -211,7 +211,7 @@ PORTS = "(float[batch, 3] left, float[batch, 4] right) => (float[batch, 3] y) { 
 
 
 def axes(**names: str) -> steps.Exported:
-    """What was exported with the first axis of each input dynamic."""
+    """Export with the first axis of each input dynamic."""
     return steps.Exported(
         inputs=tuple(names),
         outputs=("y",),

@@ -1,4 +1,4 @@
-"""The tolerance that recorded outputs are held to: numpy's own, and in words."""
+"""The tolerance for recorded outputs: numpy's own."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""The command `mobpack export` with the real PyTorch: what it leaves in the user's folder, and what it prints."""
+"""The command `mobpack export` with the real PyTorch: its files in the user's folder, and its output."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def started(folder: Path, *options: str) -> "subprocess.Popen[str]":
 
 
 def left_in(folder: Path) -> list[str]:
-    """What the command has left, besides what Python and the user have."""
+    """Files that the command left, apart from those of Python and the user."""
     return sorted(path.name for path in folder.iterdir() if path.name not in ("nets.py", "__pycache__"))
 
 

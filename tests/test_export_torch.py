@@ -1,4 +1,4 @@
-"""What PyTorch's modules become, and every mistake that `mobpack export` names: with the real PyTorch."""
+"""Exports of PyTorch modules, and every mistake that `mobpack export` names: with the real PyTorch."""
 
 import re
 import sys
@@ -44,7 +44,7 @@ elsewhere number_branch untranslatable gives_dict gives_tuple gives_named_tuple 
 gives_nothing gives_complex compiled writes shares many learns wrong_arguments module_alone no_inputs not_a_module
 raises absent named
 """.split()
-"""Factories that are exported as they are."""
+"""Factories that export without a change."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def shapes(case: Exported) -> dict[str, tuple[int | str, ...]]:
 
 
 def gives_what_pytorch_gives(case: Exported) -> bool:
-    """Whether ONNX Runtime gives what was recorded, for all samples and all outputs by name."""
+    """Whether ONNX Runtime gives the recorded outputs, for all samples and all outputs by name."""
     session = onnxruntime.InferenceSession(case.folder / "graph.onnx")
     for recorded in sorted((case.folder / "recorded").iterdir()):
         outputs = numpy.load(recorded)
@@ -153,7 +153,7 @@ MISTAKES = {
     ),
     "absent": ("ConfigError", "no function 'absent' in 'nets'"),
 }
-"""Case -> the class of its error, and a part of what it says."""
+"""Case -> class and part of its error message."""
 
 
 @pytest.mark.parametrize("name", MISTAKES)

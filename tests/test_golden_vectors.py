@@ -1,5 +1,5 @@
-"""Golden vectors: the file is safetensors with the same bytes every time, whole samples travel or none, random inputs
-as recipes, and only what the reference computes and the shipped files can compute is in it."""
+"""Golden vectors: the file is safetensors with the same bytes every time, whole samples ship or none, random inputs
+as recipes, and only values that both the reference and the shipped files can compute."""
 
 import json
 import struct
@@ -256,7 +256,7 @@ def test_values_that_are_no_longer_than_a_recipe_travel_themselves(tmp_path: Pat
 
 
 def test_only_what_is_stored_counts_against_the_cap(tmp_path: Path) -> None:
-    """A photograph of 640 x 640 goes in, a few numbers come out."""
+    """A photograph of 640 x 640 goes in, and a few numbers come out."""
     signature = Signature(inputs=specs("input", ("x", ElementType.FLOAT, (3, 640, 640))), outputs=SIGNATURE.outputs[1:])
     made = computed(tmp_path, 1, 1)
     recipes = [{"x": floats(3, 640, 640, seed=number)} for number in range(2)]
@@ -303,7 +303,7 @@ def settings_of(subject: Subject) -> ParitySettings:
 
 
 def made(folder: Path, one: Plan, **keys: Any) -> tuple[Golden, list[str]]:
-    """The vectors, and what the user is told. `keys` are those of [parity]."""
+    """The vectors, and the user's messages. `keys` are those of [parity]."""
     console = Console(quiet=True)
     table = ParityTable(**{key.replace("_", "-"): value for key, value in keys.items()})
     return golden_vectors([one], table, settings_of, Store(folder / "store"), console), console.warnings

@@ -40,7 +40,7 @@ createInferBuilder_INTERNAL createInferRefitter_INTERNAL createInferRuntime_INTE
 createNvOnnxParserRefitter_INTERNAL getBuilderPluginRegistry getNvOnnxParserVersion getPluginRegistry
 initLibNvInferPlugins
 """.split()
-"""What TensorRT's Python module takes from its libraries, which no registry has: the module loads with empty ones."""
+"""Symbols that TensorRT's Python module needs from its libraries, which no registry has: it loads with empty ones."""
 VERSIONS = {
     "10": ("tensorrt_bindings", "10.16.1"),
     "11": ("tensorrt_bindings", "11.4.0"),
@@ -62,7 +62,7 @@ def site(version: str) -> Path:
 
 @pytest.fixture(scope="module")
 def empty_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Libraries of TensorRT 10 and 11 in which there is nothing."""
+    """Empty stand-ins for the libraries of TensorRT 10 and 11."""
     folder = tmp_path_factory.mktemp("libraries")
     source = "\n".join(f"void *{name}(void) {{ return 0; }}" for name in ENTRIES)
     for major in ("10", "11"):
@@ -120,7 +120,7 @@ def test_tensorrt_for_rtx_runs_on_the_gpus_that_it_lists() -> None:
 
 
 def built(folder: Path, model: onnx.ModelProto, *samples: Mapping[str, Any]) -> dict[str, Any]:
-    """What TensorRT for RTX makes of the model, without a GPU."""
+    """The engine that TensorRT for RTX builds from the model, without a GPU."""
     path = saved(folder / "model" / "m.onnx", model)
     job = described(Runnable(path=path), folder)
     found: dict[str, Any] = run(
@@ -216,7 +216,7 @@ def test_an_engine_without_a_gpu_is_said_to_be_unusable_in_words(tmp_path: Path)
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has a driver of its own")
 def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver is a stand-in, and TensorRT is; cuda-core is what users have."""
+    """The driver and TensorRT are stand-ins; cuda-core is the real one."""
     modules, driver = gpu.modules(tmp_path / "modules"), gpu.driver(tmp_path / "driver")
     monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "log.txt"))
     path = saved(
@@ -243,7 +243,7 @@ def test_cuda_core_moves_numbers_to_the_gpu_and_back(tmp_path: Path, monkeypatch
 
 
 def test_onnxruntime_knows_the_options_that_its_providers_are_given() -> None:
-    """They are in its libraries, which need no GPU to be read."""
+    """The options are strings in its libraries, which can be read without a GPU."""
     have("cuda")
     folder = Path(Cuda().variables()["PYTHONPATH"], "onnxruntime", "capi")
     for provider, options in (

@@ -1,4 +1,4 @@
-"""The program that runs TensorRT: what it decides, and how it speaks, with stand-ins for TensorRT and pycuda."""
+"""The program that runs TensorRT: its decisions and its protocol, with stand-ins for TensorRT and pycuda."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_mistakes_of_the_program_itself_keep_their_traceback() -> None:
 
 @pytest.fixture
 def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file in which the stand-ins keep what they were asked."""
+    """The file in which the stand-ins log their calls."""
     monkeypatch.setenv("PYTHONPATH", str(gpu.modules(tmp_path / "modules")))
     monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "log.txt"))
     return tmp_path / "log.txt"

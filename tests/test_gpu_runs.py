@@ -1,4 +1,4 @@
-"""The runners of NVIDIA's GPUs on a machine that has one, against the processor's."""
+"""The runners of NVIDIA's GPUs on a machine that has one, compared with the CPU."""
 
 from pathlib import Path
 from typing import Any

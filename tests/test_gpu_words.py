@@ -1,4 +1,4 @@
-"""What a machine lacks for NVIDIA's GPUs is said in words that end with how to get it, never with a stack trace."""
+"""Messages for machines without all that NVIDIA's GPUs need: they say how to get it, and show no stack trace."""
 
 import json
 import os
@@ -384,6 +384,6 @@ def test_the_program_that_looks_finds_tensorrt_of_any_version(tmp_path: Path, mo
 
 
 def probed(name: str, *libraries: str) -> Facts:
-    """Asked anew for every `name`: what is known of an interpreter is kept."""
+    """Probed again for every `name`: answers about an interpreter are kept."""
     variables = {"LD_LIBRARY_PATH": os.environ["LD_LIBRARY_PATH"], "NAME": name}
     return nvidia.probe(Place(command=(sys.executable, "-P"), variables=variables), libraries=libraries)

@@ -1,4 +1,4 @@
-"""The emitted Gradle project, and building it; a fake `gradle` on PATH stands in for the real one."""
+"""The emitted Gradle project and its build; a fake `gradle` on PATH stands in for the real one."""
 
 import os
 import subprocess
@@ -95,7 +95,7 @@ def test_a_brace_too_few_is_found(kotlin_compiler: None, tmp_path: Path) -> None
 
 
 def syntax_errors(scripts: list[str], folder: Path) -> list[str]:
-    """What the Kotlin parser has against `scripts`; names are not resolved, as Gradle's are not to be had here."""
+    """Errors that the Kotlin parser finds in `scripts`; names are not resolved: Gradle's own are not available here."""
     compiler, sources = kotlin.find_compiler(), []
     for number, script in enumerate(scripts):
         imports = [line for line in script.splitlines() if line.startswith("import ")]
@@ -113,7 +113,7 @@ def syntax_errors(scripts: list[str], folder: Path) -> list[str]:
 
 @pytest.fixture
 def fake_gradle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `gradle` that notes its arguments and makes the .aar, first and only on PATH; and an SDK folder."""
+    """A `gradle` that logs its arguments and makes the .aar, alone on PATH; and an SDK folder."""
     folder = tmp_path / "bin"
     folder.mkdir()
     write_gradle(

@@ -1,4 +1,4 @@
-"""A graph as the checks see it: names, types, shapes and small constants, read from an ONNX file."""
+"""A graph for the checks: names, types, shapes and small constants, read from an ONNX file."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""docs/guides/release.yml: a workflow that GitHub takes, whose steps work on the models of the sample apps."""
+"""docs/guides/release.yml: a valid GitHub workflow, whose steps work on the models of the sample apps."""
 
 import importlib
 import json
@@ -38,7 +38,7 @@ def workflow() -> Mapping[str, Any]:
 
 
 def steps(job: str) -> dict[str, str]:
-    """Name -> shell lines of the steps that run some."""
+    """Name -> shell lines of the steps that have some."""
     return {step["name"]: step["run"] for step in workflow()["jobs"][job]["steps"] if "run" in step}
 
 
@@ -83,7 +83,7 @@ def test_what_the_guide_says_of_steps_names_those_that_there_are() -> None:
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder `models` after all steps of the job `package` but the one that installs."""
+    """The folder `models` after all steps of the job `package` except the installation."""
     folder = tmp_path_factory.mktemp("release") / str(workflow()["defaults"]["run"]["working-directory"])
     made = vision.root() / vision.FOLDER
     shutil.copytree(made, folder, ignore=shutil.ignore_patterns("dist", "downloads"))
@@ -125,7 +125,7 @@ def test_what_a_gate_refuses_is_not_built(released: Path, tmp_path: Path) -> Non
 
 
 def test_every_file_that_is_published_is_there(released: Path, tmp_path: Path) -> None:
-    """GitHub's own client is not: a program in its place keeps what it is asked for."""
+    """GitHub's own client is replaced by a program that logs its calls."""
     client = tmp_path / "gh"
     client.write_text('#!/bin/sh\nfor each; do printf "%s\\n" "$each"; done\n', encoding="utf-8")
     client.chmod(0o755)

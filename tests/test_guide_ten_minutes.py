@@ -18,7 +18,7 @@ from tests.toolchain import torch
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "docs" / "guides" / "ten-minutes.md"
 CLONED = ("LICENSE", "README.md", "packager", "pyproject.toml", "sample_apps/vision", "templates")
-"""What installing mobpack and the guide read."""
+"""Paths that the installation of mobpack and the guide read."""
 BUILT = Path("build", "vision")
 pytestmark = [pytest.mark.by_content("docs", "sample_apps", "scripts"), pytest.mark.torch]
 
@@ -39,7 +39,7 @@ def clone(folder: Path) -> Path:
 
 
 def variables() -> Mapping[str, str]:
-    """Those of a user whose pip finds all that mobpack needs already there: hundreds of megabytes less to fetch."""
+    """Environment of a user whose pip finds mobpack's dependencies installed: this saves hundreds of MB."""
     with_torch = torch.variables()["PYTHONPATH"].removesuffix(f"{os.pathsep}{ROOT}")
     program = Path(sys.executable).parent
     return {
@@ -55,7 +55,7 @@ def variables() -> Mapping[str, str]:
 
 @pytest.fixture(scope="module")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of the clone after all commands, and what they printed on standard output."""
+    """The clone's folder after all commands, and their standard output."""
     folder = clone(tmp_path_factory.mktemp("clone"))
     script = "\n".join(["set -eu", *blocks("sh")])
     command = ["bash", "--noprofile", "--norc", "-c", script]
@@ -105,7 +105,7 @@ def test_the_network_that_the_sample_apps_write_without_pytorch_computes_the_sam
 
 
 def test_the_contract_is_that_of_the_sample_apps() -> None:
-    """So that what they build can take the place of what they were built with."""
+    """The package that the guide builds can replace the one that the sample apps use."""
     ours = (ROOT / "sample_apps" / "vision" / "mobpack.toml").read_text(encoding="utf-8")
     [guides] = re.findall(r"mobpack\.toml <<'END'\n(.*?)^END$", "\n".join(blocks("sh")), re.MULTILINE | re.DOTALL)
     tables = r"^\[model\.classifier\.\w+\.\w+\]\n(?:[^\[#\n].*\n)+"

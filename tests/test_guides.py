@@ -1,4 +1,4 @@
-"""What docs/guides and docs/contract.md say is so: links, keys, options and kinds that exist."""
+"""Facts in docs/guides and docs/contract.md: links, keys, options and kinds exist."""
 
 import re
 import tomllib

@@ -39,7 +39,7 @@ MERGED = """(float16[2] x) => (float[2] y) {
     [InsertedPrecisionFreeCast_x] InsertedPrecisionFreeCast_x = Cast <to = 1> (x)
     y = HardSigmoid (InsertedPrecisionFreeCast_x)
 }"""
-"""The model casts the result to 32 bits itself; ONNX Runtime took that out together with its own cast back to 16."""
+"""The model itself casts the result to 32 bits; ONNX Runtime removed that together with its own cast back to 16."""
 
 
 def removed(graph: str, folder: Path) -> onnx.ModelProto | None:

@@ -1,4 +1,4 @@
-"""Wheel, sdist and editable installs all find the templates, and the wheel carries every one of them."""
+"""Wheel, sdist and editable installs all find the templates, and the wheel has every one of them."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Where the files of a model lie in a Swift package: an ONNX file beside what it names, identical bytes once."""
+"""Places of a model's files in a Swift package: an ONNX file beside its data, identical bytes once."""
 
 import hashlib
 from dataclasses import replace
@@ -25,7 +25,7 @@ def file(
     style: Style = Style.UNFUSED,
     processor: str = "",
 ) -> Compiled:
-    """A file with `content` in a folder of its own in the store, and those with its weights."""
+    """A file with `content` in a folder of its own in the store, and its weight files."""
     home = folder / hashlib.sha256(f"{name}{content}".encode()).hexdigest()[:8]
     home.mkdir(parents=True, exist_ok=True)
     (home / name).write_text(content)

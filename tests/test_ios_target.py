@@ -1,4 +1,4 @@
-"""iOS: a Swift package is whole, says what it needs, and has the same bytes every time."""
+"""iOS: a Swift package is whole, states its requirements, and has the same bytes every time."""
 
 import json
 import os
@@ -32,7 +32,7 @@ from packager.workflows.planning import adapted
 from packager.workflows.runtimes import choose_runtimes, runtimes_of
 from packager.xcframework.packaged import PackagedFramework
 from tests.disks import tiny_disk
-from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios
+from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios, reviewed
 from tests.test_android_view import golden_difference
 from tests.toolchain.require import require
 
@@ -48,7 +48,7 @@ def view_of(case: Case) -> IosView:
 
 
 def on_disk(case: Case, folder: Path) -> Case:
-    """The case with files that are there: packages are made of them."""
+    """The case with files on disk: packages are made of them."""
     folder.mkdir(parents=True)
     (folder / "golden").write_text("golden vectors")
     golden = {
@@ -82,7 +82,7 @@ def assembled(case: Case, store: Path) -> tuple[IosView, Sources, Artifact]:
 @pytest.mark.parametrize("case", IOS_CASES)
 def test_generated_files_are_the_reviewed_ones(case: str) -> None:
     """UPDATE_GOLDEN=1 rewrites the golden tree; review the change like source."""
-    folder, printed = GOLDEN / case / "ios", IOS_CASES[case].texts()
+    folder, printed = GOLDEN / case / "ios", reviewed(IOS_CASES, case)
     if os.environ.get("UPDATE_GOLDEN"):
         shutil.rmtree(folder, ignore_errors=True)
         for name, text in printed.items():

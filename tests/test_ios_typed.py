@@ -1,4 +1,4 @@
-"""What Swift code says of a contract: parameters, answers, and the names of classes."""
+"""Swift code of contracts: parameters, answers, and the names of classes."""
 
 import re
 from dataclasses import replace
@@ -46,7 +46,7 @@ def classifier(**changes: object) -> Plan:
 
 
 def read_back(lines: list[str]) -> list[str]:
-    """What Swift reads in a literal of these lines."""
+    """The text that Swift reads in a literal of these lines."""
     known = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
     text = re.sub(
         r"\\(?:u\{([0-9A-F]+)\}|(.))",

@@ -1,4 +1,4 @@
-"""iOS: how Swift shows a model, under which names, and which models it cannot carry."""
+"""iOS: a model's names in Swift, and models that Swift cannot represent."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -219,7 +219,7 @@ def readme_with(runtime: PackagedFramework | None) -> str:
 
 
 def slices(folder: Path, library: str, linkage: Literal["static", "dynamic"]) -> PackagedFramework:
-    """A runtime in the package; `library` is what each slice holds."""
+    """A runtime in the package; `library` is the content of each slice."""
     (folder / "ios-arm64" / library).mkdir(parents=True)
     return PackagedFramework(version="1.29.0", ship="inside", folder=folder, minimum_os="15.1", linkage=linkage)
 

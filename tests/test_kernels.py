@@ -1,4 +1,4 @@
-"""Every node that ships has a kernel in the runtime that ships, or the message says which has none."""
+"""Every node that ships has a kernel in the runtime that ships, or the message names the node that has none."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ def variant_of(folder: Path, model: onnx.ModelProto) -> Variant:
 
 
 def plain(folder: Path, graph: str, opset: int = 20) -> Compiled:
-    """An ONNX file of `graph`, for which nothing was converted."""
+    """An ONNX file of `graph`, without conversion."""
     return compile_plain(variant_of(folder, onnx_model(graph, opsets={"": opset})), Store(folder / "store"))
 
 

@@ -1,4 +1,4 @@
-"""What Kotlin shows of a contract runs on ONNX Runtime's Android libraries: every pixel and sample gets to the model.
+"""Typed Kotlin methods of contracts run on ONNX Runtime's Android libraries: every pixel and sample gets to the model.
 
 The models are `tests/toolchain/typed_models.py`; what stands in for Android's bitmaps and images is in
 `tests/toolchain/fakes`, checked against Android's own classes at the end of this file.
@@ -77,7 +77,7 @@ def seen(pictures: Facts, name: str) -> NDArray[np.uint8]:
 
 
 def rows(bytes_per_pixel: int, gap: int, memory: NDArray[np.uint8] = BYTES) -> NDArray[np.uint8]:
-    """The pixels of `WIDTH` x `HEIGHT` in memory, without what lies between the rows."""
+    """The pixels of `WIDTH` x `HEIGHT` in memory, without the gaps between rows."""
     row = WIDTH * bytes_per_pixel
     lines = [memory[start : start + row] for start in range(0, HEIGHT * (row + gap), row + gap)]
     return np.array(lines).reshape(HEIGHT, WIDTH, bytes_per_pixel)

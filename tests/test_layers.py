@@ -25,7 +25,7 @@ LAYERS = (
     ("graph", "providers"),
     ("__init__", "core"),
 )
-"""From the top down. A module imports those below its line, and within its own folder, never its neighbours."""
+"""From top to bottom. A module imports modules below its line and from its own folder, never its neighbours."""
 
 PLUGIN_FAMILIES = {
     "providers": ("provider",),
@@ -42,7 +42,7 @@ PLUGIN_FAMILIES = {
     ),
     "targets": ("target", "apple", "dimensions", "ends", "golden"),
 }
-"""Folder -> the file with the protocol that its plug-ins follow, and what they share."""
+"""Folder -> the file with its plug-ins' protocol and shared parts."""
 
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
@@ -114,7 +114,7 @@ def part(module: str) -> str:
 
 
 def reached(name: str, arrows: dict[str, set[str]]) -> set[str]:
-    """What `name` imports, and what that imports; the folder itself is not followed: it only gathers its parts."""
+    """Modules that `name` imports, directly or not; the folder itself is not followed: it only gathers its parts."""
     found: set[str] = set()
     waiting = list(arrows[name])
     while waiting:
@@ -146,7 +146,7 @@ def plugin(module: str) -> str:
 
 @pytest.mark.parametrize("family", PLUGIN_FAMILIES)
 def test_only_the_family_itself_names_its_plugins(family: str) -> None:
-    """Config and release know the tables and Android's layout by name."""
+    """Except config and release, which use the plug-ins' tables and Android's layout."""
     known = {
         ("config.tables", "targets.android"),
         ("config.tables", "targets.ios"),

@@ -1,4 +1,4 @@
-"""Weights of branches and loop bodies that lie in files: files with several hard links are no reason to refuse them."""
+"""Weights of branches and loop bodies in external files: hard links to these files are no reason for a refusal."""
 
 import os
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ def with_bodies(name: str) -> onnx.ModelProto:
 
 
 def outside(model: onnx.ModelProto, folder: Path) -> Path:
-    """`model` with every tensor in a file beside it, shapes of one number, too."""
+    """`model` with every tensor in a file beside it, even shapes of one number."""
     path = saved(folder / "m.onnx", model)
     onnx.save(
         onnx.load(path), path, save_as_external_data=True, location="m.data", size_threshold=0, convert_attribute=True
@@ -124,7 +124,7 @@ def run_bytes(graph: bytes, folder: Path) -> list[numpy.ndarray]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_file_that_is_made_of_such_a_model_loads_over_linked_weights(tmp_path: Path, name: str) -> None:
-    """The store links the file of the fused graph beside those that take their weights from it."""
+    """The store links the fused graph's file beside those that use its weights."""
     store = Store(tmp_path / "store")
     path = outside(with_bodies(name), tmp_path / "model")
     os.link(path.with_name("m.data"), tmp_path / "other")

@@ -1,4 +1,4 @@
-"""A model file becomes a described Model, or an error that says what to do."""
+"""A model file becomes a described Model, or an error with a remedy."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Models that would keep the tool busy for ever, and very large ones that must not."""
+"""Models that would take for ever to process, and very large ones that must not."""
 
 import itertools
 from pathlib import Path
@@ -19,7 +19,7 @@ ACME = {"": 17, "acme": 1}
 
 
 def tower(levels: int, calls: int) -> onnx.ModelProto:
-    """Functions each of which calls the one before `calls` times."""
+    """Functions, each of which calls the one before `calls` times."""
     lines = ['<domain: "acme", opset_import: ["" : 17, "acme" : 1]> F0 (x) => (y) { y = Relu (x) }']
     for level in range(1, levels):
         names = ["x", *(f"v{number}" for number in range(1, calls)), "y"]

@@ -21,7 +21,7 @@ OPSETS = {"": 17, "com.microsoft": 1}
 
 
 def work(graph: str, **weights: tuple[int, ...] | Any) -> Mapping[str, int]:
-    """Of a graph whose weights have these shapes."""
+    """MACs of a graph whose weights have these shapes."""
     arrays = {
         name: numpy.zeros(shape, numpy.float32) if isinstance(shape, tuple) else shape
         for name, shape in weights.items()

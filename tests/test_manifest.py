@@ -1,4 +1,4 @@
-"""The manifest says what a release holds and where it comes from, without clock or path."""
+"""The manifest describes a release's content and origin, without times or paths."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The Maven repository: what Gradle and Maven read, and the same bytes every time."""
+"""The Maven repository: readable by Gradle and Maven, and the same bytes every time."""
 
 import hashlib
 import json

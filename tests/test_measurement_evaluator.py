@@ -1,4 +1,4 @@
-"""Scores of graphs: what onnxruntime and numpy say, whatever was asked before, and errors that concern one graph."""
+"""Scores of graphs: equal to onnxruntime and numpy in any order of requests, with errors that concern one graph."""
 
 import io
 import json
@@ -27,7 +27,7 @@ CASES = "tests.measurement_cases"
 
 @pytest.fixture
 def pair(tmp_path: Path) -> tuple[MeasuredGraph, MeasuredGraph]:
-    """A float graph, and the quantized one as this machine runs it."""
+    """A float graph, and its quantized form as this machine runs it."""
     original, found = subject(classifier(), tmp_path), quantized(classifier(), tmp_path)
     return original, MeasuredGraph(graph=as_measured(found.graph, tmp_path), data_folder=tmp_path)
 
@@ -52,7 +52,7 @@ def job(
 
 
 def answers(told: ScoringJob, *graphs: MeasuredGraph) -> list[dict[str, Any]]:
-    """What the child process says, without the process."""
+    """Answers of the child's code, without the process."""
     folder = Path(told.folder)
     requests = [
         {"graph": str(each.written(folder / f"{number}.onnx")), "data_folder": str(each.data_folder)}

@@ -1,4 +1,4 @@
-"""Latency: two graphs that take turns, and what is worth shipping."""
+"""Latency: two graphs that take turns, and the decision which is worth shipping."""
 
 import platform
 import sys
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.by_content
 
 
 class Session:
-    """Counts its runs in a log that several share."""
+    """Counts its runs in a shared log."""
 
     def __init__(self, name: str, log: list[str]) -> None:
         self.name, self.log = name, log
@@ -90,7 +90,7 @@ class NotInstalled(Arm64):
 
 @dataclass(frozen=True, kw_only=True)
 class ThisPython(Arm64):
-    """An environment whose program is at hand."""
+    """An environment that runs this Python."""
 
     def missing(self) -> str:
         return ""

@@ -1,4 +1,4 @@
-"""Errors of layers: what numpy says of their outputs and weights, whichever quantizer made the integers."""
+"""Errors of layers: equal to numpy's for their outputs and weights, whichever quantizer made the integers."""
 
 import io
 import math
@@ -202,7 +202,7 @@ def test_values_that_are_no_floats_are_left_out_and_shapes_must_be_equal(tmp_pat
 
 
 def test_groups_of_values_change_no_figure(tmp_path: Path) -> None:
-    """Three convolutions with what follows them, quantized: all values at once, one by one, and two by two."""
+    """Three quantized convolutions with their activations: values all at once, one by one, and in pairs."""
     text = """(float[n, 3, 16, 16] x) => (float[n, 4, 16, 16] y) {
         a = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, w)
         b = Relu (a)
@@ -257,7 +257,7 @@ def sums(
     chosen: list[int] | None = None,
     group_bytes: int = GROUP_BYTES,
 ) -> Any:
-    """What the child process compares, without the process."""
+    """Sums that the child's code compares, without the process."""
     job = ComparisonJob(
         original=str(subject(one, folder).written(folder / "one.onnx")),
         original_folder=str(folder),

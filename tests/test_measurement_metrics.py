@@ -1,4 +1,4 @@
-"""Metrics and the sums below them, beside formulas written out."""
+"""Metrics and their sums, compared with explicit formulas."""
 
 import math
 

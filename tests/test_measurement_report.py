@@ -1,4 +1,4 @@
-"""The report: a page that needs nothing else and believes nobody's names, and the same as JSON."""
+"""The report: a self-contained page that escapes all names, and the same as JSON."""
 
 import json
 import math

@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[1]
 ERRORS = ("ConfigError", "ModelError", "ToolError", "ParityError", "GateError", "InternalError", "SettingError")
 PRINTED = ("warn", "say")
 WITHOUT_HINT = ("packager/verification/failures.py",)
-"""Its error never reaches the user by itself: the report quotes its message."""
+"""This error never reaches the user: the report quotes its message."""
 VALUE = "\N{HORIZONTAL ELLIPSIS}"
-"""stands for a value that is known at run time only"""
+"""stands for a value that is known only at run time"""
 PROPER_NAMES = (
     "ActiveKeyboards",
     "LD_LIBRARY_PATH",

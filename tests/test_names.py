@@ -1,4 +1,4 @@
-"""Names that Kotlin, Swift and TypeScript accept, whatever an exporter wrote."""
+"""Names that Kotlin, Swift and TypeScript accept, whatever names an exporter wrote."""
 
 import re
 

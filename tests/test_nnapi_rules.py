@@ -1,4 +1,4 @@
-"""What the NNAPI rules say, held against ONNX Runtime's own NNAPI provider in its Android library."""
+"""The NNAPI rules, compared with ONNX Runtime's own NNAPI provider in its Android library."""
 
 import re
 from collections import Counter
@@ -38,7 +38,7 @@ QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """What the provider itself took of a model."""
+    """The part of a model that the provider itself took."""
 
     partitions: tuple[frozenset[str], ...]
     left: frozenset[str]
@@ -60,7 +60,7 @@ def in_question(each: Case) -> str:
 
 
 def ask(path: Path, level: int, *, use_nchw: bool = False) -> Taken:
-    """Loads the model with NNAPI as a device of feature level `level` would, without rewriting it before."""
+    """Load the model with NNAPI as a device of feature level `level` does, without rewriting it first."""
     android = Android(sdk=34 if level == 31 else level, nnapi_feature_level=level)
     options = {"USE_NCHW": "1"} if use_nchw else {}
     answer = android.probe(path, ProbeJob(provider="nnapi", options=options, level="disabled"))
@@ -72,7 +72,7 @@ def ask(path: Path, level: int, *, use_nchw: bool = False) -> Taken:
 
 
 def disagreements(graph: Graph, predicted: Prediction, taken: Taken) -> list[str]:
-    """Nodes that the one takes and the other leaves; those that are no longer there when ONNX Runtime is done count
+    """Nodes that one side takes and the other leaves; nodes that ONNX Runtime has removed count
     as agreed."""
     there = taken.nodes | taken.left
     return [
@@ -201,7 +201,7 @@ def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.mark.android
 @pytest.mark.parametrize("level", LEVELS)
 def test_every_node_of_real_models_is_foreseen(real: tuple[Path, Graph], level: int, android: None) -> None:
-    """With USE_NCHW, where ONNX Runtime leaves the graph as it is and every node can be found again."""
+    """With USE_NCHW, which leaves the graph unchanged, so that every node can be found again."""
     path, graph = real
     predicted, taken = predict(graph, feature_level=level, use_nchw=True), ask(path, level, use_nchw=True)
     assert disagreements(graph, predicted, taken) == []
@@ -244,7 +244,7 @@ def checker_takes(model: onnx.ModelProto) -> int:
     ["Conv (x, w_1d)", "MatMul (x, v)", "Clip (x, zero, one)", "Max (x, six, zero)", "Cast <to = 1> (x)"],
 )
 def test_the_rules_see_what_the_checker_of_operator_names_does_not(body: str) -> None:
-    """The provider leaves them as well: it is asked above."""
+    """The provider leaves them as well, as the tests above show."""
     each = next(each for each in SINGLE if body in each.graph and each.why and each.level == 31)
     assert checker_takes(each.model()) == 1
     [why] = prediction(each).left.values()
@@ -255,7 +255,7 @@ def test_the_rules_see_what_the_checker_of_operator_names_does_not(body: str) ->
     "body", ["com.microsoft.QLinearMul", 'Resize <mode = "linear"> (x, , twice)'], ids=["unheard of", "input left out"]
 )
 def test_the_rules_take_what_the_checker_refuses(body: str) -> None:
-    """It has no name for the one, and takes the input that the other leaves out for one of unknown shape."""
+    """It does not know the one operator, and takes the omitted input of the other for one of unknown shape."""
     each = next(each for each in (*SINGLE, *CONTRIBUTED) if body in each.graph and not each.why)
     assert checker_takes(each.model()) == 0
     assert prediction(each).left == {}

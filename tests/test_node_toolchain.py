@@ -1,4 +1,4 @@
-"""Projects of npm packages for tests: locked to their bytes, and installed whole or not at all."""
+"""Projects of npm packages for tests: locked by hash, and installed whole or not at all."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def locked(name: str, file: str = "package-lock.json") -> dict[str, Any]:
 
 
 def places(value: object) -> list[str]:
-    """Every string below `resolved`: where a package was fetched from."""
+    """Every string below `resolved`: the places that packages were fetched from."""
     if isinstance(value, Mapping):
         own = [str(value["resolved"])] if "resolved" in value else []
         return own + [each for part in value.values() for each in places(part)]

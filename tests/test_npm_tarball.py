@@ -1,4 +1,4 @@
-"""Archives for npm: any tar and gzip reads them, and they have the same bytes everywhere."""
+"""Archives for npm: any tar and gzip reads them, and their bytes are the same everywhere."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""What becomes of unusual models: each ships and loads in the runtime that packages depend on, with the original's
+"""Unusual models: each ships and loads in the runtime that packages depend on, with the original's
 numbers, or is refused with the reason."""
 
 from collections.abc import Mapping
@@ -76,7 +76,7 @@ print(json.dumps(answers))
 
 
 def samples(model: onnx.ModelProto) -> list[Any]:
-    """An input for every input of the graph that is no initializer."""
+    """An input for every graph input that is no initializer."""
     random = numpy.random.default_rng(1)
     constants = {tensor.name for tensor in model.graph.initializer}
     made = []
@@ -111,7 +111,7 @@ class Outcomes:
     plans: Mapping[Row, Plan | ModelError]
     """case and format -> the plan, or the refusal"""
     loads: Mapping[str, str]
-    """path of a file -> why it does not load or run in the runtime that ships; empty when it does"""
+    """path of a file -> why it does not load or run in the runtime that ships; empty if it does"""
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +131,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
 
 
 def planned_or_refused(folder: Path, name: str, wanted: Wanted) -> Plan | ModelError:
-    """A file that is not meant to load is opened in the runtime as a build opens it, for its refusal."""
+    """A file that must not load is opened in the runtime as a build does, for its refusal."""
     try:
         made = planned(folder, name, wanted)
         if not is_shipped((name, wanted)):

@@ -1,4 +1,4 @@
-"""Refusals of unusual models: before anything is converted or written, and in words."""
+"""Refusals of unusual models: before any conversion or output, with a clear message."""
 
 import json
 import sys

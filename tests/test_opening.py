@@ -1,4 +1,4 @@
-"""Files that users name are regular ones: nothing waits for a pipe, and no device is touched."""
+"""Files that users name must be regular ones: nothing waits for a pipe, and no device is opened."""
 
 import os
 import socket
@@ -130,7 +130,7 @@ def zipped(entries: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
 
 
 def forged(size_bytes: int, name: str = "x.npy") -> bytes:
-    """An archive of a few bytes whose directory says that it unpacks to `size_bytes`."""
+    """An archive of a few bytes whose directory declares `size_bytes` of content."""
     honest = zipped({name: bytes(1000)})
     return honest.replace((1000).to_bytes(4, "little"), size_bytes.to_bytes(4, "little"))
 
@@ -176,7 +176,7 @@ def test_a_bomb_is_refused_by_its_directory(tmp_path: Path, bomb: str) -> None:
 
 
 def test_an_entry_never_gives_more_than_it_says(tmp_path: Path) -> None:
-    """Its body is 64 MiB of zeros, its headers say 1000 bytes: what is unpacked is bounded, and damage is told."""
+    """Its body is 64 MiB of zeros, its headers declare 1000 bytes: unpacking is bounded, and the damage is reported."""
     body = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = body.compress(bytes(64 << 20)) + body.flush()
     honest = zipped({"x": bytes(64 << 20)})

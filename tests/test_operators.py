@@ -1,4 +1,4 @@
-"""The operators and types a reduced runtime needs: as ONNX Runtime's own tool says, without paths, in one order."""
+"""Operators and types of a reduced runtime: equal to ONNX Runtime's own tool, without paths, in one order."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The gates before conversion: what cannot ship is refused with a way out."""
+"""The gates before conversion: models that cannot ship are refused with a remedy."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ IDENTITY = "(float[2] x) => (float[2] y) { y = Identity (x) }"
 
 
 def test_the_pinned_limits_are_those_of_the_converter_in_use() -> None:
-    """ONNX Runtime must take a model at the limits; above them it must refuse, or the pins are out of date."""
+    """ONNX Runtime must accept models at the limits and refuse them above, or the pins are out of date."""
     import onnxruntime
 
     def accepts(**versions: int) -> bool:

@@ -1,4 +1,4 @@
-"""ONNX Runtime itself opens what is written, and refuses what it should."""
+"""ONNX Runtime itself opens the package, and refuses invalid ones."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def package(plain: Path, other: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A package as an Android build writes it: one file for QNN, one that XNNPACK and the CPU share."""
+    """A package as an Android build writes it: one file for QNN, one for both XNNPACK and the CPU."""
     folder = tmp_path_factory.mktemp("package") / "models ä"
     write_ort_package(folder, [three_variants(plain, other)])
     return folder
@@ -56,7 +56,7 @@ def package(plain: Path, other: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(scope="module")
 def runtime() -> Runtime:
-    """ONNX Runtime in this process: the check has one of its own, which takes longer to start than all it does."""
+    """ONNX Runtime in this process: the check's own process takes longer to start than all its work."""
     return Runtime(find_library())
 
 
@@ -168,7 +168,7 @@ def planned(*choices: Choice) -> Plan:
 
 
 def test_a_file_for_some_processors_gives_way_to_the_one_for_all(fixed: Compiled) -> None:
-    """Nothing in a package says which processor a variant is for: the first would open on every phone."""
+    """A package does not say which processor a variant is for: the first would open on every phone."""
     native = Choice(provider="cpu", compiled=replace(fixed, processor=FP16), reason="")
     (only,) = component(planned(native, Choice(provider="cpu", compiled=fixed, reason=""))).variants
     assert (only.name, only.files) == ("cpu", (fixed.path,))

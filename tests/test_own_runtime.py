@@ -1,4 +1,4 @@
-"""A runtime of the user's own takes the place of the published one: refused where it cannot, shipped where it can.
+"""A user's own runtime replaces the published one: it is refused if it does not fit, else it ships.
 
 The unit tests pack the least that is a runtime; the others take ONNX Runtime's own Android library, called reduced by
 an operator configuration beside it.
@@ -74,12 +74,12 @@ fun main(arguments: Array<String>) {
     report("libraries", maps.filter { it.endsWith(".so") }.distinct().sorted().joinToString(" "))
 }
 """
-"""Runs the model and says which libraries that took."""
+"""Runs the model and prints the libraries that it loaded."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, and a runtime in every form in which it can be named."""
+    """A model, and a runtime in every accepted form."""
     folder = tmp_path_factory.mktemp("project")
     saved(folder / "model.onnx", linear())
     write_aar(folder / "ort.aar", contents(), config=GEMM)
@@ -101,7 +101,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cache(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tests of this file build is stored apart from the user's cache."""
+    """A cache of this file's tests, apart from the user's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(own_cache))
 
 
@@ -406,7 +406,7 @@ def test_a_gradle_project_has_the_runtime_that_its_library_will_have(folder: Pat
 
 
 def laid_out(runtime: PackagedRuntime | None, folder: Path) -> tuple[list[str], list[str]]:
-    """What a release depends on by its POM, and its files, where the artifacts themselves are empty."""
+    """A release with the dependencies of its POM and their files, where the artifacts themselves are empty."""
     view = view_of(runtime)
     made = {"aar": "vision-1.0.0.aar", "sources-jar": "vision-1.0.0-sources.jar"}
     if runtime and runtime.ship == "maven":
@@ -458,7 +458,7 @@ def test_the_library_depends_on_the_runtime_unless_it_is_inside(folder: Path, st
 
 @pytest.fixture(scope="module")
 def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a real model and ONNX Runtime's Android library, said to have the operators of the model alone."""
+    """A project with a real model and ONNX Runtime's Android library, declared to have only this model's operators."""
     folder = tmp_path_factory.mktemp("reduced")
     with zipfile.ZipFile(onnxruntime_android.aar) as archive:
         wanted = [
@@ -534,7 +534,7 @@ def test_the_library_has_the_runtime_inside_and_asks_for_no_other(renamed: Path,
 @pytest.mark.android
 @pytest.mark.kotlin
 def test_the_generated_kotlin_runs_on_the_renamed_runtime_of_its_own_library(renamed: Path, tmp_path: Path) -> None:
-    """What the app has is what the .aar has: nothing of the original's name is where it could be loaded from."""
+    """The app has the contents of the .aar alone: nothing of the original's name is where it could be loaded from."""
     library = renamed / "android/models-1.0.0.aar"
     libraries = tmp_path / "libraries"
     libraries.mkdir()

@@ -1,4 +1,4 @@
-"""Nothing ships that computes something else than the model."""
+"""No file ships whose outputs differ from the model's."""
 
 import platform
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ def checked(
     runner: Runner | None = None,
     references: References | None = None,
 ) -> Checked:
-    """What a runner, the CPU's if none is given, makes of `file`."""
+    """Compare `file` on a runner, by default the CPU."""
     return parity.check(Subject(variant=file.variant, compiled=file), runner or Cpu(), settings, folder, references)
 
 
@@ -57,7 +57,7 @@ def other_line(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 @pytest.fixture(scope="module")
 def reshape(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """A model that takes few of the inputs its signature allows."""
+    """A model that accepts few of the inputs that its signature allows."""
     model = onnx_model("(float[4] x, int64[1] shape) => (float[?] y) { y = Reshape (x, shape) }")
     return compiled(tmp_path_factory.mktemp("reshape"), model, "reshape")
 
@@ -120,7 +120,7 @@ def test_an_output_with_a_tolerance_of_its_own_is_judged_by_that_alone(
 
 
 def test_the_sample_that_is_farthest_off_is_the_one_that_is_named_and_kept(tmp_path: Path) -> None:
-    """NaN on one sample of many: the square root of what is below zero there alone."""
+    """NaN on one sample of many: only there it takes the square root of a negative number."""
     right = onnx_model("(float[2] x) => (float[2] y) { a = Abs (x) y = Sqrt (a) }")
     wrong = onnx_model("(float[2] x) => (float[2] y) { a = Identity (x) y = Sqrt (a) }")
     for number in range(7):
@@ -178,7 +178,7 @@ def test_given_samples_that_the_original_refuses_are_a_config_error(line: Compil
 
 @pytest.fixture(scope="module")
 def motley(tmp_path_factory: pytest.TempPathFactory) -> Parity:
-    """The check of a model with a random output, one of a wrongly declared shape, and several element types."""
+    """The check of a model with a random output, a wrongly declared shape, and several element types."""
     folder = tmp_path_factory.mktemp("motley")
     model = onnx_model("""(float[4] x, string[3] words, bool[3] flags, int8[3] small, uint64 count)
         => (float[4] noise, int64[1, 3] places, string[3] a, bool[3] b, int32[3] c, uint64 d) {
@@ -200,7 +200,7 @@ def test_random_outputs_are_not_compared_and_named(motley: Parity) -> None:
 
 
 def test_outputs_of_another_shape_than_declared_are_named(motley: Parity) -> None:
-    """Exporters do declare wrong shapes. Here one that inference cannot refute: how many numbers are positive."""
+    """Exporters do declare wrong shapes. Inference cannot refute this one: the number of positive values."""
     assert motley.reshaped_outputs == ("places",)
 
 
@@ -222,7 +222,7 @@ def test_a_crash_while_the_model_runs_is_a_model_error_that_names_the_signal(tmp
 
 @dataclass(frozen=True, kw_only=True)
 class Lunar:
-    """A runner for a machine that is not here."""
+    """A runner that is not available here."""
 
     NAME: ClassVar[str] = "lunar"
     OPENS: ClassVar[str] = ANY
@@ -267,7 +267,7 @@ def test_a_runner_that_cannot_run_is_skipped_with_its_reason(
 
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> tuple[Compiled, ParitySettings, Path]:
-    """A model, samples, and what it gave on them before, but for one number of sample 1."""
+    """A model, samples and its recorded outputs, one number of which is wrong in sample 1."""
     folder = tmp_path_factory.mktemp("recordings")
     file = compiled(folder, onnx_model("(float[3] x) => (float[3] y, int64[3] n) { y = Neg (x) n = Cast <to=7> (x) }"))
     (folder / "samples").mkdir()
@@ -387,7 +387,7 @@ def test_what_is_kept_of_many_samples_is_one(line: Compiled, tmp_path: Path) -> 
 def test_what_was_recorded_is_told_of_the_worst_sample_alone(
     recordings: tuple[Compiled, ParitySettings, Path], tmp_path: Path
 ) -> None:
-    """Figures and number are of one sample, and what is kept is of it."""
+    """Figures, sample number and kept files belong to one sample."""
     file, settings, folder = recordings
     for number, off in enumerate((0.01, 0.0, 0.5)):
         with numpy.load(folder / f"sample-{number}.npz") as arrays:

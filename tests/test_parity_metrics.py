@@ -1,4 +1,4 @@
-"""How far apart two outputs are: on the output's own scale, and never lenient about NaN, shape or type."""
+"""The error between two outputs: on the output's own scale, and strict about NaN, shape and type."""
 
 import math
 from typing import Any
@@ -129,7 +129,7 @@ def compared(*samples: tuple[numpy.typing.ArrayLike, numpy.typing.ArrayLike]) ->
 
 
 def test_sums_over_pieces_and_samples_are_those_over_all_numbers_at_once() -> None:
-    """More numbers than a piece has, so that every sum is put together from several."""
+    """More numbers than a chunk has, so that every sum is made of several."""
     generator = numpy.random.default_rng(0)
     expected = [generator.normal(size=(3, CHUNK_ELEMENTS // 2)).astype("f4") for _ in range(2)]
     actual = [each + generator.normal(size=each.shape).astype("f4") * 1e-3 for each in expected]

@@ -1,4 +1,4 @@
-"""An error may be atol + rtol * scale: outputs near 0 pass for what they are, and no fault passes with them."""
+"""An error may be atol + rtol * scale: outputs near 0 pass, and faults still fail."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.by_content, pytest.mark.processes]
 def checked(
     folder: Path, right: str, wrong: str, *samples: list[float], settings: ParitySettings | None = None
 ) -> Parity:
-    """What comes of a file that computes `wrong` in the place of `right`, on `samples` of four numbers."""
+    """Compare a file that computes `wrong` with an original that computes `right`, on `samples` of four numbers."""
     for name in ("right", "wrong", "samples", "check"):
         (folder / name).mkdir()
     for number, sample in enumerate(samples):
@@ -64,7 +64,7 @@ def test_what_is_over_both_parts_fails_and_says_them(tmp_path: Path) -> None:
 
 
 def test_the_scale_is_the_largest_value_of_all_samples(tmp_path: Path) -> None:
-    """The first sample alone would be 0.5 of its largest value off."""
+    """The first sample alone would be off by 0.5 of its largest value."""
     found = checked(tmp_path, line(1), line(1, 0.05), [0.1, 0, 0, 0], [100, 0, 0, 0])
     (output,) = found.outputs
     assert (found.over, output.scale) == ((), 100)
@@ -83,7 +83,7 @@ SIGMOID = "o = Constant <value = float {{{}}}> () a = Add (x, o) s = Sigmoid (a)
 
 
 def test_what_comes_from_a_sigmoid_is_measured_by_its_range(tmp_path: Path) -> None:
-    """All of it is near 0, as a detector's heat map on noise is: half of that is no error to speak of."""
+    """All values are near 0, as in a detector's heat map for noise: an error of half of them is small."""
     found = checked(tmp_path, SIGMOID.format(-8), SIGMOID.format(-7.5), [-1, -1, 0, -2])
     (output,) = found.outputs
     assert found.over == ()
@@ -112,7 +112,7 @@ def test_an_output_of_its_own_has_both_parts(tmp_path: Path) -> None:
 
 
 def test_a_variant_is_measured_by_the_range_that_the_model_says(tmp_path: Path) -> None:
-    """A graph that was made of the model need not show the operator any more."""
+    """The variant's graph need not have the operator any more."""
     model = loaded(tmp_path, onnx_model("(float[4] x) => (float[4] y) { y = Sigmoid (x) }"))
     other = onnx_model("(float[4] x) => (float[4] y) { a = Exp (x) y = Abs (a) }")
     variant = derived(model, name="own", graph=other.SerializeToString(), quantizer=StaticQdq.NAME)

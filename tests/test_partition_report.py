@@ -1,4 +1,4 @@
-"""What is said of a provider: the pieces it takes, its share of the work, what it leaves and why, and the gates."""
+"""The report on a provider: its partitions, its share of the work, the nodes it leaves and why, and the gates."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +27,12 @@ NET = """(float[1,3,8,8] x) => (float[1,16,8,8] y, float[1,16,8,8] z) {
     z = Relu (y)
 }"""
 FIRST, SECOND = 16 * 64 * 27, 16 * 64 * 144
-"""Multiply-adds of the convolutions: outputs x kernel x input channels."""
+"""MACs of the convolutions: outputs x kernel x input channels."""
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
-    """The net as an ONNX file, for which nothing had to be converted."""
+    """The net as an ONNX file, without conversion."""
     return written(tmp_path_factory.mktemp("net"), NET, w=weight(16, 3, 3, 3), v=weight(16, 16, 3, 3))
 
 
@@ -50,7 +50,7 @@ def plan_of(compiled: Compiled, *providers: str, target: str = "android") -> Pla
 
 @pytest.fixture
 def no_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing but mobpack itself is installed."""
+    """No environment is installed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -77,7 +77,7 @@ def test_nodes_that_are_left_are_grouped_by_operator_and_reason_the_most_first(p
         ("Einsum", 2, "odd"),
         ("RandomNormalLike", 1, "random"),
     ]
-    assert all("does not know the operator" in left.reason for left in found.left)
+    assert all("operator not supported" in left.reason for left in found.left)
     assert sum(left.count for left in found.left) == found.node_count - found.taken_count
 
 
@@ -89,7 +89,7 @@ def test_the_share_is_of_the_multiply_adds_not_of_the_nodes(plain: Compiled, tmp
 
 
 def context_file(compiled: Compiled, folder: Path, left: str) -> Compiled:
-    """What Qualcomm's compiler makes: a node with a program, and a node that it left."""
+    """A file of Qualcomm's compiler: a node with a program, and a node that it left."""
     graph = f"(float[1,3,8,8] x) => (float[1,16,8,8] y) {{ [ctx] c = com.microsoft.EPContext (x) {left} }}"
     model = onnx_model(graph, weights={"v": weight(16, 16, 3, 3)}, opsets={"": 17, "com.microsoft": 1})
     path = saved(folder / "context.onnx", model)
@@ -135,7 +135,7 @@ def test_nodes_that_nnapi_leaves_for_their_dynamic_shapes_are_one_kind_whatever_
     compiled = written(tmp_path, graph)
     (found,) = partitions(plan_of(compiled, "nnapi"), tmp_path)
     assert [(left.operator, left.count, left.reason) for left in found.left] == [
-        ("Relu", 2, "Relu: input 0 has a dynamic shape")
+        ("Relu", 2, "Relu: input 0 must have a static shape")
     ]
 
 
@@ -157,7 +157,7 @@ def test_nothing_is_asked_that_no_machine_can_say(plain: Compiled, tmp_path: Pat
 def test_androids_library_is_not_asked_about_ort_format_even_where_it_is_installed(
     ort: Compiled, no_environments: None, tmp_path: Path
 ) -> None:
-    """The graph of such a file cannot be marked; NNAPI's rules read it, nobody knows what XNNPACK takes."""
+    """The graph of such a file cannot be marked; NNAPI's rules read it, XNNPACK's partition is unknown."""
     android._folder().mkdir(parents=True)
     nnapi, xnnpack = partitions(plan_of(ort, "nnapi", "xnnpack"), tmp_path)
     assert (nnapi.skipped, nnapi.refusal, nnapi.is_measured, nnapi.taken_count) == ("", "", False, 1)
@@ -188,7 +188,7 @@ def test_a_file_in_ort_format_is_judged_by_the_same_rules(ort: Compiled, tmp_pat
 
 
 def unknown(plain: Compiled, folder: Path) -> Compiled:
-    """A file with an operator that exists nowhere."""
+    """A file with an operator that no runtime has."""
     path = saved(folder / "unknown.onnx", onnx_model("(float[2] x) => (float[2] y) { y = Frobnicate (x) }"))
     return replace(plain, path=path, data_files=())
 

@@ -1,4 +1,4 @@
-"""Which file each provider of a target opens, and why: the graph follows the hardware."""
+"""The file that each provider of a target opens, and the reason: the graph suits the hardware."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ def integers(element: str, *shape: int) -> Mapping[str, Any]:
 
 
 def model_of(kind: str) -> onnx.ModelProto:
-    """A small model that computes with one kind of numbers."""
+    """A small model that computes in one precision."""
     if kind == "float":
         return onnx_model(FLOAT, weights={"w": weight(16, 3, 3, 3)})
     if kind == "dynamic":
@@ -77,7 +77,7 @@ Kind = Callable[[str], Variant]
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Of the whole module: a file that several plans have is made once."""
+    """A store for the whole module: files that several plans share are made once."""
     return Store(tmp_path_factory.mktemp("store"))
 
 
@@ -101,12 +101,12 @@ def without_arm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def quiet(part: str) -> None:
-    """Nobody listens to what is being made."""
+    """A console without output."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A Choice, as far as it is the plan's to decide."""
+    """The parts of a Choice that the plan decides."""
 
     provider: str
     style: Style
@@ -432,7 +432,7 @@ def test_files_for_chips_go_before_the_one_for_all_phones(variant: Kind, store: 
 
 @pytest.mark.environments
 class TestFloat16OnArm:
-    """What is converted on an emulated ARM core with 16-bit arithmetic."""
+    """Conversion on an emulated ARM core with 16-bit arithmetic."""
 
     @pytest.fixture(autouse=True)
     def emulated(self) -> None:

@@ -1,4 +1,4 @@
-"""`mobpack predict` says what an app will get."""
+"""`mobpack predict` prints the answers that an app gets."""
 
 import json
 from collections.abc import Callable

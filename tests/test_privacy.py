@@ -1,4 +1,4 @@
-"""Which of Apple's required-reason APIs code calls for, and what a privacy manifest says about them."""
+"""Apple's required-reason APIs that code calls, and the privacy manifest for them."""
 
 import plistlib
 
@@ -17,7 +17,7 @@ def test_symbols_are_told_by_category() -> None:
 
 
 def test_what_is_not_on_the_list_needs_no_reason() -> None:
-    """clock_gettime is what Apple recommends in the place of mach_absolute_time."""
+    """Apple recommends clock_gettime in place of mach_absolute_time."""
     assert audit(["_malloc", "_clock_gettime_nsec_np", "stat", "_statx", "_objc_msgSend$stat", "_access"]) == ()
 
 

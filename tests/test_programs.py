@@ -1,4 +1,4 @@
-"""Programs that run beside this one: what they say, how they end, and what their libraries print."""
+"""Programs that run beside this one: their messages, their end, and their libraries' output."""
 
 import errno
 from collections.abc import Callable
@@ -22,7 +22,7 @@ channel = Channel.taken_over()
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
-    """Makes a program `told` of its lines; gives a folder for its files."""
+    """Makes a program that is sent `told`; gives a folder for its files."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "code"))
     (tmp_path / "code").mkdir()
     (tmp_path / "files").mkdir()

@@ -115,7 +115,7 @@ def test_16_records_that_cannot_be_replayed_are_left_out(tool: Tool, ours: Ours,
 
 @pytest.mark.environments
 def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: Tool, ours: Ours) -> None:
-    """The tool's file is of no use to apps."""
+    """Apps cannot use the tool's file."""
     have("runtime")
     compiled = ours("matmul", style=Style.UNFUSED)
     files = [(tool.runtime("matmul"), {}), (compiled.path, {}), (compiled.path, compiled.settings)]
@@ -126,7 +126,7 @@ def test_16_the_runtime_that_ships_replays_them_whether_asked_to_or_not(tool: To
 
 @pytest.fixture(scope="module")
 def old_x86(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Starts a program on an x86 core without instructions for 8-bit products: Intel's Haswell, of 2013."""
+    """Starts a program on an x86 core without 8-bit dot products: Intel's Haswell, of 2013."""
     folder = tmp_path_factory.mktemp("qemu")
     member = "./usr/bin/qemu-x86_64"
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", fetched("arm64-qemu")], stdout=subprocess.PIPE) as package:
@@ -222,7 +222,7 @@ def home(folder: Path) -> dict[str, str]:
 
 
 def left_behind(folder: Path) -> list[str]:
-    """Files in the folders of `home`, without mobpack's own."""
+    """Files in the folders of `home` that are not mobpack's."""
     files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     return sorted(path.as_posix() for path in files if "mobpack" not in path.parts)
 
@@ -243,7 +243,7 @@ def test_19_no_events_are_kept(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it has other ways")
 @pytest.mark.environments
 def test_19_no_part_of_mobpack_check_keeps_events(tmp_path: Path) -> None:
-    """It starts ONNX Runtime of both versions, to convert, to compare and to prove."""
+    """It starts ONNX Runtime in both versions, to convert, to compare and for kernel proofs."""
     have("runtime")
     model = saved(tmp_path / "source" / "m.onnx", linear())
     variables = home(tmp_path / "ours")
@@ -268,7 +268,7 @@ def test_20_xnnpack_takes_every_convolution(android: Android, tool: Tool, tmp_pa
 @pytest.mark.android
 @pytest.mark.environments
 def test_20_xnnpack_takes_every_convolution_of_a_real_model(android: Android, tmp_path: Path) -> None:
-    """Of the page orientation model's 32 it leaves 4 in the tool's file."""
+    """In the tool's file it leaves 4 of the page orientation model's 32."""
     fetched("model-orientation")
     model = onnx.load(real.orientation())
     for value in (*model.graph.input, *model.graph.output):

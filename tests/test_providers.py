@@ -1,4 +1,4 @@
-"""Providers: what ONNX Runtime is told by default, the templates that go with each, and what a new one takes."""
+"""Providers: their default options and templates, and the parts of a new one."""
 
 import ast
 from collections.abc import Mapping
@@ -74,7 +74,7 @@ def test_qnn_runs_on_the_neural_processor_at_full_speed() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Abacus:
-    """A provider that nobody has heard of: one file."""
+    """An unknown provider: one file."""
 
     NAME: ClassVar[str] = "abacus"
     EXECUTION_PROVIDER: ClassVar[str] = "AbacusExecutionProvider"
@@ -94,7 +94,7 @@ class Abacus:
 
 @pytest.fixture
 def abacus(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line."""
+    """Its registration: one line."""
     monkeypatch.setitem(PROVIDERS, Abacus.NAME, Abacus)
 
 
@@ -134,11 +134,11 @@ def test_a_recipe_says_that_it_cannot_build_a_provider() -> None:
 
 
 OWN_FILES = ("providers", "runners", "environments", "session")
-"""Folders whose files are about one provider each, or run where mobpack cannot be imported."""
+"""Folders whose files concern one provider each, or run where mobpack cannot be imported."""
 
 
 def test_no_decision_is_made_by_the_name_of_a_provider() -> None:
-    """`if provider == "qnn"` stands in no file but its own: a provider says itself what it is and does."""
+    """`if provider == "qnn"` is in no file but qnn's own: a provider describes itself."""
     found = {
         f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}"
         for path in sorted((ROOT / "packager").rglob("*.py"))

@@ -1,4 +1,4 @@
-"""docs/providers.md is what its command writes."""
+"""docs/providers.md is the output of its command."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_the_page_has_every_model_with_every_provider() -> None:
 
 
 def test_nothing_on_the_page_went_unexamined() -> None:
-    """It is written on a machine that has all environments."""
+    """The page is written on a machine that has all environments."""
     assert "not examined" not in PAGE
 
 

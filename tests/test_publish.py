@@ -37,7 +37,7 @@ def publish(out: Path, text: str) -> None:
 
 @pytest.fixture
 def dist(tmp_path: Path) -> Path:
-    """A release that was there before."""
+    """An earlier release."""
     publish(tmp_path / "dist", "old")
     return tmp_path / "dist"
 
@@ -111,7 +111,7 @@ def test_a_parent_that_cannot_hold_folders_is_a_tool_error(tmp_path: Path) -> No
 
 
 def fail_half_way(out: Path, failure: BaseException | None) -> None:
-    """Ends the making of a release with `failure`, or with Ctrl-C."""
+    """Interrupt the making of a release with `failure`, or with Ctrl-C."""
     with staged(out) as staging:
         (staging / "half").write_text("x")
         if failure:
@@ -155,7 +155,7 @@ def test_an_interrupt_while_the_release_is_put_in_place_waits_for_it(number: sig
 
 
 def publish_interrupted(out: Path, number: signal.Signals) -> None:
-    """As fast a finger as can be: it arrives when the previous release is about to be moved away."""
+    """Interrupt at the moment when the previous release is about to be moved away."""
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
         if event == "call" and frame.f_code.co_name in ("rename", "native"):
@@ -169,7 +169,7 @@ def publish_interrupted(out: Path, number: signal.Signals) -> None:
 
 @pytest.fixture(params=["in one step", "step by step"])
 def steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to replace a folder; the second is that of disks and systems that cannot exchange two."""
+    """Both ways to replace a folder; the second is for systems that cannot exchange two."""
     if request.param == "step by step":
         monkeypatch.setattr(replaced_folder, "exchange", lambda one, other: False)
     return str(request.param)
@@ -204,7 +204,7 @@ def test_a_mount_point_cannot_be_replaced_and_keeps_its_release(dist: Path) -> N
 
 
 def test_somebody_who_looks_always_finds_a_whole_release(dist: Path, steps: str) -> None:
-    """Looked for at every call of a function, while the new one takes the place of the old."""
+    """The folder is read at every call of a function, while the new release replaces the old."""
     found: list[bool] = []
 
     def watch(frame: FrameType, event: str, argument: object) -> None:

@@ -1,4 +1,4 @@
-"""`mobpack quantize`: what it writes, what it prints, and what it refuses before anything is written."""
+"""`mobpack quantize`: its files, its output, and its refusals before anything is written."""
 
 import json
 import os
@@ -51,14 +51,14 @@ def outputs(path: Path) -> numpy.ndarray:
 
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Answer]:
-    """One run of static-qdq with everything, and the folder it ran in."""
+    """One run of static-qdq with every option, and its folder."""
     folder = tmp_path_factory.mktemp("quantize")
     with pytest.MonkeyPatch.context() as patch:
         return folder, run(folder, patch, "-q", "static-qdq", "--calibration", calibration(folder).name)
 
 
 def run(folder: Path, patch: pytest.MonkeyPatch, *options: str) -> Answer:
-    """The command on `net`, in a process of its own as users have it."""
+    """Run the command on `net` in a process of its own."""
     command = [sys.executable, "-m", "packager.cli", "quantize", str(net(folder)), *options]
     environment = {**os.environ, "XDG_CACHE_HOME": str(folder / ".cache"), "PYTHONPATH": str(Path(__file__).parents[1])}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
@@ -107,7 +107,7 @@ def test_the_same_again_gives_the_same_bytes(answered: tuple[Path, Answer], monk
 def test_a_search_that_cannot_keep_its_budget_writes_nothing(
     answered: tuple[Path, Answer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The metric is the user's own, and says that everything is wrong."""
+    """The metric is the user's own, and rejects everything."""
     folder, _ = answered
     (folder / "mine.py").write_text(
         "calls = 0\ndef score(predict):\n    global calls\n    calls += 1\n    return 1.0 - (calls > 1)\n"
@@ -165,7 +165,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(
 def test_a_variant_that_is_neither_smaller_nor_faster_is_refused_unless_forced(
     mobpack: Mobpack, tmp_path: Path
 ) -> None:
-    """Its one small matrix is all that dynamic quantizes."""
+    """Dynamic quantization applies to its one small matrix alone."""
     net(tmp_path)
     refused = mobpack("quantize", "net.onnx", "-q", "dynamic", "--no-report")
     assert refused.code == 6

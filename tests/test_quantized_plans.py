@@ -1,4 +1,4 @@
-"""What providers make of the variants that our quantizers write: asked of the providers themselves."""
+"""Partitions of quantized variants, as the providers themselves make them."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ FORMS = ("int8", "uint8", "uint16")
 
 
 def examined(folder: Path, provider: str, activations: str) -> Examination:
-    """What `mobpack check` says of `net` with `activations` on Android's `provider`."""
+    """Answer of `mobpack check` for `net` with `activations` on Android's `provider`."""
     samples = numpy.random.default_rng(0).standard_normal((16, 3, 16, 16)).astype(numpy.float32)
     numpy.savez(folder / "samples.npz", x=samples)
     document = {

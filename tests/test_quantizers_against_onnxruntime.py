@@ -1,4 +1,4 @@
-"""Our quantizers beside ONNX Runtime's own, with the same samples: ours are no less precise."""
+"""Our quantizers beside ONNX Runtime's own, on the same samples: ours are no less precise."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Dynamic quantization: the form that ONNX Runtime fuses, for every layer that it knows."""
+"""Dynamic quantization: the form that ONNX Runtime fuses, for every layer type that it knows."""
 
 from typing import Any
 
@@ -96,7 +96,7 @@ def test_a_value_that_many_layers_take_is_quantized_once() -> None:
 
 
 def test_a_weight_that_layers_take_both_ways_is_right_for_each() -> None:
-    """In one of them it has to be turned around, although both have the same operator."""
+    """One of them needs it transposed, although both have the same operator."""
     model = onnx_model(
         "(float[16,16] x) => (float[16,16] y) { a = Gemm (x, w) b = Gemm <transB = 1> (a, w) y = MatMul (b, w) }",
         weights={"w": weight(16, 16) / 4},

@@ -1,4 +1,4 @@
-"""Float16: what becomes half as large, what stays in 32 bits and why, and numbers that float16 has not."""
+"""Float16: values that become half as large, values that stay in 32 bits and why, and numbers beyond its range."""
 
 from pathlib import Path
 
@@ -74,7 +74,7 @@ def test_a_layer_with_weights_that_are_too_large_stays_in_32_bits() -> None:
 
 
 def test_a_value_between_two_nodes_in_32_bits_does_not_go_through_float16() -> None:
-    """Nor does an output: these are larger than float16 can hold."""
+    """The output is not cast either: these numbers exceed float16."""
     model = onnx_model(
         "(float[4,16] x) => (float[4,16] y, float[4,16] z) { a = MatMul (x, w) y = MatMul (a, w) z = MatMul (x, v) }",
         weights={"w": weight(16, 16) * 1e6, "v": weight(16, 16)},
@@ -107,7 +107,7 @@ def test_a_divisor_does_not_become_zero() -> None:
 
 
 def test_an_epsilon_does_not_become_zero() -> None:
-    """What float16 holds is enough to keep a root from being zero, and to divide by."""
+    """The smallest number of float16 keeps a root from being zero, and can be divided by."""
     made = half(
         """(float[4,16] x) => (float[4,16] y) {
             h = MatMul (x, w) d = Sub (h, h) s = Mul (d, d) e = Add (s, eps) r = Sqrt (e) q = Div (d, r) y = Add (q, h)

@@ -1,4 +1,4 @@
-"""What PyTorch exports, quantized in every way."""
+"""PyTorch's exports, quantized in every way."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ QUANTIZERS: dict[str, tuple[Quantizer, float]] = {
 
 @pytest.fixture(scope="module", params=MODELS, ids=lambda path: path.stem)
 def graphs(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[onnx.ModelProto, onnx.ModelProto]:
-    """As exported, and as static quantization gets it; both with their weights inside."""
+    """As exported, and as the input of static quantization; both with their weights inside."""
     folder = tmp_path_factory.mktemp("torch")
     model = models.hashed(models.load(request.param, "m"))
     found = []

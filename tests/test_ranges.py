@@ -1,4 +1,4 @@
-"""Outputs of a known range are found behind whatever moves their numbers, and no others are."""
+"""Outputs of a known range are found behind operators that move numbers, and no others are."""
 
 import onnx
 import pytest

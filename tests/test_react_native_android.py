@@ -1,4 +1,4 @@
-"""The Kotlin half of a React Native package: compiles against React Native's API, and finds files on a device."""
+"""The Kotlin half of a React Native package compiles against React Native's API, and finds files on a device."""
 
 import os
 import zipfile
@@ -20,12 +20,12 @@ APP = Path(react_native_api.FAKES.parent, "Locate.kt")
 ASSET = "mobpack/PageOrientation/orientation.ort"
 CONTENT = bytes(range(256)) * 400
 UNALIGNED = 1
-"""makes the place of an entry of a zip uneven"""
+"""shifts a zip entry to an odd offset"""
 
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes of a package, and those of the app that tries them."""
+    """The classes of a package, and those of the app that tests them."""
 
     package: Path
     app: Path
@@ -70,7 +70,7 @@ class Phone:
 
     @property
     def kept(self) -> Path:
-        """Where copies are, with all that belongs to them."""
+        """The folder of the copies and their notes."""
         return self.folder / "data" / "no_backup" / "mobpack" / "PageOrientation"
 
     def install(self, content: bytes = CONTENT, *, is_stored: bool, padding: int = 0) -> None:
@@ -82,7 +82,7 @@ class Phone:
             package.writestr(entry, content, compress_type=method)
 
     def update(self, content: bytes) -> None:
-        """Another version of the app, with another file under the same name."""
+        """Install another version of the app, with another file under the same name."""
         later = self.apk.stat().st_mtime + 10
         self.install(content, is_stored=False)
         os.utime(self.apk, (later, later))

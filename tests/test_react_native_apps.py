@@ -36,7 +36,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> BareApp:
 
 @pytest.fixture(scope="module")
 def bundle(app: BareApp) -> Callable[[str], Bundle]:
-    """The app's release bundles, each made once."""
+    """The app's release bundles, made once each."""
     made: dict[str, Bundle] = {}
 
     def bundle_of(system: str) -> Bundle:
@@ -49,7 +49,7 @@ def bundle(app: BareApp) -> Callable[[str], Bundle]:
 
 @contextmanager
 def changed(path: Path, text: str | None) -> Iterator[None]:
-    """The file with another text, or gone, for a while."""
+    """Change or remove the file for a while."""
     kept = path.with_name(f"{path.name}.kept")
     path.rename(kept)  # the package's files are links to those of other tests: they are never written to
     try:
@@ -61,7 +61,7 @@ def changed(path: Path, text: str | None) -> Iterator[None]:
 
 
 def linked(app: BareApp, system: str) -> list[dict[str, object] | None]:
-    """What React Native's command line and Expo's autolinking link of the package."""
+    """The parts of the package that React Native's command line and Expo's autolinking link."""
     return [dependency(config, app.package, system) for config in (app.config(), app.expo_config(system))]
 
 
@@ -126,7 +126,7 @@ def test_react_natives_gradle_tasks_refuse_what_lacks_a_key(
 
 @pytest.fixture(scope="module")
 def configure(kotlin_compiler: None, app: BareApp) -> Callable[[], cmake_project.Configured]:
-    """Has CMake configure the app with the package's sources of now."""
+    """Let CMake configure the app with the package's current sources."""
     for pin in ("cmake", "ninja"):
         fetched(pin)
     codegen.for_android(app.installed, app.installed / "android" / "build" / "generated" / "source" / "codegen")
@@ -136,7 +136,7 @@ def configure(kotlin_compiler: None, app: BareApp) -> Callable[[], cmake_project
 
 
 def faults(done: cmake_project.Configured, app: BareApp) -> list[str]:
-    """What is wrong with an app's native build; the package's sources and header are to be part of it."""
+    """Faults of an app's native build, which must include the package's sources and header."""
     sources = sorted((app.installed / "cpp").glob("*.cpp"))
     commands = [done.commands.get(source, "") for source in sources]
     checks = {
@@ -297,7 +297,7 @@ def test_hermes_refuses_what_is_no_javascript(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def app_with_model(app: BareApp) -> BareApp:
-    """Beside the app's entry, one that requires a model of the package as an asset."""
+    """An app that also requires a model of the package as an asset."""
     text = WITH_MODEL.format(package=app.package, model=MODEL)
     (app.folder / "model.js").write_text(text, encoding="utf-8")
     return app

@@ -1,4 +1,4 @@
-"""The C++ of packages for React Native: parts that JavaScript cannot reach, and whether it compiles for phones."""
+"""The C++ of React Native packages: code that JavaScript cannot reach, and compilation for phones."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ CHECKED = (
     "-U_LIBCPP_HARDENING_MODE",
     "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG",
 )
-"""Ends the program where a number overflows, or an index leaves its container."""
+"""Ends the program if a number overflows, or an index is out of bounds."""
 PHONES = {
     # Neither Android's headers nor Apple's: those of musl, and what Apple has published of macOS.
     "android": ("-target", "aarch64-linux-musl", "-D__ANDROID__"),
@@ -48,7 +48,7 @@ def specs(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="module")
 def unit(built: packages.Built, tmp_path_factory: pytest.TempPathFactory) -> Unit:
-    """Runs a command of unit.cpp: how it ended, and what it said."""
+    """Run a command of unit.cpp: its exit code and output."""
     program = tmp_path_factory.mktemp("unit") / "unit"
     sources = [UNIT, *(built.package / "cpp" / f"{name}.cpp" for name in PARTS)]
     options: list[str | Path] = ["-I", built.package / "cpp", f"-DPACKAGE={NAMESPACE}", *jsc.WARNINGS]

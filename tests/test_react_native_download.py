@@ -1,4 +1,4 @@
-"""Downloads of npm packages, by their own code under Node, from a real server with the faults that networks have."""
+"""Downloads of npm packages, by their own code under Node, from a real server that simulates network faults."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class Setting:
         return self.process.run(code, wanted=wanted)
 
     def leave(self, part: bytes) -> None:
-        """What an earlier download left."""
+        """Write the partial file of an earlier download."""
         self.part.parent.mkdir(exist_ok=True)
         self.part.write_bytes(part)
 
@@ -127,7 +127,7 @@ def test_a_part_of_another_file_is_fetched_anew(setting: Setting, part: bytes) -
 
 @pytest.mark.parametrize("heeds_if_range", [True, False])
 def test_a_file_that_changes_while_it_comes_is_fetched_anew(setting: Setting, heeds_if_range: bool) -> None:
-    """Servers send all of the new one when asked `If-Range`; some do not know that, but send its ETag."""
+    """Asked with `If-Range`, servers send all of the new file; some do not know it, but send the new ETag."""
     files = setting.server.files
     files.heeds_if_range = heeds_if_range
     files.by_path[NAME] = OTHER
@@ -211,7 +211,7 @@ def test_an_answer_that_will_not_change_ends_a_download_at_once(setting: Setting
 
 
 def test_slow_is_not_stalled(setting: Setting) -> None:
-    """The first piece takes longer than an answer may be silent."""
+    """The first chunk takes longer than the allowed silence."""
     setting.server.files.faults.append(servers.slow(0.05))
 
     assert setting.run().value == {"value": None}
@@ -256,7 +256,7 @@ def test_https_may_lead_to_https(setting: Setting) -> None:
 
 
 def test_https_must_not_lead_to_http(setting: Setting, plain: Address) -> None:
-    """What it leads to is not waited for."""
+    """The client does not wait for the address of the redirection."""
     setting.server.files.faults.append(servers.redirect(plain.url + NAME[1:]))
     plain.files.faults.append(servers.slow(0.2))
 

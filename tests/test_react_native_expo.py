@@ -46,13 +46,13 @@ def models(app: ExpoApp, system: str) -> dict[str, str]:
 
 
 def placed(files: Mapping[str, bytes], folder: str) -> dict[str, str]:
-    """What is in the files of a folder of the native projects."""
+    """Contents of the files in a folder of the native projects."""
     inside = {name: content for name, content in files.items() if name.startswith(f"{folder}/")}
     return {name.removeprefix(f"{folder}/"): hashlib.sha256(content).hexdigest() for name, content in inside.items()}
 
 
 def properties(files: Mapping[str, bytes]) -> dict[str, str]:
-    """android/gradle.properties, each key of which stands there once."""
+    """android/gradle.properties; each key must appear once."""
     lines = [line for line in files["android/gradle.properties"].decode().splitlines() if re.match(r"[^#]+=", line)]
     pairs = [line.split("=", 1) for line in lines]
     assert len({key for key, _ in pairs}) == len(pairs)
@@ -88,7 +88,7 @@ def test_without_options_models_come_from_the_package(made: Mapping[str, Mapping
 
 
 def comparable(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Files without what Expo draws anew each time: the identifiers of a project, which are 24 hex digits."""
+    """Files without the identifiers that Expo draws at random: 24 hex digits."""
     return {name: re.sub(rb"\b[0-9A-F]{24}\b", b"", content) for name, content in files.items()}
 
 
@@ -118,7 +118,7 @@ def test_the_xcode_project_copies_the_bundle_that_is_there(app: ExpoApp) -> None
 
 
 def copied_resources(project: Path, name: str) -> list[Path]:
-    """Where the app's target takes resources of that name from; each must be there."""
+    """Paths of the target's resources of that name; each must exist."""
     from pbxproj import XcodeProject
 
     objects = XcodeProject.load(str(project)).objects
@@ -132,7 +132,7 @@ def copied_resources(project: Path, name: str) -> list[Path]:
 
 
 def folder_of(objects: Any, identifier: str) -> Path:
-    """The folder of the groups around a file, from the outermost; a file that no group has is invalid."""
+    """Path of the groups around a file, from the outermost; a file without a group is invalid."""
     groups = [group for group in objects.get_objects_in_section("PBXGroup") if identifier in group.children]
     root = objects.get_objects_in_section("PBXProject")[0].mainGroup
     assert groups or identifier == root, f"no group has {identifier}"

@@ -42,7 +42,7 @@ def jest(app: Path, *arguments: str, patience_ms: int = 30_000) -> Finished:
 
 
 def values(package: Path, scratch: Path) -> dict[str, object]:
-    """What the tests need of models: files, an input, and what Python makes of it."""
+    """The models' files and inputs, and Python's outputs for them."""
     image = np.random.default_rng(7).random((1, 3, 224, 224), dtype=np.float32)
     [result] = onnxruntime.InferenceSession(models.orientation()).run(None, {"x": image})
     folder = package / "models" / "android" / "mobpack" / "PageOrientation"
@@ -79,7 +79,7 @@ def test_jest_sees_a_hook_that_forgets_its_model(built: Built, tmp_path: Path) -
 
 
 def test_the_arrays_of_a_test_have_to_be_those_of_node(built: Built, tmp_path: Path) -> None:
-    """Why the environment exists: when onnxruntime-node no longer needs it, it can go."""
+    """The reason for the environment: when onnxruntime-node no longer needs it, it can go."""
     app = app_with("backend", built, tmp_path / "app")
     config = app / "jest.config.js"
     config.write_text(config.read_text(encoding="utf-8").replace("testEnvironment: './environment.js',", ""), "utf-8")

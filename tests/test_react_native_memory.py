@@ -1,4 +1,4 @@
-"""Memory that an app lends to models of React Native: worked on where it lies if the engine has native memory."""
+"""Memory that an app lends to React Native models: used in place if the engine has native memory."""
 
 from pathlib import Path
 from typing import Any

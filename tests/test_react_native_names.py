@@ -1,4 +1,4 @@
-"""Names of npm packages, and of what is in them: what npm, CocoaPods and four languages refuse never ships."""
+"""Names of npm packages and of their parts: names that npm, CocoaPods or four languages refuse never ship."""
 
 import re
 from dataclasses import replace

@@ -67,7 +67,7 @@ def app(code: native.Code, tmp_path: Path) -> native.App:
 
 
 def inputs_of(name: str) -> Mapping[str, NDArray[Any]]:
-    """For a model, values that are not the same in every element."""
+    """Inputs for a model, with values that differ between elements."""
     random = np.random.default_rng(7)
     if name == "Orientation":
         return {"x": random.standard_normal((2, 3, 224, 224), dtype=np.float32)}
@@ -79,7 +79,7 @@ def inputs_of(name: str) -> Mapping[str, NDArray[Any]]:
 
 
 def written(inputs: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
-    """What a plan says of inputs: their values are in files."""
+    """The inputs of a plan; their values are written to files."""
     plan = {}
     for name, values in inputs.items():
         path = folder / f"{name}.bin"
@@ -91,7 +91,7 @@ def written(inputs: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
 
 
 def archive(app: native.App, path: Path) -> dict[str, Any]:
-    """Puts the files of the package into one, as an APK has them, and says where each begins."""
+    """Pack the package's files into one file, as in an APK, and give their offsets."""
     places = {}
     content = bytearray(b"APK" * 341 + b"!")
     for file in sorted(app.bundle.iterdir()):
@@ -178,13 +178,13 @@ def test_a_file_with_another_byte_is_corrupted(app: native.App) -> None:
 
 
 def in_words(about: os.stat_result) -> str:
-    """The times of a file as notes have them."""
+    """A file's times as notes hold them."""
     times = (about.st_mtime_ns, about.st_ctime_ns)
     return " ".join(f"{each // 10**9} {each % 10**9}" for each in times)
 
 
 def rot(file: Path, at: int, *notes: Path) -> None:
-    """Changes a byte as failing storage does, which leaves the times of a file: `notes` are told of the new ones."""
+    """Changes a byte as failing storage does, which leaves the file's times; `notes` get the new ones."""
     before = in_words(file.stat())
     with file.open("r+b") as opened:
         opened.seek(at)
@@ -204,7 +204,7 @@ def note_of(app: native.App) -> Path:
 
 @pytest.fixture
 def model(app: native.App) -> Path:
-    """A file of the app's own that may be written to; it was loaded once."""
+    """A writable file of the app that was loaded once."""
     app.replace(MODEL, (app.bundle / MODEL).read_bytes())
     app.run("loads")
     return app.bundle / MODEL

@@ -27,7 +27,7 @@ RESOLUTIONS: Mapping[str, Mapping[str, object]] = {
 }
 MODULE = "PageOrientation"
 METHODS = {"about", "open", "close", "run", "runSync", "cancel", "take", "drop"}
-"""Of the module in C++, beside those for files."""
+"""Methods of the C++ module, beside those that concern files."""
 
 
 @pytest.fixture(scope="session")
@@ -42,20 +42,20 @@ def difficult(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 @pytest.fixture(params=["built", "difficult"])
 def each(request: pytest.FixtureRequest) -> Built:
-    """One package with names by default, and one with all that is difficult."""
+    """One package with default names, and one with every difficulty."""
     found: Built = request.getfixturevalue(request.param)
     return found
 
 
 def tsc(folder: Path, options: Mapping[str, object], *, include: Sequence[str]) -> Finished:
-    """The compiler's words on a folder; of React Native's own types only those that concern others."""
+    """The compiler's errors for a folder; errors in React Native's own types only if they concern others."""
     settings = {"compilerOptions": {**typescript.OPTIONS, "noEmit": True, **options}, "include": include}
     (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     return node.run([node.tool(node.project("react_native"), "tsc"), "-p", "."], cwd=folder)
 
 
 def complaints(done: Finished) -> list[str]:
-    """What is said of files that are not React Native's own: its types are not without faults."""
+    """The compiler's complaints about files that are not React Native's own, whose types have faults."""
     assert done.returncode in (0, 1, 2), done.output
     lines = [line for line in done.stdout.splitlines() if line and not line[0].isspace()]
     assert bool(lines) == bool(done.returncode), done.output
@@ -63,7 +63,7 @@ def complaints(done: Finished) -> list[str]:
 
 
 def eslint(folder: Path, *paths: str) -> Finished:
-    """ESLint's words on files of a folder that has a tsconfig.json."""
+    """ESLint's messages for files of a folder that has a tsconfig.json."""
     shutil.copy(CHECKS / "eslint.config.mjs", folder)
     program = node.tool(node.project("react_native"), "eslint")
     return node.run([program, "--max-warnings=0", *paths], cwd=folder)
@@ -98,7 +98,7 @@ def test_the_compiler_makes_of_the_sources_what_lies_in_lib(each: Built, tmp_pat
 
 @pytest.mark.parametrize("resolution", RESOLUTIONS)
 def test_a_program_that_uses_all_of_it_compiles(built: Built, tmp_path: Path, resolution: str) -> None:
-    """Types of the package are looked into, too, without those of a browser: apps do not have them."""
+    """Types of the package are checked too, without a browser's, which apps do not have."""
     app = built.app(tmp_path / "app")
     (app / "src").mkdir()
     (app / "src" / "package.json").write_text('{"type": "module"}', encoding="utf-8")
@@ -154,7 +154,7 @@ def test_codegen_makes_the_same_cpp_for_ios_and_nothing_of_the_module_for_androi
 
 
 def methods(header: Path, name: str) -> set[str]:
-    """What a class of C++ has to implement of a module, as the generated header lists it."""
+    """Methods that a C++ class must implement for a module, as the generated header lists them."""
     text = header.read_text(encoding="utf-8")
     [body] = re.findall(rf"^class JSI_EXPORT {name} .*?^}};$", text, re.MULTILINE | re.DOTALL)
     return set(re.findall(r'methodMap_\["(\w+)"\]', body))
@@ -168,7 +168,7 @@ def test_npm_packs_the_same_files_with_the_same_bytes(each: Built, tmp_path: Pat
 
 
 def different(one: Path, other: Path) -> list[str]:
-    """Paths of files that two tarballs do not have alike: there, with that mode and those bytes."""
+    """Paths of files that differ between two tarballs: in presence, mode or bytes."""
     files, others = packages.entries(one), packages.entries(other)
     return sorted(path for path in {*files, *others} if files.get(path) != others.get(path))
 
@@ -183,7 +183,7 @@ def test_publint_has_no_suggestion(each: Built, tmp_path: Path) -> None:
 
 
 def test_types_are_not_wrong(each: Built, tmp_path: Path) -> None:
-    """Node and bundlers find types for all that the package exports but Expo's plug-in, which no program imports."""
+    """Node and bundlers find types for all exports except Expo's plug-in, which no program imports."""
     program = node.tool(node.project("react_native"), "attw")
     options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"]
 
@@ -223,7 +223,7 @@ def test_npm_installs_it_into_an_empty_project(each: Built, tmp_path: Path) -> N
 
 
 def test_what_is_exported_is_there(each: Built, tmp_path: Path) -> None:
-    """As an app of Node finds it, by each of the names that the package exports."""
+    """A Node app finds it by each of the exported names."""
     app = each.app(tmp_path / "app")
     asset = next(path for path in (each.package / "models").rglob("*.ort")).relative_to(each.package).as_posix()
     names = [asset if "*" in name else name.removeprefix("./") for name in each.description["exports"]]
@@ -255,7 +255,7 @@ console.log((await model.selfTest()).passed);
 
 
 def test_a_server_that_renders_pages_takes_it_without_react_native(each: Built, tmp_path: Path) -> None:
-    """Expo's server and others look for the condition `node`: React Native itself is nothing that Node can read."""
+    """Expo's server and others use the condition `node`: Node cannot load React Native itself."""
     app = each.app(tmp_path / "app")
     (app / "server.mjs").write_text(SERVER, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""What ties a React Native package to an app's projects: Expo's plugin, the podspec, the file that registers it."""
+"""The parts of a React Native package in an app's projects: Expo's plugin, the podspec, the file that registers it."""
 
 import json
 import plistlib
@@ -143,7 +143,7 @@ def test_a_gradle_file_in_kotlin_is_refused(app: ExpoApp) -> None:
 
 
 def test_the_plugin_says_the_nearest_name(built: Built, tmp_path: Path) -> None:
-    """For every name that one keystroke makes of a value."""
+    """For every name that is one typing error away from a valid one."""
     script = tmp_path / "all.js"
     script.write_text(
         f"const plugin = require({json.dumps(str(built.package / 'app.plugin.js'))});\n"
@@ -207,7 +207,7 @@ def test_patterns_of_the_podspec_name_all_files_of_the_package(built: Built, tmp
 
 
 def test_the_pod_tells_the_app_store_what_its_code_and_onnx_runtime_call_for(built: Built, tmp_path: Path) -> None:
-    """By the name that React Native looks for when it gathers the answers of all pods."""
+    """Under the name that React Native looks for when it collects the manifests of all pods."""
     [pod] = evaluate([pod_of(built, {PROPERTY: "none"})], tmp_path)
     [bundles] = pod["resource_bundles"]
     [path] = matches(built.package, bundles["PageOrientationPrivacy"])

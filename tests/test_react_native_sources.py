@@ -1,4 +1,4 @@
-"""Where models of npm packages come from: the app, a server, the app's own files and memory."""
+"""Sources of the models of npm packages: the app, a server, the app's own files and memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def packaged(name: str) -> dict[str, Any]:
 
 
 def descriptor() -> dict[str, Any]:
-    """What a generated file says of a model with weights in a file of their own."""
+    """The descriptor in the generated file of a model with separate weights."""
     weights = {**packaged("net.weights"), "name": "weights.bin"}
     own = {"providers": ["cpu"], "chips": [], "settings": {}, "weights": [weights], "isFloat16": False}
     platform = {"runtimeVersion": "", "providers": [], "files": [{**packaged("net.onnx"), **own}]}
@@ -49,7 +49,7 @@ def descriptor() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Setting:
-    """A server with the files of a package, and code that asks for them."""
+    """A server with a package's files, and code that requests them."""
 
     server: Address
     folder: Path

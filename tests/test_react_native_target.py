@@ -1,4 +1,4 @@
-"""React Native: an npm package holds the very files of the Android and iOS packages, and has the same bytes always."""
+"""React Native: an npm package has the very files of the Android and iOS packages, and always the same bytes."""
 
 import json
 import os
@@ -49,16 +49,16 @@ OF_NAMES_ALONE = (
     "src/Native",
     "src/native",
 )
-"""What differs from package to package by names alone."""
+"""Files that differ between packages by names alone."""
 
 
 def there(case: Wrapped, folder: Path) -> Wrapped:
-    """The case with files that are there."""
+    """The case with files on disk."""
     return replace(case, android=on_disk(case.android, folder / "android"), ios=on_disk(case.ios, folder / "ios"))
 
 
 def packed(case: Wrapped, store: Path) -> dict[PurePosixPath, bytes]:
-    """What the assembled package holds, by its place."""
+    """Files of the assembled package, by path."""
     view = case.view()
     (artifact,) = case.target.assemble(view, case.target.render(view), Store(store))
     return unpacked(artifact.path)
@@ -76,7 +76,7 @@ def opened(case: Wrapped, platform: str, number: int = 0) -> tuple[FileView, ...
 
 
 def reviewed(case: str) -> dict[PurePosixPath, str]:
-    """The texts of a case; of all but the first, those alone that depend on more than its names."""
+    """The texts of a case; for all but the first, only files that differ in more than names."""
     printed = REACT_NATIVE_CASES[case].texts()
     if case == next(iter(REACT_NATIVE_CASES)):
         return printed
@@ -258,7 +258,7 @@ def test_an_output_whose_real_shape_is_another_one_has_no_type_for_it() -> None:
 
 @pytest.mark.parametrize("platform", ["android", "ios"])
 def test_shapes_that_differ_in_either_platforms_variant_are_not_promised(platform: str) -> None:
-    """The report is of the variant `source`, which the other platform ships."""
+    """The report is of the variant `source`, which only the other platform ships."""
     case = replace(EVERYTHING, android=replace(EVERYTHING.android, target=Android(variant="other")))
     if platform == "android":
         case = replace(EVERYTHING, ios=replace(EVERYTHING.ios, target=Ios(variant="other")))

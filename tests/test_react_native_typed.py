@@ -64,7 +64,7 @@ SEEN = f"""
     scores = Concat <axis = 0> (means, turned_row, sizes_row, first_row, last_row)
 }}
 """
-"""Mean red, green and blue, orientation, height, width, red of the first pixel and of the last."""
+"""Mean red, green and blue, orientation, height, width, red of the first and of the last pixel."""
 FOUND = """
 (float[n, 4] boxes, float[n] scores, int64[n] classes)
 => (float[n, 4] boxes_out, float[n] scores_out, int64[n] classes_out) {
@@ -385,7 +385,7 @@ def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
 
 
 def test_a_model_has_another_name_where_a_contract_needs_its_own() -> None:
-    """`Orientation` stays free: what a picture has is a PictureOrientation."""
+    """`Orientation` stays free: a picture's is a PictureOrientation."""
     case = REACT_NATIVE_CASES["contracts"]
     contracts = [each.model.contract for each in case.android.plans if each.model.contract]
     taken = typed.class_names(contracts)

@@ -126,7 +126,7 @@ def all_cases() -> dict[str, Wrapped]:
 
 
 def hostile() -> Wrapped:
-    """Names that say something else in TypeScript, JavaScript, or a comment."""
+    """Names with a meaning in TypeScript, JavaScript, or a comment."""
     tensors = [(name, ElementType.FLOAT, (1, None)) for name in HOSTILE]
     signature = Signature(inputs=specs("input", *tensors), outputs=specs("output", *tensors))
     known = REACT_NATIVE_CASES["cpu_alone"]
@@ -137,7 +137,7 @@ def hostile() -> Wrapped:
 
 
 def code_of(sources: Sources) -> Sources:
-    """The part of a package that is TypeScript, and what the compiler makes of it."""
+    """A package's TypeScript, and the compiler's output for it."""
     return Sources(
         texts={path: text for path, text in sources.texts.items() if path.parts[0] in CODE},
         files={path: file for path, file in sources.files.items() if path.parts[0] in CODE},
@@ -186,7 +186,7 @@ def test_programs_that_misuse_a_model_do_not_compile(rendered: Path, tmp_path: P
 
 @pytest.fixture(scope="module")
 def every_type(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A package of a model that transposes every type of element, with its files and golden vectors."""
+    """A package of a model that transposes an input of every element type, with its files and golden vectors."""
     folder = tmp_path_factory.mktemp("every_type")
     file = compiled(folder, onnx.load(models.every_type(folder)), "every_type")
     case = wrapped(file, folder)
@@ -197,7 +197,7 @@ def every_type(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wrapped(file: Compiled, folder: Path) -> Wrapped:
-    """Packages of one file, which is for XNNPACK or CoreML as well as for the CPU."""
+    """Packages with one file, which is for XNNPACK or CoreML as well as for the CPU."""
     plans = {
         name: (Plan(model=file.variant.model, target=name, choices=(chosen(provider, file), chosen("cpu", file))),)
         for name, provider in (("android", "xnnpack"), ("ios", "coreml"))
@@ -234,7 +234,7 @@ def run_tests(program: Path, package: Path) -> Finished:
 
 
 def recipes() -> Iterator[dict[str, object]]:
-    """Recipes, and the values that Python makes of them."""
+    """Recipes, and Python's values for them."""
     for element in ElementType:
         if element in (ElementType.STRING, ElementType.BFLOAT16, ElementType.OTHER):
             continue

@@ -1,4 +1,4 @@
-"""The hook of npm packages in a real browser: the components of an app, on react-native-web and onnxruntime-web."""
+"""The hook of npm packages in a real browser: an app's components, on react-native-web and onnxruntime-web."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ SECONDS = 30
 STATE = "document.querySelector('[data-testid=state]')?.textContent ?? ''"
 IMAGE = np.random.default_rng(7).random((1, 3, 224, 224), dtype=np.float32)
 PICTURE = "MOBPACK_SCREENSHOTS"
-"""Variable with a folder for what the browser shows, for people who want to look at it."""
+"""Variable with a folder for screenshots, for people who want to look at them."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Page:
         self.value(f"document.querySelector('[data-testid={name}]').click()")
 
     def complaints(self) -> list[str]:
-        """Errors and warnings that the browser or a script wrote."""
+        """Errors and warnings in the browser's console."""
         found = []
         for event in self.browser.events:
             parameters = event.get("params", {})

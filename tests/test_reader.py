@@ -1,4 +1,4 @@
-"""The same graph, whether it is read from an ONNX file or from one in ORT format."""
+"""The same graph, read from an ONNX file or from one in ORT format."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +63,7 @@ GRAPHS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def both(folder: Path, model: onnx.ModelProto) -> tuple[Graph, Graph]:
-    """`model` read from ONNX, and from what ONNX Runtime writes of it when it rewrites nothing."""
+    """`model` read from ONNX, and from ONNX Runtime's unoptimized ORT format of it."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.optimized_model_filepath = str(folder / "model.ort")
@@ -86,7 +86,7 @@ def test_both_formats_give_the_same_graph(name: str, tmp_path: Path) -> None:
 
 
 def assert_equal(one: Graph, two: Graph) -> None:
-    """`two`, from ORT format, says what `one` says, and the attributes that ONNX leaves at their defaults."""
+    """`two`, from ORT format, equals `one`, plus the attributes that ONNX leaves at their defaults."""
     assert (two.inputs, two.outputs) == (one.inputs, one.outputs)
     assert [told(node) for node in two.nodes] == [told(node) for node in one.nodes]
     assert used(two) == used(one)
@@ -112,7 +112,7 @@ def assert_same(value: Value, other: Value) -> None:
 
 
 def defaults(node: Node, names: set[str]) -> dict[str, Any]:
-    """Those of the attributes `names` that the operator has default values for."""
+    """Those of the attributes `names` for which the operator has a default."""
     if node.domain:
         return {}
     attributes = onnx.defs.get_schema(node.op, node.since_version, node.domain).attributes
@@ -150,7 +150,7 @@ def test_weights_are_not_read_and_small_constants_are(tmp_path: Path) -> None:
 
 
 def test_nodes_are_in_an_order_in_which_they_can_run_whatever_the_order_they_were_made_in(tmp_path: Path) -> None:
-    """Fusions put their nodes behind those that take from them."""
+    """Fusions put their nodes behind their consumers."""
     graph = """(float[1,3,8,8] x) => (float[1,16,8,8] y) {
         c = Conv <pads = [1,1,1,1]> (x, w)
         r = Relu (c)

@@ -1,4 +1,4 @@
-"""What the README and the pages of the two libraries show works as it stands there."""
+"""The examples of the README and of the pages of the two libraries work as they stand."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from packager.cli import commands
 from packager.targets.android import kotlin
-from tests.golden.cases import GOLDEN
+from tests.test_android_kotlin import golden_kotlin
 from tests.toolchain import apple
 from tests.toolchain.swift_packages import golden_package
 
@@ -15,11 +15,10 @@ pytestmark = pytest.mark.by_content("README.md", "docs", "scripts")
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-GENERATED = GOLDEN / "image_classifier" / "android" / "src" / "main" / "kotlin"
 
 
 def shown(page: str, language: str, use: str) -> str:
-    """The block of `page` that has `use` in it."""
+    """The block of `page` that contains `use`."""
     blocks = re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
     [found] = [block for block in blocks if use in block]
     return str(found)
@@ -28,7 +27,7 @@ def shown(page: str, language: str, use: str) -> str:
 @pytest.mark.kotlin
 @pytest.mark.parametrize("page", ["README.md", "docs/android.md"])
 def test_the_kotlin_of_a_page_compiles_without_warnings(page: str, tmp_path: Path) -> None:
-    sources = {path.relative_to(GENERATED).as_posix(): path.read_text() for path in GENERATED.rglob("*.kt")}
+    sources = golden_kotlin("image_classifier")
     sources["app/App.kt"] = (
         "package app\n\nimport android.content.Context\nimport com.example.vision.Classifier\n\n"
         "internal fun show(context: Context, pixels: FloatArray) {\n"

@@ -1,4 +1,4 @@
-"""The reference of mobpack.toml says what the code takes."""
+"""The reference of mobpack.toml matches the code."""
 
 import json
 from pathlib import Path

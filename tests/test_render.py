@@ -1,4 +1,4 @@
-"""Values on their way into source code: whatever they hold, the code stays the code that was written."""
+"""Values in generated source code: whatever they hold, they cannot change the code."""
 
 import html
 import re
@@ -41,7 +41,7 @@ texts = st.text(
 
 
 def kotlin_reads(literal: str) -> str:
-    """What a Kotlin compiler makes of a string literal (Kotlin specification, "String literals")."""
+    """The text that a Kotlin compiler reads in a string literal (Kotlin specification, "String literals")."""
     assert literal[0] == literal[-1] == '"'
     simple = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "'": "'", '"': '"', "\\": "\\", "$": "$"}
     units, rest = "", literal[1:-1]
@@ -80,7 +80,7 @@ def test_text_between_backticks_stays_between_them(text: str) -> None:
 
 
 def swift_reads(literal: str) -> str:
-    """What a Swift compiler makes of a string literal (The Swift Programming Language, "String Literals")."""
+    """The text that a Swift compiler reads in a string literal (The Swift Programming Language, "String Literals")."""
     assert literal[0] == literal[-1] == '"'
     simple = {"0": "\0", "t": "\t", "n": "\n", "r": "\r", "'": "'", '"': '"', "\\": "\\"}
     text, rest = "", literal[1:-1]
@@ -165,7 +165,7 @@ def test_every_template_is_valid_and_ends_with_one_newline(path: Path) -> None:
 
 
 def javascript_reads(literal: str) -> str:
-    """What JavaScript makes of a string literal (ECMA-262, "String Literals"); Groovy's rules are no others for it."""
+    """The text that JavaScript reads in a string literal (ECMA-262, "String Literals"); Groovy has the same rules."""
     assert literal[0] == literal[-1] == "'"
     simple = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", "'": "'", "\\": "\\"}
     units, rest = "", literal[1:-1]
@@ -198,7 +198,7 @@ def test_a_groovy_string_literal_means_the_text(text: str) -> None:
 
 
 def ruby_reads(literal: str) -> str:
-    """What Ruby makes of a double-quoted string (doc/syntax/literals.rdoc); nothing in it may be evaluated."""
+    """The text that Ruby reads in a double-quoted string (doc/syntax/literals.rdoc); nothing in it may be evaluated."""
     assert literal[0] == literal[-1] == '"'
     simple = {"t": "\t", "n": "\n", "r": "\r", '"': '"', "\\": "\\", "#": "#"}
     text, rest = "", literal[1:-1]
@@ -218,7 +218,7 @@ def test_a_ruby_string_literal_means_the_text(text: str) -> None:
 
 
 def cpp_reads(literal: str) -> bytes:
-    """What C++ makes of a string literal (lex.ccon): an octal escape has three digits at most."""
+    """The text that C++ reads in a string literal (lex.ccon): an octal escape has three digits at most."""
     assert literal[0] == literal[-1] == '"'
     found, rest = b"", literal[1:-1]
     while rest:

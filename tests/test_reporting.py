@@ -1,4 +1,4 @@
-"""The report as JSON: all that was found, in the form that its schema says, and nothing of this machine."""
+"""The report as JSON: complete, valid for its schema, and without traces of this machine."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The report in a real browser: it fits on a phone, asks nobody for anything, and has a dark side."""
+"""The report in a real browser: it fits on a phone, loads nothing from elsewhere, and has a dark mode."""
 
 from collections.abc import Iterator
 from dataclasses import replace

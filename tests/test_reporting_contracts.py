@@ -1,4 +1,4 @@
-"""The report says what an app passes and gets."""
+"""The report describes an app's inputs and outputs."""
 
 import pytest
 

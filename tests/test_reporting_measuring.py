@@ -1,4 +1,4 @@
-"""What a report says of layers and latency is measured once, and shared with the gate of a build."""
+"""Measurements of layers and latency: made once, and shared by the report and a build's gate."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +27,7 @@ NET = """(float[1, 64] x) => (float[1, 8] y) {
 
 
 class Steps(Console):
-    """Remembers what was done."""
+    """Logs the steps."""
 
     def __init__(self) -> None:
         super().__init__(quiet=True)

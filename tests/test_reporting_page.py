@@ -1,4 +1,4 @@
-"""The report as a page: whole, believing nobody's names, with words for all that colours say."""
+"""The report as a page: complete, with escaped names and text for everything that colours show."""
 
 import math
 import re
@@ -273,7 +273,7 @@ def test_bars_are_as_high_as_the_logarithm_of_how_many() -> None:
         ("1", "91.67"),
     ]
     assert found.bars[1].title == "9 from 1e-6 to 1e-5"
-    assert found.said.endswith(
+    assert found.description.endswith(
         "999 without any, 9 from 1e-6 to 1e-5, 9 from 0.0001 to 0.001, 99 from 0.01 to 0.1, 1 of 1 and more"
     )
     assert found.summary == "Of 1,117 numbers, half are exact, 99% are below 0.1, all are 1 and more."

@@ -37,11 +37,11 @@ providers = ["coreml", "xnnpack"]
 
 [target.react_native]
 """
-"""The model in both forms, with every provider, for every target."""
+"""The model in both formats, with every provider, for every target."""
 
 
 def build(folder: Path, environment: dict[str, str]) -> dict[str, bytes]:
-    """Everything that `mobpack build --emit-project` leaves, made from nothing in `folder`."""
+    """All files of `mobpack build --emit-project`, made from nothing in `folder`."""
     folder.mkdir(parents=True)
     shutil.copy(models.orientation(), folder / "page.onnx")
     pictures = numpy.random.default_rng(0).standard_normal((8, 3, 224, 224)).astype(numpy.float32)

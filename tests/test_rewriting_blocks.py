@@ -1,4 +1,4 @@
-"""Matrices in blocks: the layout of MatMulNBits, in pieces of any size, and of GatherBlockQuantized."""
+"""Matrices in blocks: the layout of MatMulNBits, in chunks of any size, and of GatherBlockQuantized."""
 
 import subprocess
 import sys
@@ -88,7 +88,7 @@ def test_a_matrix_that_is_not_finite_is_refused_by_name(is_transposed: bool) -> 
 @pytest.mark.parametrize("block", [16, 256])
 @pytest.mark.parametrize("rows", [5, 16, 37])
 def test_any_number_of_rows_runs(rows: int, block: Any, bits: Any, least: float) -> None:
-    """The last block of a column may be short, and the only one."""
+    """The last block of a column may be short, or the only one."""
     model = onnx_model(
         f"(float[4,{rows}] x) => (float[4,{rows}] y) {{ a = MatMul (x, w) y = Gemm <transB = 1> (a, v, b) }}",
         weights={"w": weight(rows, 21) / 4, "v": weight(rows, 21, seed=1) / 4, "b": weight(rows)},

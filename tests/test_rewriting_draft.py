@@ -1,4 +1,4 @@
-"""A draft: names, constants, what nobody takes any more, and inputs that are constants."""
+"""A draft: names, constants, unused values, and inputs that are constants."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def draft_of(model: onnx.ModelProto) -> Draft:
 
 
 def old(model: onnx.ModelProto, ir_version: int) -> onnx.ModelProto:
-    """With every initializer an input, too."""
+    """A model with every initializer also an input."""
     for tensor in model.graph.initializer:
         model.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     model.ir_version = ir_version
@@ -35,7 +35,7 @@ def old(model: onnx.ModelProto, ir_version: int) -> onnx.ModelProto:
 
 
 def test_a_free_name_is_one_that_no_graph_of_the_model_has() -> None:
-    """Not even for an input that nothing takes, such as the number of a step."""
+    """Nor an unused input, such as the number of an iteration."""
     model = onnx_model(
         """(float[4] x, int64 n) => (float[4] y) {
             y = Loop (n, , x) <body = b (int64 step, bool go, float[4] a) => (bool still, float[4] c)
@@ -53,7 +53,7 @@ def test_a_free_name_is_one_that_no_graph_of_the_model_has() -> None:
 
 @pytest.mark.parametrize("quantizer", [static(), Dynamic(), WeightOnly(), Float16()], ids=lambda each: each.NAME)
 def test_constants_of_old_files_become_smaller_though_they_are_inputs(quantizer: Dynamic) -> None:
-    """Before IR version 4 every initializer had to be one. Afterwards nobody has to feed the weights."""
+    """Before IR version 4 every initializer had to be an input. Afterwards weights need no feed."""
     model = old(onnx_model(LINEAR, weights={"w": weight(16, 16)}), 3)
     samples = samples_for(model)
     made = outcome(model, quantizer, samples)
@@ -122,7 +122,7 @@ def test_a_name_to_exclude_that_no_node_has_is_refused_with_the_nearest() -> Non
 
 
 def test_weights_of_branches_come_along_whatever_they_are_called(tmp_path: Path) -> None:
-    """This one has the name that the new weight of the main graph gets."""
+    """This one has the name of the new weight in the main graph."""
     model = onnx_model(
         """(float[4, 16] x, bool p) => (float[4, 16] y) {
             z = MatMul (x, w)
@@ -172,7 +172,7 @@ def test_what_is_in_small_numbers_already_is_not_quantized_again(first: Dynamic,
 
 @pytest.mark.parametrize("quantizer", [static(exclude=("y",)), Dynamic(exclude=("y",))], ids=lambda each: each.NAME)
 def test_a_configuration_that_excludes_all_is_obeyed(quantizer: Dynamic) -> None:
-    """A search tries that, too."""
+    """A search tries such a configuration, too."""
     model = onnx_model(LINEAR, weights={"w": weight(16, 16)})
     made = outcome(model, quantizer, samples_for(model))
     assert made.operators == ["MatMul"]

@@ -1,4 +1,4 @@
-"""Which nodes are layers, what each is called, and why others are none."""
+"""Layers: which nodes are layers, their names, and why others are not."""
 
 from pathlib import Path
 

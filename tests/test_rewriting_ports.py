@@ -1,4 +1,4 @@
-"""Integers for inputs and outputs: the same model without the conversions at its ends."""
+"""Integer inputs and outputs: the same model without the conversions at its ends."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every quantizer on nets drawn at random: valid, the same for any number of threads, and close to the float model."""
+"""Every quantizer on random nets: valid, the same for any number of threads, and close to the float model."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,7 @@ QUANTIZERS: dict[str, tuple[Quantizer, float]] = {
     "8 bits": (WeightOnly(bits=8, block_size=32), 30),
     "float16": (Float16(), 50),
 }
-"""Quantizer, and the least signal to noise that is asked of it, in decibels."""
+"""Quantizer, and the least signal-to-noise ratio that it must reach, in decibels."""
 
 quick = settings(
     max_examples=6,
@@ -71,7 +71,7 @@ def check(model: onnx.ModelProto, name: str) -> None:
 
 
 def assert_half_steps(made: Outcome, inputs: Inputs) -> None:
-    """What is rounded differs from what it was by half a step, or lies beyond the limits and is cut off there."""
+    """Rounded values differ from the originals by half a step, or lie beyond the limits and are clipped."""
     values, constants = run_inside(made.model, inputs), made.constants
     originals = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in made.original.graph.initializer}
     originals |= {
@@ -135,7 +135,7 @@ def test_any_number_of_threads_gives_the_same_bytes(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["static", "symmetric", "unsigned", "all"])
 def test_onnx_runtime_fuses_a_random_net_without_changing_what_it_computes(name: str) -> None:
-    """But for the rounding of its integer kernels."""
+    """Except for the rounding of its integer kernels."""
 
     def compare(model: onnx.ModelProto) -> None:
         samples = samples_for(model, 1)

@@ -89,7 +89,7 @@ def test_one_with_the_batch_first_stays() -> None:
 
 
 def onnx_model_with_linear(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Without types of what it gives, which depend on the layout."""
+    """Without output types, which depend on the layout."""
     for value in model.graph.output:
         value.type.tensor_type.ClearField("shape")
     return model

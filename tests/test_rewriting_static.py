@@ -1,4 +1,4 @@
-"""Static quantization: what is rounded where, and what becomes of odd ranges, weights, biases and limits."""
+"""Static quantization: what is rounded where, and odd ranges, weights, biases and limits."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ def test_odd_weights_and_values_are_rounded_by_half_a_step(name: str, kind: str)
 
 @pytest.mark.parametrize("scope", ["kernels", "all"])
 def test_onnx_s_own_evaluator_computes_the_same(scope: str) -> None:
-    """Step by step; the runtimes may round what lies between two integers either way."""
+    """Step by step; runtimes may round ties either way."""
     model = image_model(f"{conv('x', 'c')} r = Relu (c) d = Add (r, x) {conv('d', 'y', '')}", w=KERNEL, b=BIAS)
     model.opset_import[0].version = 21
     samples = samples_for(model)
@@ -192,7 +192,7 @@ def test_a_value_that_is_an_output_and_goes_on_is_the_same_for_both() -> None:
 @pytest.mark.parametrize("opset", range(10, 27))
 @pytest.mark.parametrize("kind", ["int8", "uint16"])
 def test_every_opset_from_10_on_runs(kind: str, opset: int) -> None:
-    """QuantizeLinear takes an axis since 13 and 16 bits since 21; before, com.microsoft's does."""
+    """QuantizeLinear has an axis since opset 13 and 16 bits since 21; before, com.microsoft's has."""
     model = onnx_model(
         f"(float[1,4,8,8] x) => (float[1,5] y) {{ {conv('x', 'c')} r = Relu (c) f = Flatten (r) y = Gemm (f, v, z) }}",
         weights={"w": KERNEL, "b": BIAS, "v": weight(256, 5), "z": weight(5)},
@@ -274,7 +274,7 @@ def test_a_matmul_of_two_computed_values_is_not_noted_where_it_is_quantized() ->
 @pytest.mark.parametrize("spread", [0.001, 0.1, 1, 8])
 @pytest.mark.parametrize("length", [2, 8, 64])
 def test_a_softmax_of_nearly_equal_numbers_is_not_zero(length: int, spread: float, opset: int) -> None:
-    """ONNX Runtime's kernel for it overflows when what it gives has too small a scale."""
+    """ONNX Runtime's kernel overflows if its output scale is too small."""
     model = onnx_model(
         f"(float[4,16] x) => (float[4,{length}] y) {{ a = MatMul (x, w) y = Softmax (a) }}",
         weights={"w": weight(16, length) / 4 * numpy.float32(spread)},
@@ -287,7 +287,7 @@ def test_a_softmax_of_nearly_equal_numbers_is_not_zero(length: int, spread: floa
 
 
 def test_what_a_softmax_over_any_number_of_values_gives_stays_in_float() -> None:
-    """How small its scale may be depends on that number."""
+    """The smallest possible scale depends on that number."""
     model = onnx_model(
         """(float[16,N] x) => (float[1,N,16] y) {
             t = Transpose (x) a = MatMul (t, w) b = MatMul (a, x) s = Softmax (b)
@@ -303,7 +303,7 @@ def test_what_a_softmax_over_any_number_of_values_gives_stays_in_float() -> None
 
 
 def test_a_softmax_in_float_is_not_fused_into_one_that_overflows() -> None:
-    """ONNX Runtime does so where its input comes from integers and its output goes to some."""
+    """ONNX Runtime fuses it if its input comes from integers and its output goes to integers."""
     model = onnx_model(
         "(float[4,16] x) => (float[4,8] y) { a = Gemm (x, v) s = Softmax (a) y = MatMul (s, w) }",
         weights={"v": weight(16, 8) / 400, "w": weight(8, 8)},

@@ -1,4 +1,4 @@
-"""Graphs in stretches: every value is what the whole graph gives, each node runs once, and nothing is held too long."""
+"""Graphs in chunks: every value equals the whole graph's, each node runs once, and no value is held too long."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -57,7 +57,7 @@ GROUPINGS = [
 
 
 def sorted_net() -> onnx.ModelProto:
-    """ONNX demands an order in which nodes can run; the text has one for people."""
+    """ONNX requires an order in which nodes can run; the text's is for readers."""
     from packager.rewriting.order import sort_nodes
 
     proto = onnx.ModelProto()
@@ -85,7 +85,7 @@ def seen(proto: onnx.ModelProto, groups: Sequence[Sequence[str]], **arrays: Any)
 
 
 def whole(proto: onnx.ModelProto, names: Sequence[str], **arrays: Any) -> dict[str, Any]:
-    """The same from one session that knows nothing of stretches."""
+    """The same from one session of the whole graph."""
     own = onnx.ModelProto()
     own.CopyFrom(proto)
     del own.graph.output[:]
@@ -128,7 +128,7 @@ def _assert_held_no_longer_than_needed(found: Sequence[Stretch]) -> None:
 
 
 def test_integers_are_dequantized_beside_those_who_use_them() -> None:
-    """A kernel for integers is made of a product and what dequantizes its operands: they must not be torn apart."""
+    """Integer kernels are fused from a product and its operands' DequantizeLinear nodes: no border may part them."""
     graph = sorted_net().graph
     stretch = stretches(graph, [["d"], ["e"]])[1]
     assert "q" in stretch.takes
@@ -229,7 +229,7 @@ def test_sizes_are_those_of_the_sample() -> None:
 
 
 def test_a_segmentation_net_is_held_in_small_parts() -> None:
-    """320x320: what lies in memory between two stretches, and what is looked at, are each a part of the 600 MB."""
+    """320x320: the values between two chunks, and those that are observed, are each a part of the 600 MB."""
     proto = u2netp()
     names = [name for node in proto.graph.node for name in node.output]
     sizes = sizes_of(proto, names, {"input": (1, 3, 320, 320)})

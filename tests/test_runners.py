@@ -1,4 +1,4 @@
-"""Runners open what they can, and say in words what they cannot open and what they lack."""
+"""Runners open every file that they can, and report clearly the files that they cannot open and missing parts."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ ISOLATED: dict[str, Runner] = {
     "x86_64": X8664(),
     "android": Xnnpack(),
 }
-"""Environment -> a runner that lives in it."""
+"""Environment -> a runner that needs it."""
 RELU = "(float[2] x) => (float[2] y) { y = Relu (x) }"
 
 
@@ -131,7 +131,7 @@ def test_arm64_is_one_runner_for_each_core_or_the_machines_own(monkeypatch: pyte
 
 @pytest.mark.parametrize("name", ["arm64", "qnn", "x86_64"])
 def test_what_is_known_of_a_run_changes_with_what_runs_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Environments lie in folders named after what they are made of."""
+    """Environments lie in folders named after their content."""
     monkeypatch.setattr("platform.machine", lambda: "x86_64")
     before = [runner.identity() for runner in RUNNERS[name]("")]
     assert all(before)

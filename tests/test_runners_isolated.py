@@ -36,7 +36,7 @@ SATURATING = """(uint8[1,64] x) => (float[1,16] y) {
     q = QuantizeLinear (m, t, z)
     y = DequantizeLinear (q, t, z)
 }"""
-"""Of the largest uint8 and int8 numbers: two products exceed 16 bits, in which AVX2 adds them up."""
+"""Products of the largest uint8 and int8 numbers: the sum of two exceeds 16 bits, in which AVX2 adds them."""
 
 pytestmark = [pytest.mark.by_content, pytest.mark.environments]
 on_x86 = pytest.mark.skipif(
@@ -249,9 +249,9 @@ def test_real_models_are_as_close_to_the_original_as_measured(
 @on_x86
 @pytest.mark.parametrize(("channels", "is_right"), [(128, True), (129, False)])
 def test_webgpu_is_caught_computing_a_wrong_convolution(channels: int, is_right: bool, tmp_path: Path) -> None:
-    """Of plug-in 0.4.0 on lavapipe, in one dimension with 129 channels: it spoils Silero VAD.
+    """Plug-in 0.4.0 on lavapipe, in one dimension with 129 channels: it breaks Silero VAD.
 
-    A new version that is right shows here.
+    A fixed version fails this test.
     """
     graph = f"(float[1,{channels},4] x) => (float[1,128,4] y) {{ y = Conv <pads = [1,1]> (x, k) }}"
     model = saved(tmp_path / "m.onnx", onnx_model(graph, weights={"k": weight(128, channels, 3)}))
@@ -262,7 +262,7 @@ def test_webgpu_is_caught_computing_a_wrong_convolution(channels: int, is_right:
 
 
 def only_in_double(folder: Path) -> Path:
-    """A model that none of the providers takes a node of."""
+    """A model of which no provider takes a node."""
     return saved(folder / "double.onnx", onnx_model("(double[2] x) => (double[2] y) { y = Relu (x) }"))
 
 
@@ -345,14 +345,14 @@ def without_driver(folder: Path) -> Mapping[str, str]:
 
 @on_x86
 def test_qnn_refuses_an_ort_file_that_the_cpu_has_a_part_of(tmp_path: Path) -> None:
-    """A limit of plug-in 2.7.0: one that is gone shows here."""
+    """A limit of plug-in 2.7.0; this test fails when it is gone."""
     (runner,) = ready("qnn")
     with pytest.raises(ModelError, match="takes no node of it"):
         runner.open(Runnable(path=ort_format(two_convolutions(tmp_path), is_fused=True)), tmp_path)
 
 
 class TestXnnpack:
-    """In ONNX Runtime's Android library: each sample is handed over as raw files."""
+    """In ONNX Runtime's Android library: each sample is passed as raw files."""
 
     @pytest.fixture(autouse=True)
     def environment(self) -> None:
@@ -402,7 +402,7 @@ class TestXnnpack:
 
 
 def onnx_name(kind: str) -> str:
-    """What ONNX's text calls an element type of numpy."""
+    """Name in ONNX's text of a numpy element type."""
     return {"float32": "float", "float64": "double"}.get(kind, kind)
 
 

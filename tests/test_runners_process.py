@@ -1,4 +1,4 @@
-"""What becomes of a session whose program refuses, dies or is killed."""
+"""Sessions whose program refuses, dies or is killed."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_a_model_that_is_not_opened_says_why(
 
 
 def test_a_crash_is_the_models_and_a_kill_is_the_machines(tmp_path: Path) -> None:
-    """Where memory runs out the system kills; that says nothing about the model."""
+    """If memory runs out the system kills: that says nothing about the model."""
     with pytest.raises(ModelError, match=r"the runtime crashed while opening the model \(SIGSEGV\)"):
         session(tmp_path, "os.kill(os.getpid(), signal.SIGSEGV)")
     with (

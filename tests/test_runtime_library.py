@@ -1,4 +1,4 @@
-"""A runtime that the user has built is checked before a package ships it or depends on it."""
+"""A user's own runtime is checked before a package ships it or depends on it."""
 
 import struct
 import zipfile
@@ -17,7 +17,7 @@ CLASS = PurePosixPath("ai/onnxruntime/OrtSession.class")
 
 
 def shared_library(*, soname: str = "", needed: str = "", machine: int = 183, page_bytes: int = 16384) -> bytes:
-    """The least that is a 64-bit shared library with a GNU hash table, its names and the version of what it exports."""
+    """The smallest 64-bit shared library with a GNU hash table, its names and the version of its exports."""
     strings = b"\0" + f"{soname}\0{needed}\0".encode() + b"VERS_1.29.0\0"
     header, segment = 64, 56
     start = header + 2 * segment

@@ -1,4 +1,4 @@
-"""What a reduced runtime can run is read from its operator configuration, as ONNX Runtime's own build reads it."""
+"""Operators of a reduced runtime are read from its configuration, as ONNX Runtime's own build reads it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A recipe says exactly how a reduced runtime is built, and is the same for the same models, providers and versions."""
+"""A recipe says exactly how to build a reduced runtime; it is the same for the same models, providers and versions."""
 
 import json
 import re

@@ -66,7 +66,7 @@ fun main(arguments: Array<String>) {
     println("libraries\\t" + maps.filter { it.endsWith(".so") }.distinct().sorted().joinToString(" "))
 }
 """
-"""Uses both runtimes in turns; ORIGINAL and RENAMED are the same code for either package."""
+"""Uses both runtimes in turns; ORIGINAL and RENAMED are the same code in two packages."""
 
 USER = """\
     private val environment = ai.onnxruntime.OrtEnvironment.getEnvironment()
@@ -189,7 +189,7 @@ def test_original_and_renamed_runtime_run_one_model_in_one_process(
 def test_a_package_runs_on_the_renamed_runtime_that_it_ships(
     built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path: Path
 ) -> None:
-    """Nothing of the original's name is where the app could load it from."""
+    """The app cannot load anything of the original's name."""
     with zipfile.ZipFile(built_aar) as archive:
         own = Path(archive.extract("classes.jar", tmp_path))
     classes = write_zip(

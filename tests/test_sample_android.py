@@ -33,7 +33,7 @@ PACKAGE = "com.example.picture"
 ANDROID = "{http://schemas.android.com/apk/res/android}"
 TARGET_SDK = 36
 NEWER = sorted(Path(__file__).with_name("toolchain").joinpath("android_newer").rglob("*.java"))
-"""what the app uses of Android 7 to 11, which the class stubs of Android 6 lack"""
+"""APIs of Android 7 to 11 that the app uses and the class stubs of Android 6 lack"""
 
 # What an app's build adds by itself, and what the class stubs of Android 6 lack.
 RULES = """\
@@ -46,7 +46,7 @@ RULES = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What has become of the app."""
+    """The built app."""
 
     aar: Path
     manifest: ElementTree.Element
@@ -64,7 +64,7 @@ def text(name: str) -> str:
 
 
 def found(pattern: str, name: str) -> str:
-    """What the group of `pattern` matches in a file of the app."""
+    """The text that the group of `pattern` matches in a file of the app."""
     match = re.search(pattern, text(name))
     assert match, f"{name} has no {pattern}"
     return match[1]
@@ -72,7 +72,7 @@ def found(pattern: str, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def aar(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime) -> Path:
-    """What Gradle takes for the app's dependency: its coordinates, in the repository that the settings name."""
+    """The app's dependency as Gradle resolves it: its coordinates, in the repository that the settings name."""
     try:
         for pin in apptools.PINS:
             downloads.fetch(pin)
@@ -115,7 +115,7 @@ def built(aar: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def merged_manifest(aar: Path, folder: Path) -> Path:
-    """The app's manifest with those of its libraries. What the build file says is put into it first, as Gradle does."""
+    """The app's manifest, with the build file's values inserted as Gradle does, merged with those of its libraries."""
     own = text("app/src/main/AndroidManifest.xml").replace("<manifest ", f'<manifest package="{PACKAGE}" ', 1)
     sdk = f'<uses-sdk android:minSdkVersion="{apptools.MIN_SDK}" android:targetSdkVersion="{TARGET_SDK}" />'
     (folder / "app.xml").write_text(own.replace("<application", f"{sdk}<application", 1), encoding="utf-8")
@@ -251,7 +251,7 @@ def coffee() -> NDArray[np.uint8]:
 
 
 def python_scores(aar: Path, picture: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """What the model in the package gives in desktop ONNX Runtime."""
+    """Scores of the packaged model in desktop ONNX Runtime."""
     model = read_zip(aar)[PurePosixPath("assets/mobpack/vision/classifier.ort")]
     feeds = {
         "image.pixels": picture,

@@ -1,4 +1,4 @@
-"""The sample app for React Native: it compiles, is bundled for phones and browsers, and says what is in a picture."""
+"""The sample app for React Native: it compiles, bundles for phones and browsers, and classifies a picture."""
 
 import base64
 import io
@@ -26,7 +26,7 @@ APP = sample_app.SOURCE
 PICTURE = APP / "assets" / "coffee.jpg"
 SCREENSHOT = APP / "screenshot.png"
 UPDATE = "UPDATE_SCREENSHOTS"
-"""Variable: takes the screenshot of the README anew."""
+"""Variable that takes the README's screenshot anew."""
 WIDTH, HEIGHT = 420, 720
 LABELS = "[...document.querySelectorAll('[data-testid=label]')].map((each) => each.textContent)"
 SCORES = "[...document.querySelectorAll('[data-testid=score]')].map((each) => parseFloat(each.textContent))"
@@ -42,7 +42,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_its_packages_are_those_that_the_tests_have_locked() -> None:
-    """The lock holds no hash of the package that is built anew: npm takes the file that lies there."""
+    """The lock has no hash of the generated package: npm takes the present file."""
     wanted = json.loads((APP / "package.json").read_text(encoding="utf-8"))
     locked = json.loads((APP / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     project = node.PROJECTS / "expo"
@@ -59,7 +59,7 @@ def test_its_packages_are_those_that_the_tests_have_locked() -> None:
 
 
 def without_kinds(packages: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What npm installs, without the root and without what is said of how a package is needed."""
+    """The packages that npm installs, without the root and without the kinds of dependency."""
     kinds = ("dev", "devOptional", "peer")
     return {
         place: {key: value for key, value in entry.items() if key not in kinds}
@@ -78,7 +78,7 @@ def test_its_types_are_right_on_phones_and_in_browsers(app: Path) -> None:
 
 @pytest.fixture(scope="module")
 def exported(app: Path) -> Path:
-    """What Expo makes of the app for phones and for browsers, of one run of Metro."""
+    """Expo's output for phones and browsers, from one run of Metro."""
     prepared = node.run([app / "web.mjs"], cwd=app)
     assert (prepared.returncode, prepared.output) == (0, "")
     done = sample_app.run(app, "expo", "export", "--platform", "all", "--no-bytecode", "--no-minify")
@@ -125,7 +125,7 @@ class Page:
         return answer["result"].get("value")
 
     def labels(self, but: list[str] | None = None) -> list[str]:
-        """The classes that are shown; `but` is what was shown before."""
+        """The classes on the screen; `but` is the text before."""
         end = time.monotonic() + SECONDS
         while not (found := self.value(LABELS)) or found == but:
             assert time.monotonic() < end, f"no classes: {self.value(PROBLEM)!r} {self.browser.events[-5:]}"
@@ -133,7 +133,7 @@ class Page:
         return list(found)
 
     def pick(self, file: Path) -> None:
-        """Presses the button, and chooses `file` where the browser asks for one."""
+        """Press the button, and choose `file` where the browser asks for one."""
         self.browser.call("Page.setInterceptFileChooserDialog", enabled=True)
         self.value("document.querySelector('[role=button]').click()", is_gesture=True)
         end = time.monotonic() + SECONDS

@@ -1,4 +1,4 @@
-"""Samples in .npz and .npy files: what was saved comes back one sample at a time, or the file is refused by name."""
+"""Samples in .npz and .npy files: the saved values, one sample at a time, or a refusal with the file's name."""
 
 import json
 import os

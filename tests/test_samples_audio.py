@@ -1,4 +1,4 @@
-"""Recordings become what a model takes: one channel from -1 to 1, of its length; files that are none are named."""
+"""Recordings become model inputs: one channel from -1 to 1, of the right length; other files are refused by name."""
 
 import random
 import struct
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def recorded(path: Path, levels: Any, *, rate_hz: int = 16000, channel_count: int = 1) -> None:
-    """As Python's own library writes it, with 16 bits."""
+    """A 16-bit recording as Python's own library writes it."""
     with wave.open(str(path), "wb") as file:
         file.setparams((channel_count, 2, rate_hz, 0, "NONE", ""))
         file.writeframes((numpy.asarray(levels) * 32768).astype("<i2").tobytes())

@@ -1,4 +1,4 @@
-"""Samples of a function: what it gives is what is read, and what it does wrong is told with where."""
+"""Samples of a user's function: its values are used, and its errors are reported with their place."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ def model(tmp_path: Path) -> Model:
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Writes a module that is forgotten after the test."""
+    """Write a module that is unloaded after the test."""
 
     def write(text: str) -> None:
         (tmp_path / "made_up_data.py").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The samples that `[parity] samples` names: they fit the model, or are refused."""
+"""The samples of `[parity] samples`: they fit the model, or are refused."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Pictures become what a model takes: channels, size, order and numbers; files that are none are named."""
+"""Pictures become model inputs: channels, size, order and numbers; other files are refused by name."""
 
 import struct
 import zlib

@@ -1,4 +1,4 @@
-"""What is said of samples before a model is calibrated on them."""
+"""Notes on samples before a model is calibrated on them."""
 
 from pathlib import Path
 from typing import Any

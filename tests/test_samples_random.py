@@ -1,4 +1,4 @@
-"""Random inputs that a model can take."""
+"""Random inputs that a model accepts."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def first(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> list[
 
 
 def accepted(model: Model, folder: Path, *, count: int = 3, seed: int = 0) -> Found:
-    """Inputs of a model that takes everything."""
+    """Inputs of a model that accepts everything."""
     folder.mkdir(exist_ok=True)
     return find(model, model.graph, lambda path, number: "", folder, count=count, seed=seed)
 

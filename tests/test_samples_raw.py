@@ -1,4 +1,4 @@
-"""Files become what an app passes to a model with a contract: pixels as they lie, the places of colours, a number for
+"""Files become what an app passes to a model with a contract: pixels as they lie, the order of colours, a number for
 the orientation; samples and their rate."""
 
 import wave

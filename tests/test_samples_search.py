@@ -1,4 +1,4 @@
-"""Random inputs that fit: states of their own size, indices within what they index, sizes learnt from refusals."""
+"""Random inputs that fit: states of the right size, indices within bounds, sizes learnt from refusals."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +34,7 @@ MATTING = """(float[batch, 3, height, width] src, float[batch, channels, height,
     two = Constant <value = float[4] {1.0, 1.0, 2.0, 2.0}> ()
     up = Resize <mode = "nearest"> (r2o, , two)
     joined = Concat <axis = 1> (up, r1o) m = ReduceMean <axes = [1], keepdims = 1> (joined) pha = Sigmoid (m) }"""
-"""As RobustVideoMatting is exported: the states have half and a quarter of the picture's size, under its names."""
+"""As RobustVideoMatting is exported: states have half and a quarter of the picture's size, with the same symbols."""
 MATTING_WEIGHTS = {"w1": weight(16, 3, 3, 3), "w2": weight(20, 16, 3, 3)}
 GRAPH_NET = """(float[nodes, 8] x, int64[2, edges] edge_index) => (float[nodes, 8] y) {
     s = Split <axis = 0> (edge_index) first, second = Split <axis = 0> (edge_index)

@@ -1,4 +1,4 @@
-"""The search: within its budget always, within its bound always, and as many layers as there can be."""
+"""The search: always within its budget and its bound, with as many quantized layers as possible."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.by_content
 
 NOISES = {"a": 0.5, "b": 0.1, "c": 0.4, "d": 0.05, "e": 0.3}
 WEIGHTS = 0.1
-"""What integer weights alone cost, as a share of what integers do."""
+"""Noise of integer weights alone, as a share of the noise of integer weights and activations."""
 
 
 def search(
@@ -26,7 +26,7 @@ def search(
     weights: float = WEIGHTS,
     base: float = 0.0,
 ) -> SearchResult:
-    """A search on layers whose drops add up; a method multiplies them."""
+    """A search on layers whose losses add up; a method multiplies them."""
 
     def drop(assignment: Assignment) -> float:
         integer = sum(noises[name] for name in sorted(assignment.integer))
@@ -50,7 +50,7 @@ def test_everything_is_in_integers_when_the_budget_allows_it() -> None:
 
 
 def test_of_several_ways_within_the_budget_the_quietest_is_chosen_not_the_luckiest() -> None:
-    """A score on few samples may be better than that of the float model by luck."""
+    """On few samples a score may exceed the float model's by chance."""
     scores, noises = {"minmax": 0.01, "entropy": -0.02, "mse": 0.02}, {"minmax": 0.002, "entropy": 0.3, "mse": 0.001}
     found = Search(
         layers=["a"],

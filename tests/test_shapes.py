@@ -1,4 +1,4 @@
-"""Dynamic dimensions given sizes, by name or by input."""
+"""Dynamic dimensions with fixed sizes, by symbol or by input."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Two graphs of a model and its weights once: an ONNX file whose external data lie in the ORT-format file beside it."""
+"""Two graphs of a model, one copy of the weights: an ONNX file whose external data lie in the ORT file beside it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from packager.compile.shared import share
 from tests.onnx_text import onnx_model, saved, weight
 
 ORT_NAME = "größe x'y.ort"
-"""What no path of a build looks like, and every one may."""
+"""A name unlike any path of a build, though every path may look like it."""
 GRAPH = """(float[1, 64] x) => (float[1, 32] y, float[1, 32] z) {
     a = MatMul (x, w)
     y = Add (a, b)

@@ -1,4 +1,4 @@
-"""The graph without its weights: nothing lost, nothing read that need not be, and no file that breaks the reader."""
+"""The graph without its weights: nothing lost, nothing read needlessly, and no file crashes the reader."""
 
 import contextlib
 import io
@@ -29,14 +29,14 @@ INITIALIZER, RAW_DATA = 5, 9
 
 
 def reattached(path: Path) -> onnx.ModelProto:
-    """The skeleton of `path` with every weight read back from where it refers to."""
+    """The skeleton of `path` with every weight read back from its place."""
     model: onnx.ModelProto = onnx.ModelProto.FromString(read_skeleton(path))
     onnx.external_data_helper.load_external_data_for_model(model, str(path.parent))
     return model
 
 
 def plain(model: onnx.ModelProto) -> onnx.ModelProto:
-    """`model` without the mark that a tensor's data is in the message, which may be left out."""
+    """`model` without the optional mark that a tensor's data is in the message."""
     for tensor in model.graph.initializer:
         if tensor.data_location == tensor.DEFAULT:
             tensor.ClearField("data_location")
@@ -128,7 +128,7 @@ def test_truncated_model_says_so_and_how_long_it_is(tmp_path: Path) -> None:
 
 
 def refuse_or_load(path: Path) -> None:
-    """Loads what may be damaged: anything but a Model or a MobpackError fails the test, and so does a long wait."""
+    """Load a damaged file: anything but a Model or a MobpackError fails the test, and so does a long wait."""
     start = time.perf_counter()
     with contextlib.suppress(MobpackError):
         models.load(path, "m")
@@ -205,7 +205,7 @@ def peak_mb() -> float:
 
 
 def test_weights_are_never_read(tmp_path: Path) -> None:
-    """A model file with 1 GiB of weights, of which the disk holds none: reading them would show in memory and time."""
+    """A model file with 1 GiB of weights in a sparse file: reading them would cost memory and time."""
     model = onnx_model("(float[16384] x) => (float[16384] y) { y = MatMul (w, x) }")
     del model.graph.initializer[:]
     size = 16384 * 16384 * 4
@@ -274,7 +274,7 @@ def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
 
 @pytest.fixture
 def unreadable() -> Iterator[Path]:
-    """A model that nobody may read; the test runs as an ordinary user even where the suite runs as root."""
+    """An unreadable model; the test runs as an ordinary user even if the suite runs as root."""
     is_root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

@@ -1,4 +1,4 @@
-"""Results by content: made once, whole or absent, whatever happens meanwhile."""
+"""Results by content: made once, whole or absent, whatever happens at the same time."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ print(Store(Path(sys.argv[1])).results(STEP, ["inputs"], make))
 
 
 def writer(root: Path, middle: str) -> "subprocess.Popen[str]":
-    """A process that makes the result of `step` in the store at `root`, with `middle` done half-way."""
+    """A process that makes the result of `step` in the store at `root`, and runs `middle` half-way."""
     return subprocess.Popen(
         [sys.executable, "-c", WRITER.format(middle=middle), root], stdout=subprocess.PIPE, text=True
     )
@@ -146,7 +146,7 @@ def two_files(folder: Path) -> None:
 
 
 def put(path: Path, content: str) -> None:
-    """Another file of that name: the clock of the disk may not have moved on since the first was written."""
+    """Put a new file in place: a coarse clock may show no new time for a change in place."""
     path.with_name("other").write_text(content)
     path.with_name("other").replace(path)
 

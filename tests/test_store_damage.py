@@ -1,4 +1,4 @@
-"""A build over a damaged store: the release of a clean build, a warning for each entry that was made anew."""
+"""A build over a damaged store: the release of a clean build, and a warning for each entry made anew."""
 
 import hashlib
 import os
@@ -57,12 +57,12 @@ STEPS = {
     "ranges",
     "react-native",
 }
-"""What the build of PROJECT stores results of."""
+"""Steps whose results a build of PROJECT stores."""
 NO_STEPS = {"scratch", "unfinished"}
 
 
 def flip(path: Path) -> None:
-    """One bit in the middle, in place: every name of the file has it."""
+    """Flip one bit in the middle, in place, under all names of the file."""
     with path.open("r+b") as file:
         file.seek(path.stat().st_size // 2)
         byte = file.read(1)[0] ^ 1
@@ -90,7 +90,7 @@ class Project:
 
 
 def built(folder: Path, cache: Path) -> tuple[dict[str, str], str]:
-    """The release, and what the build said."""
+    """The release, and the output of the build."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", "build", "--verify"],
         cwd=folder,
@@ -122,7 +122,7 @@ def entries(store: Path) -> list[Path]:
 
 
 def content(entry: Path) -> list[Path]:
-    """The files of an entry that hold something, its index last."""
+    """The non-empty files of an entry, its index last."""
     return sorted(path for path in entry.rglob("*") if path.is_file() and path.stat().st_size)
 
 
@@ -132,7 +132,7 @@ def test_every_step_of_the_build_is_looked_at(project: Project) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Project, damage: str) -> None:
-    """One file of every entry, another one for each kind of damage."""
+    """One file of every entry, with each kind of damage in turn."""
     damaged = entries(project.store)
     for entry in damaged:
         files = content(entry)
@@ -147,7 +147,7 @@ def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Proje
 
 
 def test_a_build_ends_with_pruning_to_20_gb(project: Project) -> None:
-    """Of what it did not use itself: a sparse file that was not used for a day looks like 21 GB."""
+    """Of entries that it did not use itself: a sparse file that was unused for a day counts as 21 GB."""
     known = entries(project.store)
     old = project.store / "compile" / "old"
     (old / "files").mkdir(parents=True)

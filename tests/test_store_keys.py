@@ -1,4 +1,4 @@
-"""Keys of stored results: other code makes other keys, and only the code that computes them."""
+"""Keys of stored results: they change with the code that computes the result, and with no other code."""
 
 import ast
 import re
@@ -47,13 +47,13 @@ def steps() -> Mapping[str, Step]:
 
 
 def modules_of(step: Step, code: Code = INSTALLED) -> set[Path]:
-    """All files that count for `step`."""
+    """All files that are part of the key of `step`."""
     own = code.module(step.caller)
     return {*closure.closure(code, step.computed_by), *([own] if own else [])}
 
 
 def test_the_steps_are_those_that_are_asked_for() -> None:
-    """Every call of `results` or `find` of a store names a step of the module it stands in."""
+    """Every call of `results` or `find` of a store names a step of the same module."""
     named = set()
     for path in MODULES:
         for call in calls(tree(path)):
@@ -79,7 +79,7 @@ def calls(node: ast.AST) -> Iterator[ast.Call]:
 
 
 def test_what_modules_import_is_read_from_their_text() -> None:
-    """By patterns, as by the parser: at the top, in functions, over several lines, with other names."""
+    """Patterns find the same imports as the parser: at the top, in functions, over several lines, with other names."""
     for path in MODULES:
         known = set()
         for node in ast.walk(tree(path)):
@@ -95,7 +95,7 @@ def test_what_modules_import_is_read_from_their_text() -> None:
 
 @pytest.mark.parametrize("name", sorted(steps()))
 def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name: str) -> None:
-    """Whatever string in the code of a step names a module or a file of mobpack."""
+    """Every string in a step's code that names a module or a file of mobpack."""
     everything = modules_of(steps()[name])
     for path in sorted(path for path in everything if path.suffix == ".py"):
         for text in strings(path):
@@ -111,7 +111,7 @@ def test_programs_that_are_started_and_files_that_are_read_belong_to_a_step(name
 
 @pytest.mark.parametrize("name", sorted(steps()))
 def test_what_makes_a_result_is_named_by_its_step(name: str) -> None:
-    """Every module whose names are used between `make` and its end, in the module that asks for the result."""
+    """Every module whose names are used between `make` and its end, in the calling module."""
     step = steps()[name]
     caller = INSTALLED.module(step.caller)
     assert caller
@@ -127,7 +127,7 @@ def test_what_makes_a_result_is_named_by_its_step(name: str) -> None:
 
 
 def makers(path: Path, name: str) -> Iterator[ast.AST]:
-    """What is passed as `make` with the step `name`: a function inside of the one that calls, or a lambda."""
+    """Functions passed as `make` with the step `name`: one inside the caller, or a lambda."""
     for function in ast.walk(tree(path)):
         if not isinstance(function, ast.FunctionDef):
             continue
@@ -141,7 +141,7 @@ def makers(path: Path, name: str) -> Iterator[ast.AST]:
 
 
 def used_by(path: Path, start: ast.AST) -> set[Path]:
-    """The modules of mobpack whose names are used in `start`, and in what that calls in the same file."""
+    """The modules of mobpack whose names are used in `start`, and in the functions of the same file that it calls."""
     imported: dict[str, Path] = {}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "packager":
@@ -176,7 +176,7 @@ def definitions(path: Path, name: str) -> list[ast.stmt]:
 
 
 def names_in(top: ast.AST) -> Iterator[str]:
-    """Names and methods that `top` uses when it runs: annotations are none of them."""
+    """Names and methods that `top` uses when it runs; annotations do not count."""
     inside = top.body if isinstance(top, ast.FunctionDef) else [top]
     for node in (each for part in inside if isinstance(part, ast.AST) for each in ast.walk(part)):
         if isinstance(node, ast.Name):
@@ -207,7 +207,7 @@ def touched(path: Path) -> None:
 def test_a_change_outside_of_a_step_keeps_its_key_and_one_inside_changes_it(
     name: str, copy: Code, tmp_path: Path
 ) -> None:
-    """Outside: every file at once. Inside: some files one by one, the first and the last among them."""
+    """Outside: every file at once. Inside: some files one by one, including the first and the last."""
     for folder in ("package", "templates"):
         shutil.copytree(getattr(copy, folder), tmp_path / folder)
     code = Code(package=tmp_path / "package", templates=tmp_path / "templates")
@@ -250,7 +250,7 @@ def test_a_pin_counts_for_those_who_use_it(copy: Code, tmp_path: Path) -> None:
 
 
 def test_every_pin_that_code_fetches_by_name_counts_for_it() -> None:
-    """Names of files in pins.toml, whole in a string or put together: none is overlooked."""
+    """All names of files in pins.toml, as whole strings or joined, are found."""
     for path in MODULES:
         text = path.read_text()
         if "fetch(" not in text and "pin(" not in text:

@@ -1,4 +1,4 @@
-"""What goes when the store holds too much, what is too old, what is damaged; what a build uses stays."""
+"""Pruning of the store: oversize, old and damaged entries go; entries that a build uses stay."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def used(made: Path, hours_ago: float) -> None:
 
 
 def kept(store: Store, step: Step = ONE) -> list[int]:
-    """Which of ten results are there; asking is no use of them."""
+    """Which of ten results exist; the question does not count as a use."""
     return [number for number in range(10) if (store.root / step.name / step.key(number)).exists()]
 
 
@@ -92,7 +92,7 @@ def test_what_was_used_within_the_last_hour_stays_however_much_it_is(store: Stor
 
 
 def test_what_a_running_build_may_have_used_stays_until_it_ends_or_is_killed(store: Store) -> None:
-    """It began three hours ago: what was used up to an hour before is kept."""
+    """It began three hours ago: entries used since an hour before that are kept."""
     with subprocess.Popen(
         [sys.executable, "-c", USER, str(store.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as user:

@@ -98,7 +98,7 @@ def test_its_c_target_compiles(package: Path, tmp_path: Path) -> None:
 
 
 def test_coreml_is_in_packages_with_coreml_alone(package: Path, code: Compiled) -> None:
-    """Seen by texts that are too long for the compiler to put into instructions."""
+    """Recognized by strings too long for the compiler to inline."""
     [module] = code.objects
     content = module.read_bytes()
     has_coreml = (package / "Sources" / module_of(package) / "CoreMLOptions.swift").exists()
@@ -128,7 +128,7 @@ def test_it_compiles_for_macs(package: Path, tmp_path: Path) -> None:
 
 
 def test_it_compiles_as_a_pod(tmp_path: Path) -> None:
-    """Where its resources lie is all that is another: the package with most files stands for all."""
+    """A pod differs only in the place of its resources: the package with most files stands for all."""
     done = compile_module(golden_package("everything", tmp_path), tmp_path, is_pod=True)
     assert done.returncode == 0, done.output
 

@@ -1,4 +1,4 @@
-"""What `mobpack build` leaves for iOS is what Swift's and Apple's tools ask of it, and the same wherever it is made."""
+"""The iOS files of `mobpack build` satisfy Swift's and Apple's tools, and are the same wherever they are made."""
 
 import json
 import os
@@ -35,7 +35,7 @@ path = "linear.onnx"
 
 
 def build(folder: Path, **environment: str) -> Path:
-    """What `mobpack build` makes of a project with one small model, in a folder of that name."""
+    """Build a project with one small model, in a folder of that name."""
     folder.mkdir()
     saved(folder / "linear.onnx", linear())
     (folder / "mobpack.toml").write_text(PROJECT, encoding="utf-8")

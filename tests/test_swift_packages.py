@@ -1,4 +1,4 @@
-"""The Swift package that `mobpack build` makes gives the original's numbers, and refuses what is wrong.
+"""The Swift package that `mobpack build` makes gives the original's numbers, and refuses invalid input.
 
 Everything is real but the system: the archive of the pipeline, Swift's own compiler and package manager, ONNX Runtime
 for Linux. The right numbers come from the original .onnx file in Python's ONNX Runtime. Each test in the files of
@@ -48,7 +48,7 @@ SELF_TESTS = {
 }
 EDGES = (0, -0.0, 1e-45, 65519.99, 65520, np.inf)
 APART = 1e-3
-"""What answers must differ by that a model could take one for the other."""
+"""Least difference between answers for orientations that a model must tell apart."""
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def swift_tests(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 
 @pytest.fixture(scope="module")
 def values(swift_tests: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Inputs, and what the originals give for them."""
+    """Inputs, and the originals' outputs for them."""
     arrays = {**pages(), **speech(), **sentences(), **numbers(), **sixteen_bits()}
     graph = described(swift_tests, "orientation/fixed.onnx", weights="orientation/model.ort")
     files = json.dumps(graph | described(swift_tests, "orientation/model.ort"))
@@ -81,7 +81,7 @@ def tested(swift_tests: Compiled, values: Path, tmp_path_factory: pytest.TempPat
 
 
 def described(package: Compiled, path: str, *, weights: str = "") -> dict[str, str]:
-    """What a package must say of a file of a model: its SHA-256, and its size with its weights."""
+    """A package's entry for a model's file: its SHA-256, and its size with its weights."""
     content = package.read(path)
     size_bytes = len(content) + (len(package.read(weights)) if weights else 0)
     return {path: sha256(content), f"size of {path}": str(size_bytes)}
@@ -182,7 +182,7 @@ def test_random_inputs_of_every_type_are_made_bit_for_bit(tested: Outcomes) -> N
 
 @pytest.fixture
 def altered(swift_tests: Compiled, tmp_path: Path) -> Compiled:
-    """The tests in a folder of their own, whose files may be replaced."""
+    """A copy of the tests whose files may be replaced."""
     return swift_tests.copy(tmp_path / "altered")
 
 

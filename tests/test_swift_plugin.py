@@ -47,7 +47,7 @@ final class ReaderTests: XCTestCase {
 }
 """
 MADE = "mobpack build for Reader"
-"""What SwiftPM calls the step."""
+"""SwiftPM's name of the step."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def manifest() -> str:
-    """The manifest that the documentation shows, for one model more and with a target for tests."""
+    """The manifest of the documentation, for one more model and with a test target."""
     [shown] = re.findall("```swift\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     more = shown.replace('"orientation.onnx"]', '"orientation.onnx", "language.onnx"]')
     head, end, _ = more.partition("\n    ]\n)\n")

@@ -43,7 +43,7 @@ def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def symbols(package: Path) -> list[dict[str, Any]]:
-    """What the compiler says of everything public; it compiles the package's module for that, down to its checks."""
+    """The compiler's list of public symbols; it compiles the package's module for that, checks included."""
     done = compile_module(package)
     assert done.returncode == 0, done.output
     graph = json.loads((package / f"{module_of(package)}.symbols.json").read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def test_it_compiles_as_swift_6_without_a_warning(symbols: list[dict[str, Any]])
 
 
 def test_everything_public_is_documented(symbols: list[dict[str, Any]]) -> None:
-    """But for what implements a protocol of Swift's own."""
+    """Except implementations of Swift's own protocols."""
     own = [each for each in symbols if "::SYNTHESIZED::" not in each["identifier"]["precise"]]
     assert own
     assert {".".join(each["pathComponents"]) for each in own if "docComment" not in each} == set()
@@ -126,7 +126,7 @@ def lint(package: Path) -> Finished:
 
 
 def dumped(package: Path, *, is_apple: bool) -> dict[str, Any]:
-    """What SwiftPM reads in the manifest, here or on a Mac."""
+    """SwiftPM's view of the manifest, here or on a Mac."""
     manifest = package / "Package.swift"
     text = manifest.read_text(encoding="utf-8")
     assert text.count(APPLE) == 1

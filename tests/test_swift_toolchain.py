@@ -1,4 +1,4 @@
-"""Swift packages are built and tested on Linux, and their sources compiled for iOS; what is wrong in them is found."""
+"""Swift packages build and pass tests on Linux, and their sources compile for iOS; mistakes in them are found."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Templates print what views give: every variable is a field, every field is printed somewhere."""
+"""Templates print the values of views: every variable is a field, and every field is printed somewhere."""
 
 import re
 from dataclasses import fields, is_dataclass

@@ -19,7 +19,7 @@ INPUT_SCALE = numpy.array(1e-3, numpy.float32)
 
 
 class Theirs:
-    """What the methods of ONNX Runtime's quantizer use of it."""
+    """The attributes that ONNX Runtime's quantizer methods use."""
 
     def __init__(self, bias: NDArray[Any]) -> None:
         self.tensor = numpy_helper.from_array(bias, "b")

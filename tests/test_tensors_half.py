@@ -1,4 +1,4 @@
-"""float16: the bits that numpy gives, and a count of what does not fit."""
+"""float16: numpy's bits, and a count of numbers that do not fit."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ def halves(array: NDArray[Any], **keys: int) -> Halves:
 
 
 def borders() -> NDArray[numpy.float32]:
-    """Every float16, what lies in the middle between it and the next, and the float32 on both sides of each."""
+    """Every float16, the middle between it and the next, and the float32 on both sides of each."""
     every = numpy.arange(0x7C00, dtype=numpy.uint16).view(numpy.float16).astype(numpy.float32)
     middles = (every[:-1] + every[1:]) / 2
     exact = numpy.concatenate([every, middles])

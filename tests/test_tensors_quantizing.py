@@ -1,4 +1,4 @@
-"""Streamed weights are what numpy gives at once, whatever the pieces and the threads, and stay close to it."""
+"""Streamed weights equal numpy's, whatever the chunks and the threads."""
 
 import tracemalloc
 from pathlib import Path
@@ -62,7 +62,7 @@ def integers(content: bytes, array: Array, element: Element) -> Array:
 
 
 def spread(values: Array, groups: Groups, shape: tuple[int, ...]) -> Array:
-    """The entry of a scale, or the like, for every number of a tensor: by its index, one at a time."""
+    """The scale's entry for every number of a tensor: by its index, one at a time."""
     cube = values.reshape(groups.scales)
     return numpy.array(
         [

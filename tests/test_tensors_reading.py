@@ -1,4 +1,4 @@
-"""Weights are read from wherever they lie, as float32, in pieces."""
+"""Weights are read from any place, as float32, in chunks."""
 
 from pathlib import Path
 from typing import Any

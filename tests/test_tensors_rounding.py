@@ -1,4 +1,4 @@
-"""Ranges become scales and zero points as ONNX Runtime's quantizer has them; 4 bits go two to a byte."""
+"""Ranges become scales and zero points as in ONNX Runtime's quantizer; two 4-bit values share a byte."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""Pieces are worked on side by side and come back in order."""
+"""Chunks are processed in parallel and come back in order."""
 
 import threading
 import time

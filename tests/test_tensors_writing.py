@@ -1,4 +1,4 @@
-"""Data files of weights: aligned, shared, copied by the kernel where it can."""
+"""Data files of weights: aligned, shared, and copied by the kernel if possible."""
 
 import errno
 import os

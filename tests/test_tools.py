@@ -91,7 +91,7 @@ def test_a_registry_that_never_answers_is_a_tool_error_in_its_own_words(registry
 
 
 def test_npm_is_told_not_to_wait_for_a_registry_and_to_say_what_failed(registry: Path) -> None:
-    """Its own three attempts take minutes where there is no network, and `--silent` hides even a full disk."""
+    """npm's own three attempts take minutes without a network, and `--silent` hides even a full disk."""
     serve(registry, CONTENT.decode())
     downloads.fetch("thing")
     assert calls(registry)[0].endswith(

@@ -1,4 +1,4 @@
-"""What a graph computes with, read off its operators: this decides which graph a provider gets."""
+"""Traits of a graph, read from its operators; they decide which graph a provider gets."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -260,7 +260,7 @@ def test_9_a_node_without_a_kernel_is_named(tmp_path: Path) -> None:
 
 
 def test_10_a_newer_declaration_is_lowered_or_refused_in_words(tmp_path: Path) -> None:
-    """What onnx.helper.make_model declares by default, the tool cannot read."""
+    """The tool cannot read the version that onnx.helper.make_model declares by default."""
     newest_ir, newest_opset = onnx.IR_VERSION, onnx.defs.onnx_opset_version()
     ir = declared(ir_version=newest_ir, opset=17)
     opset = declared(ir_version=opsets.max_ir_version(), opset=newest_opset)
@@ -282,7 +282,7 @@ def test_10_a_newer_declaration_is_lowered_or_refused_in_words(tmp_path: Path) -
 
 
 def test_11_functions_branches_loops_strings_and_metadata_survive(tool: Tool, ours: Ours) -> None:
-    """No trap: both keep all of them."""
+    """No trap: both tools keep all of them."""
     feed = {
         "c": numpy.array(True),
         "x": numpy.array([1, 2], numpy.float32),
@@ -328,7 +328,7 @@ def test_14_no_layout_of_x86_is_in_a_file(tool: Tool, ours: Ours) -> None:
 @ON_X86
 @pytest.mark.environments
 def test_14_a_file_with_the_layout_of_x86_does_not_load_on_arm(tool: Tool, ours: Ours) -> None:
-    """What the tool made for x86 has no kernels there; what mobpack makes is for both."""
+    """The tool's file for x86 has no kernels on ARM; mobpack's file runs on both."""
     have("arm64")
     theirs, mine = refusals(PHONE, [(tool.fixed("convolutions", "amd64"), {}), (ours("convolutions").path, {})])
     assert "nchwc" in theirs

@@ -1,4 +1,4 @@
-"""`--no-code`: nothing of a project runs, and the refusal names what would have."""
+"""`--no-code`: no code of a project runs, and the refusal names the code that would have."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_a_project_without_code_is_not_refused(mobpack: Mobpack) -> None:
 
 
 def test_functions_of_users_are_called_for_samples_metrics_and_exports_alone() -> None:
-    """What else calls them must be known to `trust` first."""
+    """`trust` must know every other caller first."""
     callers = {module for module, imported in imports().items() if "core.user_functions" in imported}
     assert callers == {
         "workflows.export.factory",

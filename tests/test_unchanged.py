@@ -1,4 +1,4 @@
-"""Builds that end at once: when they may, and that no change of anything they depend on is overlooked."""
+"""Builds that end at once: when they may, and every change of an input is noticed."""
 
 import dataclasses
 import json
@@ -34,7 +34,7 @@ LONG_AGO_S = 1_700_000_000
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project that was built long ago, and whose files have not changed since."""
+    """A project that was built long ago and has not changed since."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
     saved(tmp_path / "pages.onnx", linear())
@@ -67,7 +67,7 @@ def is_known(command: dict[str, object] = COMMAND) -> bool:
 
 
 def flip(path: Path) -> None:
-    """Another byte in a file of the same size."""
+    """Change a byte of a file; its size stays."""
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
@@ -126,7 +126,7 @@ def test_a_change_that_leaves_the_time_is_seen_where_it_came_close_to_the_record
 
 
 def test_nothing_is_hashed_the_second_time(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Artifacts are a moment old when they are recorded: they are hashed once more, and then their time is enough."""
+    """Artifacts are too new when they are recorded: they are hashed once more, then their times suffice."""
     hashed: list[str] = []
 
     def counted(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Signed quantized activations written as unsigned ones: the same numbers, and what providers make of them."""
+"""Signed quantized activations rewritten as unsigned ones: the same numbers, and the providers' partitions."""
 
 from collections import Counter
 from pathlib import Path
@@ -35,7 +35,7 @@ def unsigned(model: onnx.ModelProto, folder: Path = Path()) -> onnx.ModelProto:
 
 
 def run(model: onnx.ModelProto, x: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Node by node: no rewrite of ONNX Runtime's may hide a difference."""
+    """Run node by node: no rewrite of ONNX Runtime's may hide a difference."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])

@@ -1,4 +1,4 @@
-"""mobpack in a folder with modules that nobody trusts: no command imports one of them, whatever it starts."""
+"""mobpack in a folder with untrusted modules: no command, nor any program that it starts, imports one of them."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ IMAGES = onnx_model(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with models, samples, and a module of every name that programs of ours may ask for."""
+    """A folder with models, samples, and a module of every name that our programs may import."""
     place = tmp_path / "downloaded"
     place.mkdir()
     for name in MODULES:
@@ -77,7 +77,7 @@ def test_no_command_runs_code_that_lies_beside_a_model(folder: Path, arguments: 
 
 
 def test_an_environment_is_installed_with_the_pip_of_python_not_of_the_folder(folder: Path) -> None:
-    """Where an environment was missing, `python -m pip` ran a pip.py that lay beside the model."""
+    """If an environment was missing, `python -m pip` ran a pip.py beside the model."""
     bare = folder.parent / "bare"
     done = run(folder, "check", "model.onnx", XDG_CACHE_HOME=str(bare), PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
     assert done.returncode == 4, done.stderr

@@ -1,4 +1,4 @@
-"""A model whose names were made to deceive, built for all targets: no text of a release has a character of them raw."""
+"""A model with deceptive names, built for all targets: no text of a release has a raw character of them."""
 
 import io
 import json
@@ -93,7 +93,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """The file, or those in it where it is an archive."""
+    """The file, or the files inside if it is an archive."""
     suffix = PurePosixPath(name).suffix
     if suffix == ".tgz":
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:

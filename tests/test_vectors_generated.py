@@ -27,7 +27,7 @@ INTEGERS = {
 
 
 def word(seed: int, index: int) -> int:
-    """As the module's text has it, with Python's integers."""
+    """As the module's docstring defines it, in Python's integers."""
     z = (seed + (index + 1) * 0x9E3779B97F4A7C15) % 2**64
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
@@ -41,7 +41,7 @@ def recipe(
 
 
 def test_words_are_those_of_the_published_program() -> None:
-    """Printed by splitmix64.c for these seeds."""
+    """Words printed by splitmix64.c for these seeds."""
     assert generated.words(1234567, 5).tolist() == [
         6457827717110365317,
         3203168211198807973,

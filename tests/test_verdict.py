@@ -1,4 +1,4 @@
-"""What stops a release, in which words, and what is left of it."""
+"""Gates that stop a release: the messages, and the files that are left."""
 
 import os
 import time

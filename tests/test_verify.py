@@ -1,4 +1,4 @@
-"""How files are checked at load: the same words, options and blocks in Kotlin, Swift and TypeScript."""
+"""Checks of files at load: the same words, options and blocks in Kotlin, Swift and TypeScript."""
 
 import hashlib
 import re
@@ -11,12 +11,12 @@ from packager.targets.ends import BLOCK_BYTES, ends_sha256
 
 OPTION = "How the files of a model are checked when it is loaded"
 ONCE = (
-    "All of a file by its SHA-256 once after it was installed, updated or replaced; its size and its first and last "
+    "The whole file by its SHA-256 once after it was installed, updated or replaced; its size and its first and last "
     "64 KiB at every load."
 )
 ALWAYS = (
-    "All of a file by its SHA-256 at every load. This alone finds other bytes in the middle of a file that nobody has "
-    "written to, as on storage that fails."
+    "The whole file by its SHA-256 at every load. Only this finds changes within a file that no program has "
+    "written to, as on failing storage."
 )
 LANGUAGES = {
     "Kotlin": ("android/kotlin/Options.kt.j2", r"val verify: Verify = Verify\.ONCE,", ("ONCE,", "ALWAYS,")),
@@ -28,11 +28,11 @@ BLOCKS = {
     "ios/swift/Checksum.swift.j2": r"static let blockBytes = (\d+) \* (\d+)",
     "react_native/cpp/Checked.cpp.j2": r"constexpr std::size_t blockBytes = (\d+) \* (\d+);",
 }
-"""template -> where it says how large a block is"""
+"""template -> its line with the size of a block"""
 
 
 def prose(code: str) -> str:
-    """Without what marks comments and breaks lines."""
+    """The text without comment signs and line breaks."""
     return " ".join(re.sub(r"^\s*(?:///|/\*\*|\*/|\*|//)? ?", "", code, flags=re.MULTILINE).split())
 
 
@@ -53,9 +53,9 @@ def test_the_option_has_the_same_name_default_and_words(language: str) -> None:
 def test_the_option_of_typescript_has_the_same_words() -> None:
     options = (TYPESCRIPT / "options.ts").read_text(encoding="utf-8")
     backend = prose((TYPESCRIPT / "backend.ts").read_text(encoding="utf-8"))
-    assert f"{OPTION}: `'once'` unless told otherwise." in prose(options)
+    assert f"{OPTION}; `'once'` by default." in prose(options)
     assert "readonly verify?: Verify;" in options
-    assert f"{OPTION}. - `once`: a{ONCE[1:]} - `always`: a{ALWAYS[1:]}" in backend
+    assert f"{OPTION}. - `once`: t{ONCE[1:]} - `always`: t{ALWAYS[1:]}" in backend
     assert "export type Verify = 'once' | 'always';" in backend
 
 
@@ -70,7 +70,7 @@ def test_blocks_are_as_large_as_the_build_takes_them(template: str) -> None:
 def test_the_pages_say_the_same_of_it(page: str) -> None:
     words = prose((Path(__file__).parents[1] / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     assert "At every load, its size and its first and last 64 KiB are compared with what the build wrote" in words
-    assert "finds other bytes in the middle of a file that nobody has written to, as on storage that fails" in words
+    assert "finds changes within a file that no program has written to, as on failing storage" in words
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 500_000])

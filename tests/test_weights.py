@@ -1,4 +1,4 @@
-"""External data: found where hubs and exporters put it, refused where it would lead astray."""
+"""External data: found where hubs and exporters put it, refused at unsafe places."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every finding about an .xcframework is found where it is so, and nowhere else."""
+"""Findings about an .xcframework: each is found where it applies, and nowhere else."""
 
 import json
 import plistlib
@@ -40,7 +40,7 @@ def test_nothing_is_wrong_with_a_good_one(root: Path) -> None:
 
 
 def set_keys(root: Path, **changes: object) -> None:
-    """Changes the framework's Info.plist; None takes a key out."""
+    """Change the framework's Info.plist; None removes a key."""
     path = root / FRAMEWORK / "Info.plist"
     document = {**plistlib.loads(path.read_bytes()), **changes}
     path.write_bytes(plistlib.dumps({key: value for key, value in document.items() if value is not None}))
@@ -51,7 +51,7 @@ def write_code(root: Path, content: bytes) -> None:
 
 
 def rewrite_plist(root: Path, **changes: Any) -> None:
-    """Changes what Info.plist says of the slice for phones."""
+    """Change the Info.plist entry of the slice for phones."""
     write_plist(root, {**PHONES, **changes}, SIMULATORS)
 
 
@@ -254,7 +254,7 @@ def test_bitcode_in_a_static_library_is_a_warning(root: Path) -> None:
 
 
 def test_simulators_on_arm64_cannot_be_older_than_ios_14(root: Path) -> None:
-    """Compilers write 14.0 where 13.0 was asked for."""
+    """Compilers write 14.0 if 13.0 is requested."""
     simulator = cases.fat(
         {
             "arm64": code(platform=cases.SIMULATOR, minimum="14.0"),

@@ -1,4 +1,4 @@
-"""An .xcframework comes out of its .zip whole, and nothing of it lands elsewhere."""
+"""An .xcframework is unpacked whole from its .zip, and nothing is written elsewhere."""
 
 import os
 import zipfile

@@ -1,4 +1,4 @@
-"""What Apple's machine code says of itself, and what is refused as such."""
+"""Headers of Apple's object files, and files that are refused as such."""
 
 import struct
 from pathlib import Path
@@ -131,7 +131,7 @@ def test_a_library_without_its_last_bytes_is_refused(tmp_path: Path, missing: in
 
 
 def test_an_object_that_names_what_lies_behind_it_is_refused(tmp_path: Path) -> None:
-    """In an archive that is the next object: another one's symbols."""
+    """In an archive that would be the next object: another one's symbols."""
     with pytest.raises(ToolError, match="truncated"):
         read_one(tmp_path, archive(code(kind=OBJECT)[:-8], code(kind=OBJECT)))
 

@@ -1,4 +1,4 @@
-"""ONNX Runtime's own archive for iOS is fetched from its address, and only its own bytes are taken."""
+"""ONNX Runtime's own archive for iOS is fetched from its address, and only its own bytes are accepted."""
 
 import hashlib
 import http.server
@@ -26,7 +26,7 @@ Answer = Callable[[http.server.BaseHTTPRequestHandler], None]
 
 @contextmanager
 def serving(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
-    """The address of a server that gives these answers in turn, the last for ever, and who has asked."""
+    """The address of a server that gives these answers in turn, the last for ever, and its list of requests."""
     asked: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -66,7 +66,7 @@ def fails(status: int) -> Answer:
 
 @pytest.fixture
 def pinned_zip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bytes]:
-    """Gives the bytes of an archive that is pinned at the address it is called with; the cache is new, waits short."""
+    """Pins an archive of these bytes at the given address; the cache is new, and waits are short."""
     root = tmp_path / "served/onnxruntime.xcframework"
     (root / "ios-arm64").mkdir(parents=True)
     (root / "ios-arm64/libort.a").write_bytes(LIBRARY)
@@ -93,7 +93,7 @@ def run(tmp_path: Path) -> Result:
 
 
 def refusal(tmp_path: Path) -> ToolError:
-    """What the command fails with."""
+    """The command's error message."""
     error = run(tmp_path).exception
     assert isinstance(error, ToolError)
     return error

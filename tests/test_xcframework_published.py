@@ -1,4 +1,4 @@
-"""What the linter finds in .xcframeworks that are published, and what it measures in ONNX Runtime's own."""
+"""The linter's findings in published .xcframeworks, and its measurements of ONNX Runtime's own."""
 
 import tarfile
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Static frameworks become libraries that apps link and never carry."""
+"""Static frameworks become libraries that apps link and do not embed."""
 
 import json
 import os
@@ -34,7 +34,7 @@ Entry = dict[str, Any]
 
 
 def made(folder: Path, *slices: tuple[Entry, bytes], plist: dict[str, str] = cases.PLIST) -> Path:
-    """An .xcframework of frameworks, or of what `LibraryPath` says, with the given code."""
+    """An .xcframework of frameworks, or of files that `LibraryPath` names, with the given code."""
     root = folder / "onnxruntime.xcframework"
     for entry, content in slices:
         library = root / entry["LibraryIdentifier"] / entry["LibraryPath"]

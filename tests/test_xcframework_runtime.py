@@ -1,4 +1,4 @@
-"""`[runtime] ios`: a runtime that the user has built for iOS is checked, and read for what a package must know."""
+"""`[runtime] ios`: a user's own runtime for iOS is checked, and its facts are read for the package."""
 
 import shlex
 import shutil
@@ -235,7 +235,7 @@ def chosen(folder: Path, store: Store, **keys: object) -> ios.ChosenFramework:
 def test_a_chosen_runtime_goes_into_the_package(root: Path, store: Store, tmp_path: Path) -> None:
     runtime = chosen(tmp_path, store)
     packaged = runtime.packaged
-    assert runtime.said == f"ONNX Runtime 1.29.0 ({NAME}.xcframework)"
+    assert runtime.display_name == f"ONNX Runtime 1.29.0 ({NAME}.xcframework)"
     assert (packaged.ship, packaged.folder, packaged.name, packaged.version) == ("inside", root, NAME, "1.29.0")
     assert (packaged.is_reduced, runtime.is_reduced, runtime.is_published_in_full) == (True, True, False)
     assert packaged.operators_sha256 == sha256_of(tmp_path / f"{NAME}.config")

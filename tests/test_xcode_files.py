@@ -1,4 +1,4 @@
-"""`mobpack xcode`: the lists that Xcode goes by name everything a build reads and makes, and nothing of one machine."""
+"""`mobpack xcode`: Xcode's file lists name every input and output of a build, and no path of this machine."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The package of the build-tool plugin: what it knows of the project, and where its ONNX Runtime comes from."""
+"""The package of the build-tool plugin: its knowledge of the project, and the source of its ONNX Runtime."""
 
 import re
 from pathlib import Path

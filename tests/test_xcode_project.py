@@ -1,4 +1,4 @@
-"""`mobpack xcode --project`: what an Xcode project gets, read back with pbxproj, and what of it stays as it was."""
+"""`mobpack xcode --project`: additions to an Xcode project, read back with pbxproj, and its unchanged parts."""
 
 import difflib
 import sys
@@ -70,7 +70,7 @@ def test_the_script_has_a_target_of_its_own_that_runs_it_with_lists_and_without_
 
 
 def test_the_app_waits_for_the_script_before_it_compiles_anything(tmp_path: Path) -> None:
-    """A target's phases begin when those of the targets it depends on have ended."""
+    """A target's phases begin after those of its dependencies have ended."""
     project = wired(tmp_path)
     app, builder = only(project, "PBXNativeTarget", name="Reader"), only(project, "PBXAggregateTarget")
     [dependency] = [project.objects[key] for key in app.dependencies]

@@ -1,4 +1,4 @@
-"""The script that Xcode runs: when it builds, which mobpack it takes, and how errors come to Xcode's eyes."""
+"""The script that Xcode runs: when it builds, which mobpack it uses, and how Xcode shows its errors."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.by_content
 MOBPACK = Path(sys.executable).with_name("mobpack")
 CONFIG = '[package]\nname = "page-orientation"\n[model.orientation]\npath = "orientation.onnx"\n[target.ios]\n'
 XCODE = {"ACTION": "build", "SCRIPT_OUTPUT_FILE_LIST_COUNT": "1", "TARGET_NAME": "mobpack page-orientation"}
-"""What Xcode tells a phase with lists of outputs."""
+"""Environment of an Xcode build phase with lists of outputs."""
 
 
 class Ran(NamedTuple):
@@ -67,7 +67,7 @@ def app(tmp_path: Path) -> App:
 
 
 def program(path: Path, text: str) -> Path:
-    """A shell script in the place of mobpack; it says what it was called with."""
+    """A shell script in place of mobpack that prints its arguments."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'#!/bin/sh\necho "ran $0 $*"\n{text}\n')
     path.chmod(0o755)
@@ -167,7 +167,7 @@ def test_the_real_mobpack_says_in_xcode_what_is_wrong(app: App) -> None:
 
 @pytest.fixture
 def built(app: App) -> App:
-    """The same with what the real mobpack makes in place of the release."""
+    """The same with the real mobpack's output in place of the release."""
     require(MOBPACK.is_file(), "mobpack is not installed: pip install -e .")
     shutil.rmtree(app.folder / "dist")
     cache = {"PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(app.folder / ".cache")}

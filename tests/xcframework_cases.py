@@ -1,4 +1,4 @@
-"""Small .xcframeworks and the machine code in them, made from nothing."""
+"""Small .xcframeworks and the machine code in them, made from scratch."""
 
 import plistlib
 import struct
@@ -127,7 +127,7 @@ def simulator_code(**changes: object) -> bytes:
 
 
 def entry(identifier: str, *, architectures: Sequence[str] = ("arm64",), **more: object) -> dict[str, object]:
-    """What Info.plist says of a slice."""
+    """Info.plist entry of a slice."""
     variant = {"SupportedPlatformVariant": "simulator"} if identifier.endswith("simulator") else {}
     return {
         "LibraryIdentifier": identifier,
@@ -150,7 +150,7 @@ def write_plist(root: Path, *entries: Mapping[str, object], **more: object) -> N
 
 
 def write_framework(folder: Path, binary: bytes, plist: Mapping[str, object] = PLIST) -> None:
-    """A framework of the flat kind, with all that belongs into it."""
+    """A complete framework of the flat kind."""
     (folder / "Headers").mkdir(parents=True)
     (folder / "Headers/onnxruntime_c_api.h").write_text("#define ORT_API_VERSION 29\n", encoding="utf-8")
     (folder / "Modules").mkdir()
@@ -163,7 +163,7 @@ def write_framework(folder: Path, binary: bytes, plist: Mapping[str, object] = P
 
 
 def write_desktop_framework(folder: Path, binary: bytes, *, has_links: bool = True) -> None:
-    """A framework as macOS and Catalyst have them: all of it in Versions/A, links to it at the top."""
+    """A framework as macOS and Catalyst have them: everything in Versions/A, with links to it at the top."""
     inside = folder / "Versions/A"
     write_framework(inside, binary)
     (inside / "Resources").mkdir()
@@ -176,7 +176,7 @@ def write_desktop_framework(folder: Path, binary: bytes, *, has_links: bool = Tr
 
 
 def write_good(folder: Path) -> Path:
-    """An .xcframework with which nothing is wrong: dynamic, signed, for iPhones and simulators."""
+    """An .xcframework without faults: dynamic, signed, for iPhones and simulators."""
     root = folder / f"{NAME}.xcframework"
     write_framework(root / f"ios-arm64/{NAME}.framework", code())
     write_framework(root / f"ios-arm64_x86_64-simulator/{NAME}.framework", simulator_code())
@@ -186,7 +186,7 @@ def write_good(folder: Path) -> Path:
 
 
 def zipped(root: Path, path: Path, *, inside: str = "") -> Path:
-    """`root` as a .zip with its links, in the folder `inside` of it."""
+    """`root` as a .zip with its links, below the folder `inside`."""
     with zipfile.ZipFile(path, "w") as made:
         for each in sorted(root.rglob("*")):
             name = f"{inside}{root.name}/{each.relative_to(root).as_posix()}"

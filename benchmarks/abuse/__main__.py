@@ -1,4 +1,4 @@
-"""`python -m benchmarks.abuse`: attacks the tool and writes what held to docs/validation.md."""
+"""`python -m benchmarks.abuse`: attacks the tool and writes the results to docs/validation.md."""
 
 import argparse
 import tempfile
@@ -18,7 +18,7 @@ BEGIN, END = "<!-- written by python -m benchmarks.abuse -->", "<!-- end of what
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How often everything is tried."""
+    """Number of tries of each attack."""
 
     inspected: int
     converted: int
@@ -33,7 +33,7 @@ SHORT = Plan(inspected=25, converted=2, kills=2, damages=3, disks=1, has_builds=
 
 
 def attack(plan: Plan, seed: int, folder: Path, kept: Path) -> Iterator[Result]:
-    """Every attack, one after the other; what did harm is left in `kept`."""
+    """Every attack, one after the other; files that did harm are copied to `kept`."""
     load_modules()
     place = Place(folder=folder / "files", cache=new_cache(folder / "cache"))
     place.folder.mkdir()

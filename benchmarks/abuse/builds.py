@@ -1,4 +1,4 @@
-"""Builds that are killed, find their store damaged, or run out of disk: the next one gives the same bytes."""
+"""Builds that are killed, find their store damaged, or run out of disk: the next build gives the same bytes."""
 
 import hashlib
 import os
@@ -20,13 +20,13 @@ from benchmarks.abuse.result import Result
 BUILD = ["build", "m.onnx", "--verify", "-t", "android", "--set", "target.android.providers=[]"]
 CONVERT = ["convert", "m.onnx"]
 GONE_WITHIN_S = 10
-"""Children have so long to notice that their parent was killed."""
+"""Time in which children must notice that their parent was killed."""
 PATIENCE_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A command, what it leaves, and what that is when nothing happens to it."""
+    """A command, the files that it leaves, and their digest when nothing disturbs it."""
 
     command: list[str]
     output: str
@@ -40,7 +40,7 @@ class Subject:
 
 
 def digest_of(path: Path) -> str:
-    """Of a file, or of all files of a folder with their names; empty where there is nothing."""
+    """Digest of a file, or of all files of a folder with their names; empty if there is nothing."""
     if not path.exists():
         return ""
     digest = hashlib.sha256()
@@ -51,7 +51,7 @@ def digest_of(path: Path) -> str:
 
 
 def subject(command: list[str], output: str, folder: Path) -> Subject:
-    """Runs the command once from nothing."""
+    """Run the command once from nothing."""
     (folder / "work").mkdir(parents=True)
     shutil.copyfile(MODELS / "torch_lstm.onnx", folder / "work" / "m.onnx")
     place = Place(folder=folder / "work", cache=new_cache(folder / "cache"))
@@ -64,7 +64,7 @@ def subject(command: list[str], output: str, folder: Path) -> Subject:
 
 
 def killed(one: Subject, count: int, seed: int) -> Result:
-    """From an empty store; a SIGKILL of the command alone, at a moment drawn at random, then once more to its end."""
+    """From an empty store: SIGKILL to the command alone at a random moment, then a second run to its end."""
     exceptions = []
     for number in range(count):
         shutil.rmtree(one.place.cache)
@@ -99,7 +99,7 @@ def _as_ever(one: Subject) -> str:
 
 
 def session_of(leader: int) -> list[str]:
-    """Names of the processes of a session that are still there (field 6 of /proc/PID/stat)."""
+    """Names of a session's processes that still run (field 6 of /proc/PID/stat)."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -113,7 +113,7 @@ def session_of(leader: int) -> list[str]:
 
 
 def damaged(one: Subject, count: int, seed: int) -> Result:
-    """A file of the store with a bit turned over, cut or gone, then the same command: the same bytes as ever."""
+    """Flip a bit of a file of the store, cut or remove it, then run the command: it must give the same bytes."""
     exceptions = []
     for number in range(count):
         random = Random(f"{seed}-{number}")
@@ -141,7 +141,7 @@ def damage(path: Path, how: str, random: Random) -> None:
 
 @contextmanager
 def disk(folder: Path, size_bytes: int) -> Iterator[Path]:
-    """`folder` as a disk of its own."""
+    """Mount a disk of its own at `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes}", "tmpfs", folder], check=True)
     try:
@@ -155,7 +155,7 @@ def can_mount() -> bool:
 
 
 def full_disks(one: Subject, count: int, seed: int) -> Iterator[Result]:
-    """The release, the cache and the temporary folder on disks of 16 kB to 1 MB."""
+    """Put the release, the cache and the temporary folder on disks of 16 kB to 1 MB."""
     for what in ("output", "cache", "temporary folder"):
         exceptions, refused = [], 0
         for number in range(count):
@@ -182,7 +182,7 @@ def read_only(one: Subject) -> Iterator[Result]:
 
 
 def _on(folder: Path, what: str, one: Subject) -> tuple[Answer, str]:
-    """The command with its output, its cache or its temporary files in `folder`, and what it left there by mistake."""
+    """Run the command with its output, cache or temporary files in `folder`: the files that it wrongly left there."""
     output = folder / "dist"
     if what == "output":
         command = [*one.command, "--out", str(output)]

@@ -1,4 +1,4 @@
-"""Runs `mobpack` in forks of a process that has its modules loaded, so that thousands of runs take minutes."""
+"""Run `mobpack` in forks of a process that has loaded its modules, so that thousands of runs take minutes."""
 
 import os
 import resource
@@ -15,11 +15,11 @@ from packager.environments.runtime import Runtime
 from packager.files.user_cache import cache_folder
 
 TIMEOUT_S = 120
-"""A command that has said nothing for so long on small files hangs."""
+"""A command on small files that prints nothing for this long hangs."""
 MEMORY_BYTES = 16 << 30
-"""Address space of a command that starts no compiler: what asks for more has believed a file."""
+"""Address space of a command that starts no compiler; one that asks for more has trusted a number in a file."""
 USUAL = frozenset({0, 2, 3, 4, 5, 6})
-"""Exit codes that say what was found; 70 is a fault, and a signal a crash."""
+"""Exit codes that report a finding; 70 is a fault of mobpack, and a signal a crash."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Answer:
 
     @property
     def fault(self) -> str:
-        """What no command may do, in words; empty when all is well."""
+        """The rule that the command broke; empty if it broke none."""
         if self.is_hanging:
             return f"did not end within {TIMEOUT_S} s"
         if self.code not in USUAL:
@@ -59,7 +59,7 @@ def last_line(text: str) -> str:
 
 
 def load_modules() -> None:
-    """Imports once what every fork needs."""
+    """Import once the modules that every fork needs."""
     import onnx.checker
     import onnx.shape_inference
     import onnx.version_converter
@@ -88,7 +88,7 @@ def new_cache(folder: Path) -> Path:
 
 
 def start(arguments: list[str], place: Place, said: Path, *, is_bounded: bool = False) -> int:
-    """Starts `mobpack` with `arguments` in a session of its own, and gives its process; it writes to `said`."""
+    """Start `mobpack` with `arguments` in a session of its own; its output goes to `said`."""
     sys.stdout.flush()
     sys.stderr.flush()
     process = os.fork()
@@ -121,7 +121,7 @@ def _be_the_command(arguments: list[str], place: Place, said: Path, *, is_bounde
 
 
 def run(arguments: list[str], place: Place, said: Path, *, is_bounded: bool = False) -> Answer:
-    """Runs a command to its end, or ends it where it hangs."""
+    """Run a command to its end, or kill it if it hangs."""
     process = start(arguments, place, said, is_bounded=is_bounded)
     end = time.monotonic() + TIMEOUT_S
     while True:

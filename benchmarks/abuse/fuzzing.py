@@ -1,4 +1,4 @@
-"""Damaged models through `inspect` and `convert`: an exit code that says what is wrong, never a fault, never a hang."""
+"""Damaged models through `inspect` and `convert`: the exit code reports the damage; no fault, no hang."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +32,7 @@ g (bool c, int64 n, float[b, 4] x) => (float[b, 4] y) {
 
 
 def originals() -> list[bytes]:
-    """Small models of exporters, and one with everything that has graphs inside."""
+    """Small models as exporters write them, and one with every attribute that holds a graph."""
     found = [path.read_bytes() for path in sorted(MODELS.glob("*.onnx"))]
     return [*found, onnx.parser.parse_model(CONTROL_FLOW).SerializeToString(deterministic=True)]
 
@@ -45,7 +45,7 @@ def damaged(mutation: Mutation, count: int, seed: str) -> Iterator[bytes]:
 
 
 def fuzz(command: str, count: int, seed: int, place: Place, kept: Path) -> Iterator[Result]:
-    """`count` models for each kind of damage; those that did harm are copied to `kept`."""
+    """`count` models for each kind of damage; those that cause a fault are copied to `kept`."""
     for name, mutation in MUTATIONS.items():
         exceptions = []
         refused = 0

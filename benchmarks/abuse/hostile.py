@@ -1,4 +1,4 @@
-"""Files that are made to harm, each in its place: a command refuses them in words, at once."""
+"""Hostile files, each in its place: a command refuses them at once with a clear message."""
 
 import itertools
 import os
@@ -33,7 +33,7 @@ SAMPLES = ("check", "--set", 'parity.samples="samples"')
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A file, what it is made of, and a command that comes upon it."""
+    """A hostile file, the project around it, and a command that reads it."""
 
     name: str
     make: Callable[[Path], None]
@@ -86,7 +86,7 @@ def instead(name: str, special: Callable[[Path], None]) -> Callable[[Path], None
 
 
 def zipped(entries: dict[str, bytes], claimed: int | None = None) -> bytes:
-    """An archive; with `claimed`, its headers say that each entry of 1,000 bytes has as many."""
+    """An archive; with `claimed`, the headers declare that size for entries of 1,000 bytes."""
     content = BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in entries.items():
@@ -220,7 +220,7 @@ def configurations() -> Iterator[Case]:
 
 
 def attack(place: Place) -> Iterator[Result]:
-    """Every case in a folder of its own."""
+    """Run every case in a folder of its own."""
     groups = {
         "pipes, sockets and devices as files": special_files(),
         "licences outside the project": outside_files(),
@@ -238,7 +238,7 @@ def attack(place: Place) -> Iterator[Result]:
 
 
 def fault_of(case: Case, place: Place, folder: Path) -> str:
-    """What the command did that it must not; empty where it did right."""
+    """The mistake that the command made; empty if it behaved correctly."""
     folder.mkdir()
     (folder / "mobpack.toml").write_text(case.project, encoding="utf-8")
     (folder / "m.onnx").write_bytes(model())

@@ -1,4 +1,4 @@
-"""Damaged models: bits turned over, bytes lost or doubled, fields with values that nobody expects."""
+"""Damaged models: flipped bits, lost or doubled bytes, fields with absurd values."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -44,13 +44,13 @@ def flip_bits(content: bytes, random: Random) -> bytes:
 
 
 def cut(content: bytes, random: Random) -> bytes:
-    """Without its end, without a piece of its middle, or with a piece twice."""
+    """Remove the end or a piece of the middle, or double a piece."""
     first, second = sorted(random.sample(range(len(content) + 1), 2))
     return random.choice((content[:first], content[:first] + content[second:], content[:second] + content[first:]))
 
 
 def change_fields(content: bytes, random: Random) -> bytes:
-    """A few fields of the message, in any depth, get values of their own type that make no sense."""
+    """Give a few fields of the message, at any depth, absurd values of their own type."""
     proto = onnx.ModelProto.FromString(content)
     for _ in range(random.choice((1, 1, 2, 4))):
         message = random.choice(list(messages(proto)))

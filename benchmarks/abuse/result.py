@@ -1,4 +1,4 @@
-"""What came of attacks."""
+"""Results of attacks."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class Result:
     attack: str
     tries: int
     exceptions: tuple[str, ...]
-    """what did not hold, each by name"""
+    """the failures, each by name"""
     note: str = ""
 
     @property

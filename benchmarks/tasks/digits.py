@@ -1,4 +1,4 @@
-"""Which digit somebody wrote: `x` float[1, 1, 28, 28] of 0..255 -> ten scores."""
+"""Recognize a handwritten digit: `x` float[1, 1, 28, 28] of 0..255 -> ten scores."""
 
 from collections.abc import Iterator
 from pathlib import Path

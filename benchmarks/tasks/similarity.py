@@ -1,4 +1,4 @@
-"""How near two words are in meaning: `input_ids` and `attention_mask` int64[1, pieces] -> one vector."""
+"""Measure how similar two words are in meaning: `input_ids` and `attention_mask` int64[1, pieces] -> one vector."""
 
 from collections.abc import Iterator
 from pathlib import Path

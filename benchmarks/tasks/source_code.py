@@ -1,4 +1,4 @@
-"""What language a scrap of code is in: `bytes` int32[1, 2048] -> chances of 214 kinds of content."""
+"""Detect the language of a piece of code: `bytes` int32[1, 2048] -> probabilities of 214 kinds of content."""
 
 import json
 import zipfile
@@ -19,7 +19,7 @@ WHAT = (
 )
 INPUT, OUTPUT = "bytes", "target_label"
 HALF, PADDING = 1024, 256
-"""The model sees the first and the last 1,024 bytes; 256 stands for none."""
+"""The model sees the first and the last 1,024 bytes; 256 stands for a missing one."""
 PACKAGES = ("android-app-tools", "android-zig", "data-similarity")
 LANGUAGES = {".c": "c", ".cpp": "cpp", ".js": "javascript", ".py": "python", ".zig": "zig"}
 TEST_SCRAPS_EACH, CALIBRATION_SCRAPS_EACH = 60, 10
@@ -31,14 +31,14 @@ def model() -> Path:
 
 
 def calibration() -> Iterator[Inputs]:
-    """Scraps of other files."""
+    """Pieces of other files."""
     for extension in LANGUAGES:
         for scrap in scraps(extension)[TEST_SCRAPS_EACH:]:
             yield {INPUT: features(scrap)}
 
 
 def accuracy(predict: Predict) -> float:
-    """Share of scraps whose language gets the highest chance."""
+    """Share of pieces whose language gets the highest probability."""
     kinds = target_labels()
     found, expected = [], []
     for extension, language in LANGUAGES.items():
@@ -81,6 +81,6 @@ def features(data: bytes) -> Array:
 
 @cache
 def target_labels() -> list[str]:
-    """What the model's outputs stand for."""
+    """Names of the model's outputs."""
     settings = json.loads(content("model-magika", "magika/models/standard_v3_3/config.min.json"))
     return list(settings["target_labels_space"])

@@ -1,4 +1,4 @@
-"""Is somebody speaking: `input` float[1, 576] and `state` float[2, 1, 128] -> a chance, and the next state."""
+"""Detect speech: `input` float[1, 576] and `state` float[2, 1, 128] -> a probability, and the next state."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ def model() -> Path:
 
 
 def calibration() -> Iterator[Inputs]:
-    """Frames of other recordings, with the states that the float32 model is in when it meets them."""
+    """Frames of other recordings, with the float32 model's states at these frames."""
     predict = predictor(model())
     for seed in range(CALIBRATION_RECORDINGS):
         for place, (inputs, _) in enumerate(followed(predict, recording(seed)[0])):
@@ -35,7 +35,7 @@ def calibration() -> Iterator[Inputs]:
 
 
 def accuracy(predict: Predict, count: int = TEST_RECORDINGS) -> float:
-    """How often a frame with a voice gets a higher chance than one without."""
+    """Probability that a frame with a voice ranks above one without (ROC AUC)."""
     chances: list[float] = []
     voices: list[bool] = []
     for seed in range(FIRST_TEST_RECORDING, FIRST_TEST_RECORDING + count):
@@ -46,7 +46,7 @@ def accuracy(predict: Predict, count: int = TEST_RECORDINGS) -> float:
 
 
 def followed(predict: Predict, sound: Array) -> Iterator[tuple[Inputs, float]]:
-    """What the model is given for each frame, and its answer; the state goes from one frame to the next."""
+    """The model's inputs and answer for each frame; the state is passed from one frame to the next."""
     state = numpy.zeros((2, 1, 128), numpy.float32)
     padded = numpy.concatenate([numpy.zeros(CONTEXT, numpy.float32), sound])
     for start in range(0, len(sound), FRAME):

@@ -1,4 +1,4 @@
-"""What a task is: a real model, data for it, and a score for what the model makes of the data."""
+"""A task: a real model, data for it, and a score for the model's answers."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -8,7 +8,7 @@ from functools import cache
 from benchmarks.tasks.packages import content
 
 START = "\u2581"
-"""What the vocabulary marks the first piece of a word with."""
+"""Prefix in the vocabulary of the first piece of a word."""
 UNKNOWN, FIRST, LAST = 100, 101, 102
 
 
@@ -20,7 +20,7 @@ def pieces(text: str) -> list[int]:
 
 
 def split(word: str, known: Mapping[str, int]) -> list[int]:
-    """The numbers of the pieces of `word`; none where some part of it is in no piece."""
+    """The numbers of the pieces of `word`; none if some part of it is in no piece."""
     found: list[int] = []
     while word:
         length = next((size for size in range(len(word), 0, -1) if word[:size] in known), 0)

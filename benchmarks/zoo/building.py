@@ -1,4 +1,4 @@
-"""One build in processes of its own, watched from outside: how long, how much memory, how it ended."""
+"""One build in processes of its own, measured from outside: time, memory and result."""
 
 import json
 import os
@@ -21,7 +21,7 @@ SAMPLING_S = 0.05
 GRACE_S = 10
 KOTLIN = b"org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 REFUSED = (2, 3, 4, 5, 6)
-"""Exit codes of what mobpack says in words."""
+"""Exit codes of errors that mobpack reports with a message."""
 FOLDERS = re.compile(r"(?<![\w.:/-])/(?:[\w.@+-]+/)+")
 PACKAGES = ("aar", "swift-package", "npm-package")
 
@@ -30,7 +30,7 @@ State = Literal["shipped", "refused", "failed", "over the limit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What was seen of a command from outside."""
+    """Measurements of a command, taken from outside."""
 
     exit_code: int | None
     """None for one that was ended at the limit; negative for a signal"""
@@ -45,15 +45,15 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What became of a model."""
+    """Result of building a model."""
 
     name: str
     sha256: str
     code: str
-    """what mobpack's code was"""
+    """hash of mobpack's code"""
     state: State
     message: str
-    """why it does not ship: what mobpack says, or the end of what it printed"""
+    """reason why it does not ship: mobpack's message, or the end of its output"""
     watched: Watched
     model_bytes: int
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Result:
     worst_error: float | None = None
     """largest error of any output of any file, as a share of its largest value; None where nothing was compared"""
     samples: str = ""
-    """what it was compared on"""
+    """the samples of the comparison"""
     taken: Mapping[str, str] = field(default_factory=dict)
     """`provider` -> `nodes that it takes/all nodes`"""
     warnings: int = 0
@@ -95,7 +95,7 @@ def result(name: str, sha256: str, code: str, model: Path, scratch: Path, *, lim
 
 
 def empty_cache(scratch: Path) -> Path:
-    """A cache with nothing stored in it, where nothing has to be fetched."""
+    """A cache without results in which nothing needs to be fetched."""
     from packager.files.user_cache import cache_folder
 
     own, cache = cache_folder(), scratch / "cache" / "mobpack"
@@ -186,7 +186,7 @@ class Watcher(threading.Thread):
 
 
 def command_line(pid: int) -> list[bytes]:
-    """What it was started with, argument by argument."""
+    """The command line of the process, one argument per item."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:  # it ended meanwhile
@@ -221,7 +221,7 @@ def reason(said: str, complained: str) -> str:
 
 
 def with_report(found: Result, dist: Path) -> Result:
-    """`found` with what the release says of itself."""
+    """`found` with the figures of the release's report."""
     report = json.loads((dist / "report.json").read_text(encoding="utf-8"))
     manifest = json.loads((dist / "manifest.json").read_text(encoding="utf-8"))
     errors = [each["max-rel-error"] for parity in report["parity"] for each in parity["outputs"]]

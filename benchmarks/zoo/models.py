@@ -1,4 +1,4 @@
-"""Which models the zoo has: `models.toml` as values."""
+"""The models of the zoo: `models.toml` as values."""
 
 import tomllib
 from collections.abc import Mapping

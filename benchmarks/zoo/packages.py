@@ -23,7 +23,7 @@ TIMEOUT_S = 600
 
 
 class PackageError(Exception):
-    """A package cannot be had, or holds other bytes than models.toml names."""
+    """A package is not available, or has other bytes than models.toml names."""
 
 
 def model_file(entry: Entry, others: Sequence[Entry], folder: Path) -> Path:
@@ -41,7 +41,7 @@ def model_file(entry: Entry, others: Sequence[Entry], folder: Path) -> Path:
 
 
 def place(entry: Entry, member: str, folder: Path) -> Path:
-    """Where a file of a model lies: beside its data, apart from models of the same file name."""
+    """Place of a model's file: beside its data, apart from models of the same file name."""
     return folder / entry.sha256[:16] / Path(member).name
 
 
@@ -132,8 +132,8 @@ def names(package: Path) -> list[str]:
 
 
 def licence_of(package: Path, members: Sequence[str]) -> str:
-    """What the metadata say: `License-Expression`, `License`, classifiers, or `license` of package.json; else the
-    first line of the licence file that speaks of one."""
+    """The licence in the metadata (`License-Expression`, `License`, classifiers or package.json's `license`), else the
+    first line of the licence file that names one."""
     readers: dict[str, Callable[[str], str]] = {"METADATA": of_python, "PKG-INFO": of_python, "package.json": of_npm}
     readers |= {"LICENSE": of_file, "LICENSE.txt": of_file, "LICENSE.md": of_file}
     for name, reader in readers.items():

@@ -1,4 +1,4 @@
-"""docs/zoo.md, out of what was found."""
+"""Writes docs/zoo.md from the results."""
 
 import os
 import platform
@@ -29,10 +29,10 @@ TITLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a result means."""
+    """Verdict on a result."""
 
     kind: str
-    """`ships`, `truly refused`, `refused`, `ships by now`, `failed` or `over the limit`"""
+    """`ships`, `correctly refused`, `refused`, `ships by now`, `failed` or `over the limit`"""
     is_as_wanted: bool
 
 
@@ -42,7 +42,7 @@ def verdict(entry: Entry, found: Result) -> Verdict:
         return Verdict(kind="ships by now" if entry.refusal else "ships", is_as_wanted=not entry.refusal)
     if found.state == "refused" and entry.refusal:
         is_it = entry.refusal in " ".join(found.message.split())
-        return Verdict(kind="truly refused" if is_it else "refused", is_as_wanted=is_it)
+        return Verdict(kind="correctly refused" if is_it else "refused", is_as_wanted=is_it)
     return Verdict(kind=found.state, is_as_wanted=False)
 
 
@@ -65,29 +65,35 @@ def page(zoo: Zoo, results: Mapping[str, Result], date: str) -> str:
 def introduction(date: str) -> Iterator[str]:
     yield "# The zoo: real models out of public packages"
     yield ""
-    yield "Written by `python -m benchmarks.zoo`, which builds every model of `benchmarks/zoo/models.toml` for all"
-    yield "targets with default settings, each with an empty store: no samples, no shapes, no contract. Do not edit it."
+    yield "Shows what becomes of real models when mobpack builds each for all targets with default settings."
+    yield ""
+    yield "    python -m benchmarks.zoo"
+    yield ""
+    yield "The result is this page: for each model whether it ships, the cost of the build, and the largest error."
+    yield ""
+    yield "Each build starts with an empty store, and without samples, shapes or a contract. The models are listed in"
+    yield "`benchmarks/zoo/models.toml`; none is in this repository. An interrupted run continues where it ended."
     yield ""
     yield "```sh"
-    yield "python -m benchmarks.zoo                    # all; results of the same code are kept, so it can be continued"
-    yield "python -m benchmarks.zoo --only NAME        # one of them, again"
-    yield "python -m benchmarks.zoo --keep-all         # what has no result of any code yet"
-    yield "python -m benchmarks.zoo --page-only        # this page again, from the results there are"
-    yield "python -m benchmarks.zoo --describe pip magika==1.0.3   # lines for models.toml"
+    yield "python -m benchmarks.zoo --only NAME        # builds one model again"
+    yield "python -m benchmarks.zoo --keep-all         # builds models without a result of any code"
+    yield "python -m benchmarks.zoo --page-only        # writes this page from the results of earlier runs"
+    yield "python -m benchmarks.zoo --describe pip magika==1.0.3   # prints lines for models.toml"
     yield "```"
     yield ""
     yield f"Last run {date}: mobpack {version('mobpack')}, ONNX Runtime {version('onnxruntime')},"
     yield f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, other work beside it."
     yield ""
-    yield '"s" is the whole build, "Kotlin s" how long Kotlin\'s compiler was there, "CPU s" everything but that'
-    yield 'compiler, "peak MB" the largest sum of all processes\' resident sizes. The error is the largest of any'
-    yield "output of any file, as a share of its largest value. Licences are what packages' metadata say; nothing of"
-    yield "them is in this repository."
+    yield "- *s*: wall time of the whole build; *Kotlin s*: the part in which Kotlin's compiler ran; *CPU s*: CPU time"
+    yield "  without that compiler."
+    yield "- *peak MB*: the largest sum of resident sizes over all processes."
+    yield "- *worst error*: the largest error of any output of any file, as a share of the output's largest value."
+    yield "- *licence*: as the package's metadata state it."
     yield ""
 
 
 def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
-    """Counts, and what misses the goal."""
+    """Counts, and models that miss the goal."""
     known = [(entry, results[entry.name]) for entry in zoo.models if entry.name in results]
     counts = Counter(verdict(entry, found).kind for entry, found in known)
     slow = [entry.name for entry, found in known if found.own_s > GOAL_S]
@@ -95,7 +101,7 @@ def summary(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
     said = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items(), key=lambda each: -each[1]))
     packages = len({entry.package for entry in zoo.models})
     yield f"**{len(known)} of {len(zoo.models)} models out of {packages} packages: {said or 'none run yet'}.**"
-    yield f"Not as wanted: {', '.join(wrong) or 'none'}."
+    yield f"Unexpected results: {', '.join(wrong) or 'none'}."
     yield f"Over {GOAL_S} s without Kotlin's compiler: {', '.join(slow) or 'none'}."
 
 
@@ -132,7 +138,7 @@ def refusals(zoo: Zoo, results: Mapping[str, Result]) -> Iterator[str]:
     stopped = [(entry, found) for entry, found in stopped if found.state != "shipped"]
     if not stopped:
         return
-    yield "## What does not ship"
+    yield "## Models that do not ship"
     yield ""
     for entry, found in stopped:
         kind = verdict(entry, found).kind
@@ -146,4 +152,4 @@ def left_out(zoo: Zoo) -> Sequence[str]:
     if not zoo.left_out:
         return []
     rows = [f"- {each.name} ({each.package}, {each.licence}): {each.reason}" for each in zoo.left_out]
-    return ["## Looked at and left out", "", *rows, ""]
+    return ["## Models left out", "", *rows, ""]

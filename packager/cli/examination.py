@@ -81,7 +81,7 @@ def _partition_row(each: "Partition") -> list[str]:
 
 
 def _fallback(left: "CpuFallback") -> str:
-    """`2 Einsum: the provider does not know the operator`; some reasons begin with the operator's name themselves."""
+    """`2 Einsum: operator not supported`; some reasons begin with the operator's name themselves."""
     reason = left.reason.removeprefix(f"{left.operator}: ")
     return f"{left.count} {left.operator}{f': {reason}' if reason else ''}"
 

@@ -14,12 +14,12 @@ from packager.reporting.contracts import gives, takes
 from packager.reporting.document import (
     ChoiceEntry,
     FailureEntry,
+    FallbackEntry,
     FileEntry,
     KernelsEntry,
     LatencyEntry,
     LayerEntry,
     LayersEntry,
-    LeftEntry,
     ModelEntry,
     Number,
     OutputEntry,
@@ -217,7 +217,7 @@ def _partition(partition: Partition) -> PartitionEntry:
         partitions=partition.partition_count,
         share=None if partition.share is None else round(partition.share, DIGITS),
         left=tuple(
-            LeftEntry(operator=each.operator, count=each.count, reason=each.reason, example=each.example)
+            FallbackEntry(operator=each.operator, count=each.count, reason=each.reason, example=each.example)
             for each in partition.left
         ),
         refusal=placeless(partition.refusal),

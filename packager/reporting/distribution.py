@@ -30,7 +30,7 @@ def distribution(counts: Sequence[int], tolerance: float | None, *, has_failed: 
         bars=tuple(_bars(counts, tolerance if has_failed else None)),
         ticks=(_tick(CANVAS.room / 2, "none"), *(_tick(_place(power), amount(10.0**power)) for power in MARKED)),
         limit="" if tolerance is None else f"{min(max(_place(math.log10(tolerance)), 0), CANVAS.width):.2f}",
-        said="Numbers by their error as a share of the scale: "
+        description="Numbers by their error as a share of the scale: "
         + ", ".join(f"{count:,} {_range(index)}" for index, count in enumerate(counts) if count),
         summary=_summary(counts),
     )

@@ -164,7 +164,7 @@ class FailureEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftEntry:
+class FallbackEntry:
     """CPU fallbacks of a provider for one reason."""
 
     operator: str
@@ -191,7 +191,7 @@ class PartitionEntry:
     partitions: int
     share: float | None
     """share of the MACs, 0 to 1; null if there are none, or if unknown"""
-    left: tuple[LeftEntry, ...]
+    left: tuple[FallbackEntry, ...]
     refusal: str
     """why the provider cannot open the file, as text; empty if it can"""
     skipped: str

@@ -7,11 +7,11 @@ from packager.core.console import size
 from packager.pages.layers import Layer, LayersView, layers_view
 from packager.pages.numbers import percent, plural, times
 from packager.reporting.document import (
+    FallbackEntry,
     FileEntry,
     KernelsEntry,
     LatencyEntry,
     LayerEntry,
-    LeftEntry,
     PartitionEntry,
     ReportDocument,
 )
@@ -92,7 +92,7 @@ def partition_view(entry: PartitionEntry) -> PartitionView:
     )
 
 
-def _fallback(left: LeftEntry) -> str:
+def _fallback(left: FallbackEntry) -> str:
     """Text of a CPU fallback; some reasons already begin with the operator's name."""
     reason = left.reason.removeprefix(f"{left.operator}: ")
     return f"{left.count:,} {left.operator}{f': {reason}' if reason else ''}"

@@ -69,7 +69,7 @@ class DistributionView:
     ticks: tuple[TickView, ...]
     limit: str
     """x coordinate of the tolerance; empty if that is not a share of the scale"""
-    said: str
+    description: str
     """the drawing as text, for screen readers"""
     summary: str
 

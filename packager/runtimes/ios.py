@@ -26,7 +26,7 @@ NAME = "onnxruntime"
 class ChosenFramework:
     """The user's own runtime for iOS; the counterpart of `ChosenRuntime` for Android."""
 
-    said: str
+    display_name: str
     """name in messages"""
     config: OperatorConfig | None
     """operators that it was reduced to; None if unknown"""
@@ -54,7 +54,7 @@ def choose_ios(table: RuntimeTable, store: Store) -> ChosenFramework:
     found = framework.load(Path(table.ios), store, config=table.config)
     is_static = found.linkage == "static"
     return ChosenFramework(
-        said=f"ONNX Runtime {found.version} ({found.folder.name})",
+        display_name=f"ONNX Runtime {found.version} ({found.folder.name})",
         config=found.config,
         notes=(*found.notes, *_notes(found)),
         packaged=PackagedFramework(
@@ -96,13 +96,13 @@ def refuse_settings(target: Planned, runtime: ChosenFramework) -> None:
     missing = [name for name in target.providers if packaged.folder and name not in packaged.providers]
     if missing:
         raise ConfigError(
-            f"{where}: provider '{missing[0]}' is not in {runtime.said}",
+            f"{where}: provider '{missing[0]}' is not in {runtime.display_name}",
             hint=f"set providers = {list(packaged.providers)}, or build the runtime with it (--provider {missing[0]})",
         )
     minimum = str(getattr(target, "min_ios", ""))
     if minimum and packaged.minimum_os and version_key(minimum) < version_key(packaged.minimum_os):
         raise ConfigError(
-            f'{where}: min-ios = "{minimum}", but {runtime.said} needs iOS {packaged.minimum_os} or later',
+            f'{where}: min-ios = "{minimum}", but {runtime.display_name} needs iOS {packaged.minimum_os} or later',
             hint=f'set min-ios = "{packaged.minimum_os}", or build the runtime for {minimum}',
         )
 
@@ -126,7 +126,7 @@ def _notes(found: framework.OwnFramework) -> Iterator[str]:
 def _address(table: RuntimeTable) -> ChosenFramework:
     config = read_config(table.config) if table.config else None
     return ChosenFramework(
-        said=table.ios,
+        display_name=table.ios,
         config=config,
         notes=(f"{table.ios} was not opened: nobody checked what is in it",),
         packaged=PackagedFramework(

@@ -36,7 +36,7 @@ class ChosenRuntime:
     """The user's own runtime for one target."""
 
     target: str
-    said: str
+    display_name: str
     """name in messages"""
     config: OperatorConfig | None
     """operators that it was reduced to; None if unknown"""
@@ -70,7 +70,7 @@ def choose(table: RuntimeTable, target: str, *, group: str, store: Store) -> Cho
     folder = store.results(TAKEN_APART, [found.sha256, table.name], lambda made: _take_apart(found, table.name, made))
     return ChosenRuntime(
         target=target,
-        said=f"ONNX Runtime {found.version} ({found.path.name})",
+        display_name=f"ONNX Runtime {found.version} ({found.path.name})",
         config=found.config,
         notes=(*found.notes, *_notes(found)),
         packaged=PackagedRuntime(
@@ -118,7 +118,7 @@ class Chosen(Protocol):
     def target(self) -> str: ...
 
     @property
-    def said(self) -> str: ...
+    def display_name(self) -> str: ...
 
     @property
     def config(self) -> OperatorConfig | None: ...
@@ -217,7 +217,7 @@ def _notes(found: library.OwnRuntime) -> Iterator[str]:
 def _dependency(found: library.PublishedRuntime, target: str) -> ChosenRuntime:
     return ChosenRuntime(
         target=target,
-        said=found.coordinates,
+        display_name=found.coordinates,
         config=found.config,
         notes=(),
         packaged=PackagedRuntime(

@@ -66,12 +66,12 @@ def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -
     """Evidence about a runtime that is not opened here: whether its operator configuration covers all of `files`."""
     for compiled in files:
         if config.check.kernels == "skip":
-            yield kernels.skipped(compiled, SKIPPED, runtime=runtime.said)
+            yield kernels.skipped(compiled, SKIPPED, runtime=runtime.display_name)
         elif runtime.is_reduced:
-            yield kernels.declared(compiled, runtime.said)
+            yield kernels.declared(compiled, runtime.display_name)
         else:
             known = "has all operators by its configuration" if runtime.config else "names no operator configuration"
-            yield kernels.skipped(compiled, f"the runtime {known} and is not opened here", runtime=runtime.said)
+            yield kernels.skipped(compiled, f"the runtime {known} and is not opened here", runtime=runtime.display_name)
 
 
 def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, console: Console) -> tuple[KernelProof, ...]:

@@ -56,11 +56,17 @@ def markdown() -> str:
 def _lines(definitions: dict[str, Any]) -> Iterator[str]:
     yield f"# {FILE_NAME}"
     yield ""
-    yield "Keys are in kebab-case, paths relative to the file. An unknown key is an error that names the nearest one."
-    yield "Any key can be given on the command line, too: `mobpack build --set target.android.min-sdk=26`."
+    yield "Lists every key of the project file, with its default and its meaning."
     yield ""
-    yield "`python -m packager.workflows.reference` makes this page from the types in `packager/config/` and the"
-    yield "plug-ins, and [mobpack.schema.json](mobpack.schema.json), which editors complete from."
+    yield "    mobpack build --set target.android.min-sdk=26"
+    yield ""
+    yield "The result is a build with one key changed: every key can also be given on the command line."
+    yield ""
+    yield "Keys are in kebab-case, paths relative to the file. An unknown key is an error that names the nearest one."
+    yield "Editors complete keys from [mobpack.schema.json](mobpack.schema.json)."
+    yield ""
+    yield "`python -m packager.workflows.reference` writes this page and the schema from the types in"
+    yield "`packager/config/` and the plug-ins."
     for name, table in TABLES.items():
         title = f"[{table}" if "]" in table else f"[{table}]"
         yield from ("", f"## {title}", "", "| key | default | what it says |", "|---|---|---|")

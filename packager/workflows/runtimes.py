@@ -60,5 +60,5 @@ def runtimes_of(config: Config, targets: Sequence[str], runtimes: Mapping[str, C
     for name, runtime in runtimes.items():
         own = runtime.packaged
         where = own.coordinates if isinstance(own, PackagedRuntime) else own.url
-        found[name] = where or f"{runtime.said}, inside the package"
+        found[name] = where or f"{runtime.display_name}, inside the package"
     return found

@@ -76,7 +76,7 @@ def weights(path: Path) -> Mapping[str, np.ndarray]:
 
 @dataclass
 class Network:
-    """Writes layers one behind the other; batch normalization goes into the convolution ahead of it."""
+    """Writes layers in sequence; batch normalization is folded into the convolution before it."""
 
     arrays: Mapping[str, np.ndarray]
     nodes: list[Any] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""The site of the documentation, beyond what mkdocs does itself, and its pictures."""
+"""The documentation site, beyond mkdocs itself, and its pictures."""

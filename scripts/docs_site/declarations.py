@@ -28,11 +28,11 @@ AFTER_BRACKET = re.compile(r"(?<=\))")
 class Language:
     name: str
     outer: re.Pattern[str]
-    """How public declarations of a file begin."""
+    """Patterns of the first lines of public declarations in a file."""
     inner: re.Pattern[str]
-    """How those within a type begin; the group `entry` is all there is to say of one."""
+    """The same within a type; the group `entry` is the whole declaration."""
     body: re.Pattern[str]
-    """Where what a declaration does begins."""
+    """Pattern of the beginning of a body."""
 
 
 KOTLIN = Language(
@@ -73,7 +73,7 @@ def declarations(source: str, language: Language) -> list[Declaration]:
 
 
 def _within(lines: Sequence[str], language: Language, begins: re.Pattern[str]) -> Iterator[Declaration]:
-    """What `lines` declare, which are not indented."""
+    """Declarations of `lines`, which are not indented."""
     comment = ""
     place = 0
     while place < len(lines):
@@ -90,7 +90,7 @@ def _within(lines: Sequence[str], language: Language, begins: re.Pattern[str]) -
 
 
 def _end(lines: Sequence[str], start: int) -> int:
-    """Behind the last line of what begins at `start`: a comment, a declaration with its attributes, or a blank line."""
+    """The line behind the block at `start`: a comment, a declaration with its attributes, or a blank line."""
     end = start + 1
     if lines[start].startswith("///"):
         while lines[end].startswith("///"):
@@ -126,7 +126,7 @@ def _declared(block: Sequence[str], comment: str, language: Language) -> Declara
 
 
 def _head(text: str, body: re.Pattern[str]) -> str:
-    """What stands before the body, which is not looked for within brackets."""
+    """The part of a declaration before its body; brackets are skipped in the search for the body."""
     depth = 0
     for place, letter in enumerate(text):
         if depth == 0 and body.match(text, place):
@@ -141,5 +141,5 @@ def _without_private_constructor(head: str) -> str:
 
 
 def _shown(code: str) -> str:
-    """Without words that everything here has."""
+    """The declaration without modifiers that everything here has."""
     return re.sub(r"^(?:export (?:declare )?|public )", "", code, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What mkdocs is told beyond mkdocs.yml: pages that are not in docs/, and links as they are in the repository."""
+"""Hooks of mkdocs: pages that are not in docs/, and links as they are in the repository."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from mkdocs.structure.pages import Page
 from scripts.docs_site import api, links
 
 AFTER_CODE = re.compile(r"^( +```)\n(?=- )", re.MULTILINE)
-"""Where Python-Markdown sees a new item of a list only behind a blank line."""
+"""A list item that Python-Markdown sees only behind a blank line."""
 ROOT = Path(__file__).parents[2]
 SAMPLES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("sample_apps/*/README.md"))
 OUTSIDE = {

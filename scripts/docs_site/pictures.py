@@ -32,7 +32,7 @@ COMMANDS = (
 )
 WIDTH = 110
 COLOURS = {"COLUMNS": str(WIDTH), "FORCE_COLOR": "1", "TTY_INTERACTIVE": "0"}
-"""With colours, and without what moves."""
+"""Output in colour, without animations."""
 CURSOR = re.compile(r"(?:\x1b\[\?25[lh])+\n?")
 """Hides and shows the cursor, around the place of a bar that is gone when it is full."""
 FONT_FACE = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def run(command: str, folder: Path, cache: Path) -> str:
-    """What a terminal shows of `mobpack COMMAND` in `folder`, whose own path is left out."""
+    """Terminal output of `mobpack COMMAND` in `folder`, without the folder's own path."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", *command.split()],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""The models of the table, and what they are asked: photos and a page of scikit-image's, a voice of ALSA's."""
+"""The models of the table and their inputs: photos and a page of scikit-image, a voice of ALSA."""
 
 import io
 import wave
@@ -31,14 +31,14 @@ FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """One question about a picture, as it lies in the memory of an app."""
+    """One picture for a model, as it lies in an app's memory."""
 
     name: str
     about: str
     """for people"""
     model: str
     upright: Pixels
-    """what people see: [height, width, 3] or [height, width]"""
+    """the upright picture: [height, width, 3] or [height, width]"""
     format: str = "RGBA"
     gap: int = 0
     """bytes between two rows"""
@@ -48,7 +48,7 @@ class Picture:
 
     @property
     def stored(self) -> Image.Image:
-        """Before it is turned."""
+        """The pixels as they are stored, before they are turned upright."""
         upright = Image.fromarray(self.upright)
         return upright.transpose(Image.Transpose.ROTATE_90) if self.orientation == RIGHT else upright
 
@@ -63,7 +63,7 @@ class Picture:
 
     @property
     def memory(self) -> bytes:
-        """The bytes of an app: what lies in gaps and behind is no part of the picture."""
+        """The bytes in the app's memory; gaps between rows and bytes behind the last hold other values."""
         height = self.size[1]
         pixels = self.stored.convert("RGBA" if self.format == "BGRA" else FORMATS[self.format])
         values = np.asarray(pixels)
@@ -74,7 +74,7 @@ class Picture:
 
     @property
     def file(self) -> bytes:
-        """A .png that says the same, for `mobpack predict`."""
+        """The same picture as a .png, for `mobpack predict`."""
         picture = self.stored.crop(self.region) if self.region else self.stored
         exif = Image.Exif()
         exif[0x0112] = self.orientation
@@ -84,7 +84,7 @@ class Picture:
 
     @property
     def line(self) -> str:
-        """What programs read: words with blanks between."""
+        """The case as programs read it: words separated by blanks."""
         width, height = self.size
         numbers = (width, height, self.row_bytes, self.orientation, *(self.region or (0, 0, width, height)))
         return " ".join(map(str, (self.name, self.model, self.format, *numbers)))

@@ -15,7 +15,7 @@ HEAD = """\
 |---|---|---|---|---|
 """
 MOST = 1e-4
-"""How far a side may be off, as a share of the answer's largest number."""
+"""Largest error of a side, as a share of the answer's largest number."""
 SPEECH = 0.5
 
 
@@ -23,9 +23,9 @@ SPEECH = 0.5
 class Row:
     asked: str
     answer: str
-    """of Python"""
+    """Python's answer"""
     differences: tuple[float, ...]
-    """of the other sides, as shares of the answer's largest number"""
+    """the other sides' errors, as shares of the answer's largest number"""
 
     @property
     def line(self) -> str:
@@ -38,7 +38,7 @@ class Row:
 
 
 def rows(python: Answers, others: Sequence[Answers]) -> list[Row]:
-    """Raises AssertionError where a side says something else than Python, or is further off than `MOST`."""
+    """Raises AssertionError if a side's words differ from Python's, or its error exceeds `MOST`."""
     asked = {**{each.name: describe(each) for each in cases.pictures()}, VOICE: HEARD}
     assert all(set(each) == set(asked) for each in (python, *others))
     return [
@@ -90,7 +90,7 @@ def table(found: Sequence[Row]) -> str:
 
 
 def words(text: str) -> list[str]:
-    """What a table says without its differences."""
+    """The lines of a table without the measured differences."""
     return [re.sub(r"( [\d.]+e[-+]\d+ \|){3}$", "", line).strip() for line in text.strip().splitlines()[2:]]
 
 

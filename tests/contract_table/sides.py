@@ -1,4 +1,4 @@
-"""Who answers: Python, Kotlin on ONNX Runtime's library for Android, Swift, and JavaScript with React Native's C++."""
+"""The sides: Python, Kotlin on ONNX Runtime for Android, Swift, and JavaScript with React Native's C++."""
 
 import json
 import os
@@ -41,7 +41,7 @@ Answers = Mapping[str, Answer]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A project that was built, and the files with its cases."""
+    """A built project, and the files with its cases."""
 
     folder: Path
     cases: Path
@@ -75,7 +75,7 @@ def _mobpack(*arguments: str | Path, folder: Path) -> str:
 
 
 def python(asked: Asked) -> Answers:
-    """`mobpack predict` on .png files; for the voice, whose state it does not carry, ONNX Runtime on what ships."""
+    """`mobpack predict` on .png files; for the voice, whose state it does not carry, ONNX Runtime on the file."""
     found = {VOICE: Answer(words="", numbers=tuple(_heard(asked)))}
     for model in ("classifier", "finder", "scribe"):
         files = [asked.cases / f"{each.name}.png" for each in cases.pictures() if each.model == model]

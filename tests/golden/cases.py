@@ -1,6 +1,7 @@
-"""The models behind the golden trees: small signatures that between them use everything a template can print."""
+"""The models behind the golden trees: small signatures that together reach every branch of the templates."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -51,10 +52,12 @@ from packager.vectors.safetensors import TensorEntry
 GOLDEN = Path(__file__).parent
 NO_SETTINGS: Mapping[str, str] = {}
 FILES = GOLDEN / "weights"
-"""Files that stand for those of models: their first and last blocks are read."""
+"""Stand-ins for the files of models: their first and last blocks are read."""
 PLAIN_FILE = FILES / "model.onnx"
 GOLDEN_FILE = FILES / "golden.safetensors"
 WEIGHTS = tuple(sorted(FILES.glob("*.weights")))
+COMPLETE = "contracts"
+"""The case whose trees for Android and iOS have every file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,10 +77,28 @@ class Case:
             return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
         return self.target.render(self.target.view(self.package, self.plans, self.report, golden=self.golden))
 
+    def nameless(self) -> dict[PurePosixPath, tuple[str, str]]:
+        """Path -> path and text without the Kotlin package's or Swift module's name."""
+        if isinstance(self.target, Ios):
+            own = self.target.view(self.package, self.plans, self.report, golden=self.golden).runtime.module
+        else:
+            own = self.target.view(self.package, self.plans, self.report, golden=self.golden).runtime.kotlin_package
+        name = re.compile(f"{re.escape(own)}|{re.escape(own.replace('.', '/'))}")
+        return {path: (name.sub("", path.as_posix()), name.sub("", text)) for path, text in self.texts().items()}
+
+
+def reviewed(cases: Mapping[str, Case], case: str) -> dict[PurePosixPath, str]:
+    """The texts of a case; for all but COMPLETE, only those that differ from it in more than the package's name."""
+    printed = cases[case].texts()
+    if case == COMPLETE:
+        return printed
+    known = set(cases[COMPLETE].nameless().values())
+    return {path: printed[path] for path, nameless in cases[case].nameless().items() if nameless not in known}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Wrapped:
-    """A package that takes in what is made for Android and for iOS."""
+    """A package that contains the files for Android and iOS."""
 
     target: ReactNative
     android: Case
@@ -142,7 +163,7 @@ VARIANT = baseline(model("any", Signature(inputs=(), outputs=())), "fp32")
 
 
 def plan(name: str, signature: Signature, *choices: Choice, source: str = "") -> Plan:
-    """What ships of a model: `choices`, or one file for the CPU."""
+    """A model's plan: `choices`, or one file for the CPU."""
     return Plan(model=model(name, signature, source=source), target="android", choices=choices or (choice("cpu"),))
 
 
@@ -172,7 +193,7 @@ def choice(
 
 
 def reshaped(model: str, *outputs: str) -> Report:
-    """A report that found other shapes than declared."""
+    """A shape report whose shapes differ from the declared ones."""
     return Report(
         parities=(
             Parity(

@@ -59,7 +59,7 @@ class Block(nn.Module):  # type: ignore[misc,unused-ignore]
 
 
 class Transformer(nn.Module):  # type: ignore[misc,unused-ignore]
-    """The same block twice; one table of words looks them up at the start and scores them at the end."""
+    """The same block twice; one embedding table serves input and output."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ def seed(module: nn.Module) -> None:
 
 
 def forget_source(model: onnx.ModelProto) -> None:
-    """Takes out the stack traces that the exporter leaves: they hold the paths of the machine it ran on."""
+    """Remove the stack traces that the exporter leaves: they hold paths of its machine."""
     model.doc_string = ""
     for part in (model, model.graph, *_parts(model.graph), *model.functions):
         part.ClearField("metadata_props")

@@ -1,4 +1,4 @@
-"""Checks the library that minimal_build.sh made: what it runs, what it refuses, how large it is.
+"""Checks the library that minimal_build.sh made: models that it runs and refuses, and its size.
 
     python tests/nightly/check_minimal_build.py ROOT
 
@@ -66,7 +66,7 @@ def run(root: Path, model: str) -> subprocess.CompletedProcess[str]:
 
 
 def refusal(root: Path, model: str) -> str:
-    """The last line of what the reduced runtime says when it cannot load a model; empty when it can."""
+    """The last line of the reduced runtime's error for a model; empty if it loads."""
     done = run(root, model)
     return done.stderr.strip().splitlines()[-1] if done.returncode else ""
 

@@ -24,14 +24,14 @@ from tests.toolchain.swift import Finished, swift
 
 INTERFACES = Path(__file__).with_name("apple_modules")
 STANDARD = ("Swift", "SwiftOnoneSupport", "_Concurrency", "_StringProcessing", "_Builtin_float")
-"""Modules of Swift itself, each after those that it imports."""
+"""Modules of Swift itself, in the order of their imports."""
 FRAMEWORKS = ("Dispatch", "Foundation", "CoreVideo", "CryptoKit", "os", "CoreML", "CoreGraphics", "ImageIO")
 IOS_FRAMEWORKS = ("UIKit", "SwiftUI", "PhotosUI")
-"""Those that macOS has not: what is compiled for it must not see them."""
+"""Modules that macOS lacks: code compiled for it must not see them."""
 LINUX = "usr/libexec/swift/lib/swift/linux"
 LINUX_TARGET = "x86_64-pc-linux-gnu"
 SEEN = "/apple"
-"""Where the compiler sees its modules, on every machine: what it caches names paths."""
+"""The compiler's path of its modules, the same on every machine: its caches name paths."""
 STANDARD_SEEN = f"{SEEN}/standard"
 IOS = "arm64-apple-ios15.0"
 STRICT = ("-swift-version", "6", "-strict-concurrency=complete", "-warnings-as-errors", "-parse-as-library")
@@ -94,7 +94,7 @@ def _copy(source: Path, target: Path, module: str) -> None:
 
 
 def _key(command: Sequence[str], folder: Path, triple: str, paths: Sequence[Path]) -> str:
-    """Of all that a module is compiled from: the words of the command, what it reads, Apple's modules, the compiler."""
+    """Key of all inputs of a compilation: the command line, the files, Apple's modules, the compiler."""
     text = "\0".join(command)
     files: list[list[str]] = []
     for place, path in enumerate([folder, *paths]):  # temporary folders have another name in every run

@@ -74,7 +74,7 @@ class AppTools:
 
 
 def app_tools() -> AppTools:
-    """The tools, fetched on first use. Raises ToolError when a registry or apt is out of reach."""
+    """The tools, fetched on first use. Raises ToolError if a registry or apt is out of reach."""
     bundletool, apktool = _unpacked("android-app-tools", [BUNDLETOOL, APKTOOL], _zip_files)
     folder = apktool.parent / "apktool"
     if not (folder / "aapt2").is_file():

@@ -1,4 +1,4 @@
-"""A headless Chromium that is told through a pipe what to open (Chrome DevTools Protocol)."""
+"""A headless Chromium, controlled through a pipe (Chrome DevTools Protocol)."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from packager.processes import commands, downloads
 from tests.toolchain.require import require
 
 SECONDS = 60
-"""After which the browser is ended, whatever it does: it has been seen to hang."""
+"""Seconds after which the browser is ended: it can hang."""
 UNPACK = """
 const zlib = require("zlib"), fs = require("fs");
 for (const [from, to] of JSON.parse(process.argv[1]))
@@ -54,7 +54,7 @@ def chromium() -> Path:
 
 
 def _unpack(folder: Path) -> None:
-    """The program, the libraries that a bare system lacks, and fonts: the same widths of words everywhere."""
+    """The program, libraries that a bare system lacks, and fonts: text has the same width everywhere."""
     names = ("chromium", "al2023.tar", "fonts.tar")
     with tarfile.open(downloads.fetch("chromium")) as archive:
         allow_data_alone(archive)
@@ -71,13 +71,13 @@ def _unpack(folder: Path) -> None:
 
 
 def allow_data_alone(archive: tarfile.TarFile) -> None:
-    """Python 3.12 and 3.13 want to be told, 3.11.3 and older cannot be (PEP 706)."""
+    """Python 3.12 and 3.13 need this argument, 3.11.3 and older do not know it (PEP 706)."""
     archive.extraction_filter = getattr(tarfile, "data_filter", None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What became of a page."""
+    """A page after it has run."""
 
     values: dict[str, Any]
     complaints: tuple[str, ...]
@@ -192,7 +192,7 @@ def browser(home: Path, *, fonts: Sequence[Path] = ()) -> Iterator[Browser]:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """With all the processes that it made."""
+    """End it with all its processes."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -1,11 +1,11 @@
-"""Reads compiled Java classes (JVMS 4): what they declare for others, and what they refer to."""
+"""Reads compiled Java classes (JVMS 4): their public declarations and their references."""
 
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
-"""of the entries of the constant pool, by their kind"""
+"""size of the constant pool's entries, by their kind"""
 WIDE = (5, 6)
 """long and double, which count twice"""
 TEXT = 1
@@ -56,7 +56,7 @@ class Constants:
 
 
 def read(content: bytes) -> ClassFile:
-    """What a `.class` file says."""
+    """Contents of a `.class` file."""
     pool = _constants(content)
     _, this, _, interfaces = pool.shorts(pool.end, 4)
     name = pool.name(this)

@@ -19,7 +19,7 @@ from packager.processes import commands, downloads
 
 LINE = re.compile(r"(?P<package>[^\s=]+)=(?P<version>\S+) (?P<sha256>[0-9a-f]{64})")
 MERGED = ("bin", "lib", "lib64", "sbin")
-"""Links to folders of /usr: a package of Debian's makes them in its script."""
+"""Links to folders of /usr, which a package of Debian makes in its script."""
 APT_CONF = """\
 Dir::State::Lists "{own}/lists"; Dir::State::status "{own}/status"; Dir::Cache "{own}";
 Dir::Etc::SourceList "{own}/sources.list"; Dir::Etc::SourceParts "-";
@@ -77,7 +77,7 @@ class Suite:
         return check(packages, folder)
 
     def lock(self, wanted: Sequence[str], left_out: re.Pattern[str]) -> str:
-        """A lock of `wanted` and all that they depend on, but for what is `left_out`."""
+        """A lock of `wanted` and all dependencies except `left_out`."""
         with tempfile.TemporaryDirectory() as scratch:
             self._asked(["apt-get", "-q", "update"], Path(scratch))
             simulated = self._asked(["apt-get", "-s", "install", *wanted], Path(scratch))

@@ -1,4 +1,4 @@
-"""A device with one app on it: an .apk made of an .aar's assets, a private folder, and a way to run test apps."""
+"""A device with one app: an .apk made of an .aar's assets, a private folder, and a way to run test apps."""
 
 import shutil
 import zipfile
@@ -29,11 +29,11 @@ class Device:
     library: Library
     apk: Path
     folder: Path
-    """holds what the app keeps, and the numbers that a test and an app exchange"""
+    """the app's own files, and the numbers that a test and an app exchange"""
 
     @property
     def kept(self) -> Path:
-        """What the app keeps for the models of the package."""
+        """The folder in which the app keeps the package's models."""
         return self.folder / "data" / "no_backup" / "mobpack" / "models"
 
     def run(
@@ -46,7 +46,7 @@ class Device:
         timeout_s: float = jvm.RUN_TIMEOUT_S,
         **values: object,
     ) -> jvm.Run:
-        """Runs a file of `apps/` after its inputs were written as raw little-endian numbers."""
+        """Run a file of `apps/`, after writing its inputs as raw little-endian numbers."""
         exchange = self.folder / "files"
         exchange.mkdir(parents=True, exist_ok=True)
         for name, array in (files or {}).items():

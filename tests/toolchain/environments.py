@@ -1,4 +1,4 @@
-"""Isolated environments with other ONNX Runtimes, installed for the tests that ask for one."""
+"""Isolated environments with other ONNX Runtimes, installed when a test asks for one."""
 
 from packager.core.errors import ToolError
 from packager.environments import ENVIRONMENTS
@@ -6,7 +6,7 @@ from tests.toolchain.require import require
 
 
 def have(name: str) -> None:
-    """The environment `name`, installed; or the end of the test where it cannot be had."""
+    """The environment `name`, installed; skips the test if it is not available."""
     environment = ENVIRONMENTS[name]()
     require(not environment.unsupported(), environment.unsupported())
     try:

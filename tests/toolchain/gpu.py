@@ -1,4 +1,4 @@
-"""NVIDIA's software for tests: stand-ins of its Python modules, and a driver that says what a test wants it to."""
+"""NVIDIA's software for tests: stand-ins for its Python modules, and a driver that answers as a test wants."""
 
 import shutil
 import subprocess

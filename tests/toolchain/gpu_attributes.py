@@ -62,7 +62,7 @@ def used(source: Path, names: Names, classes: frozenset[str], *, is_inside: bool
 
 
 def resolved(node: ast.AST, names: Names) -> str:
-    """The path below the module of what `node` reads; empty for what is not the module's."""
+    """The path below the module that `node` reads; empty if it does not belong to the module."""
     if not isinstance(node, ast.Attribute):
         return ""
     holder = last_name(node.value)
@@ -81,7 +81,7 @@ def last_name(node: ast.AST) -> str:
 
 
 def variables(source: Path) -> Iterator[str]:
-    """Every variable and attribute that the program names."""
+    """Every variable and attribute name of the program."""
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Name | ast.Attribute):
             yield last_name(node)

@@ -19,7 +19,7 @@ from onnx.reference import ReferenceEvaluator
 
 __version__ = os.environ.get("STAND_IN_TENSORRT", "10.16.1.11")
 LOG = Path(os.environ["STAND_IN_LOG"])
-"""One line for everything that a test wants to know."""
+"""One line for each fact that a test checks."""
 LARGEST = 1 << 20
 """size that an engine can be built for"""
 
@@ -267,7 +267,7 @@ class Context:
         return True
 
     def computed(self) -> dict[str, Any]:
-        """What the memory holds that was given, through the model."""
+        """Outputs of the model for the inputs in memory."""
         feed = {}
         for value in self.engine.proto.graph.input:
             array = numpy.empty(self.shapes[value.name], nptype(value.type.tensor_type.elem_type))

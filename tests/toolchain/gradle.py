@@ -28,19 +28,19 @@ NOT_NEEDED = re.compile(r"(?!(?!ca-certificates).*-java|ant|ant-optional|antlr|b
 """Gradle is Java alone: nothing of Debian's Java runtime, and none of the libraries in C that it can do without."""
 NOT_UNPACKED = re.compile(r"(?!usr/share/(ant|gradle|groovy|java|maven-repo)/)")
 SHARE = Path("/usr/share")
-"""Where Debian's Gradle looks for its parts, wherever it lies itself."""
+"""The path at which Debian's Gradle looks for its parts, wherever it lies itself."""
 OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:+IgnoreUnrecognizedVMOptions")
-"""What Gradle 4 reaches into."""
+"""Java options for the JDK internals that Gradle 4 opens."""
 TIMEOUT_S = 240
 
 
 @dataclass(frozen=True)
 class Finished:
-    """One start of Gradle that came to its end."""
+    """A finished run of Gradle."""
 
     returncode: int
     output: str
-    """what it printed, errors too"""
+    """its output, errors included"""
 
     def was_up_to_date(self, task: str) -> bool:
         return re.search(rf"^:{re.escape(task)} UP-TO-DATE$", self.output, re.MULTILINE) is not None
@@ -51,7 +51,7 @@ class Finished:
 
 @cache
 def gradle() -> Path:
-    """The folder that stands for /usr/share, made on first use; ends the test where it cannot be had."""
+    """The folder that stands for /usr/share, made on first use; skips the test if Gradle is not available."""
     require(sys.platform == "linux", "Debian's Gradle is laid over /usr/share of Linux")
     require(shutil.which("unshare") is not None, "unshare of util-linux is missing")
     try:
@@ -82,7 +82,7 @@ def run(project: Path, *starts: Sequence[str], environment: Mapping[str, str] | 
 
 
 def _alone(share: Path, script: str, timeout_s: float, environment: Mapping[str, str]) -> Finished:
-    """Runs a shell script that sees what lies in `share` in /usr/share, beside what the machine has there."""
+    """Run a shell script that sees the content of `share` in /usr/share, beside the machine's own."""
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command += [] if os.geteuid() == 0 else ["--map-root-user"]
     mount = shlex.join(["mount", "-t", "overlay", "overlay", "-o", f"lowerdir={share}:{SHARE}", str(SHARE)])

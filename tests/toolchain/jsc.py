@@ -33,7 +33,7 @@ NOT_NEEDED = re.compile(
     r"(?!(libjavascriptcoregtk-4.1-(0|dev)|lib(atomic1|blkid1|cap2|ffi8|gcc-s1|gcrypt20|glib2.0-0|gpg-error0|icu72|"
     r"lz4-1|lzma5|mount1|pcre2-8-0|selinux1|stdc\+\+6|systemd0|zstd1)|zlib1g)$)"
 )
-"""What its headers and libraries depend on, but for the C library: that of the machine starts the program."""
+"""Dependencies of its headers and libraries, except the C library: the machine's own starts the program."""
 NOT_UNPACKED = re.compile(r"usr/share/")
 HOST = Path(__file__).with_name("react_native") / "host"
 REACT_NATIVE = (
@@ -45,7 +45,7 @@ REACT_NATIVE = (
     "react/nativemodule/core/ReactCommon/TurboModuleWithJSIBindings.cpp",
     "react/utils/jsi-utils.cpp",
 )
-"""Below ReactCommon: what stands between JavaScript and a module. The host's Engine.cpp has JSCRuntime.cpp inside."""
+"""Sources below ReactCommon between JavaScript and a module. The host's Engine.cpp includes JSCRuntime.cpp."""
 FOLDERS = (".", "callinvoker", "jsc", "jsi", "react/nativemodule/core")
 FOLLY = "#pragma once\nnamespace folly {\nclass dynamic {};\n}\n"
 """A header of React Native's names this type, which nothing here uses."""
@@ -58,11 +58,11 @@ TIMEOUT_S = 240
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that came to its end, or was ended."""
+    """A program that has ended, or was ended."""
 
     returncode: int
     output: str
-    """what it printed, errors too"""
+    """its output, errors included"""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Program:
 
 
 def program(package: Path, specs: Path, module: str) -> Program:
-    """The C++ of an unpacked package, compiled with what codegen made of its specs; made once for the same sources."""
+    """The C++ of an unpacked package, compiled with codegen's output for its specs; made once for the same sources."""
     sources = sorted((package / "cpp").glob("*.cpp"))
     folder = _cached("package", _content(package, specs), _key())
 
@@ -203,7 +203,7 @@ def onnxruntime() -> Path:
 
 @cache
 def other_onnxruntime() -> Path:
-    """A folder with the ONNX Runtime of this Python, which is a newer one."""
+    """A folder with this Python's ONNX Runtime, which is a newer one."""
     from importlib.util import find_spec
 
     spec = find_spec("onnxruntime")
@@ -224,7 +224,7 @@ def _library(folder: Path, pattern: str) -> Path:
 
 
 def _content(package: Path, specs: Path) -> list[Path]:
-    """All files that the C++ of a package is compiled from, but for those that no package brings."""
+    """All C++ sources of a package, except those that are the same for all."""
     folder = package / "cpp"
     return [*sorted(folder.rglob("*.h")), *sorted(folder.glob("*.cpp")), *sorted(specs.rglob("*.h"))]
 
@@ -235,7 +235,7 @@ def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
 
 
 def _key() -> str:
-    """Of all that is the same for every package."""
+    """Key of everything that is the same for every package."""
     this = Path(__file__).read_text(encoding="utf-8")
     locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, str(_react_common())]
     return key_of([this, *locks, *(sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
@@ -247,7 +247,7 @@ def _react_common() -> Path:
 
 @cache
 def _debian() -> Path:
-    """The folder with JavaScriptCore and what it needs; ends the test where it cannot be had."""
+    """The folder with JavaScriptCore and its dependencies; skips the test if they are not available."""
     require(sys.platform == "linux" and os.uname().machine == "x86_64", "JavaScriptCore is Debian's, for x86_64")
     folder = cache_folder() / "jsc" / f"debian-{key_of([LOCK.read_text(encoding='utf-8')])[:16]}"
 

@@ -28,12 +28,12 @@ ABI = "x86_64"
 AAR_IN_PACKAGE = "package/Plugins/Android/onnxruntime.aar"
 RUN_TIMEOUT_S = 180
 FILE_NUMBERS = "--add-opens=java.base/java.io=ALL-UNNAMED"
-"""Has Java allow what fakes/Os.kt does: it asks for the number of an open file."""
+"""Allows fakes/Os.kt in Java, which asks for the number of an open file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AndroidRuntime:
-    """ONNX Runtime for Android, as its makers built it."""
+    """ONNX Runtime for Android, as published."""
 
     aar: Path
     classes: Path
@@ -46,9 +46,9 @@ class Run:
     """A test app that ran to its end."""
 
     facts: Mapping[str, str]
-    """what it said with `report(name, value)`"""
+    """its calls of `report(name, value)`"""
     log: str
-    """its standard error: Android's log, native and Java, among it"""
+    """its standard error, with Android's log, native and Java"""
 
 
 def android_runtime() -> AndroidRuntime:

@@ -1,4 +1,4 @@
-"""What compilers make is kept in the user's cache by content: the same sources are compiled once, by whichever run.
+"""Compilers' results are kept in the user's cache by content: any test run compiles the same sources once.
 
 A compiler's result is a function of what it reads. What is kept was made by a compilation without errors or warnings;
 tests run it as they would run a fresh one. MOBPACK_TESTS_FRESH has everything compiled anew, as it is at night.
@@ -17,7 +17,7 @@ from tests.toolchain.debian_root import make_alone
 
 FRESH = "MOBPACK_TESTS_FRESH"
 KEPT_DAYS = 7
-"""After its last use."""
+"""Time after the last use."""
 
 
 def kept(name: str, make: Callable[[Path], None], *content: Path | str) -> Path:
@@ -57,7 +57,7 @@ def digest(*content: Path | str) -> str:
 
 
 def _is_of_this_run(folder: Path) -> bool:
-    """Whether it was made since the tests began, by any of their processes."""
+    """Whether any process of this test run has made it."""
     return folder.is_dir() and folder.stat().st_mtime > float(os.environ[FRESH])
 
 

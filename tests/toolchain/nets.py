@@ -1,5 +1,5 @@
 # mypy: allow-subclassing-any
-"""Factories as users write them, for `mobpack export`: good ones, and one for every mistake."""
+"""Factories as users write them, for `mobpack export`: valid ones, and one for every mistake."""
 
 import dataclasses
 import os
@@ -204,7 +204,7 @@ class Scores:
 
 
 class Gives(nn.Module):
-    """Gives its input and twice of it, in one of the ways there are."""
+    """Returns its input and its double, in one of several structures."""
 
     def __init__(self, how: Any) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ from tests.toolchain.require import require
 
 PROJECTS = Path(__file__).with_name("npm")
 OLDEST = (22, 13)
-"""What React Native asks for. The tests' own requirements bring a pinned and hashed one to the virtual environment."""
+"""The version that React Native requires. The tests' requirements install a pinned and hashed one."""
 ATTEMPTS = 3
 TIMEOUT_S = 600
 NPM_OPTIONS = (
@@ -38,7 +38,7 @@ NPM_OPTIONS = (
     "--legacy-peer-deps",
     "--omit-lockfile-registry-resolved",
 )
-"""Peers are asked for by name in package.json, and no lock says where a package came from: each machine has mirrors."""
+"""package.json names peers explicitly, and no lock records a package's source: each machine has mirrors."""
 VARIABLES = {
     "EXPO_NO_TELEMETRY": "1",
     "EXPO_OFFLINE": "1",
@@ -52,7 +52,7 @@ MACHINES = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64"}
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that came to its end, or was ended."""
+    """A program that has ended, or was ended."""
 
     returncode: int
     stdout: str
@@ -145,7 +145,7 @@ def _npm_ci(folder: Path, name: str) -> None:
 
 
 def _remove_other_machines(folder: Path) -> None:
-    """ONNX Runtime for all systems is in one package: 240 MB that cannot run here."""
+    """One package has ONNX Runtime for all systems: 240 MB that cannot run here."""
     this = (sys.platform, MACHINES.get(platform.machine(), platform.machine()))
     for path in folder.glob("node_modules/onnxruntime-node/bin/napi-*/*/*"):
         if (path.parent.name, path.name) != this:

@@ -70,11 +70,11 @@ TARGETS: Mapping[str, Sequence[str]] = {
     "amd64": ("--target_platform", "amd64", "--optimization_style", "Fixed"),
     "default": ("--optimization_style", "Fixed"),
 }
-"""Name -> what the tool is told: `arm` and `amd64` as target platform, `default` for none."""
+"""Name -> the tool's target platform: `arm`, `amd64`, or none for `default`."""
 
 
 def run_tool(*arguments: str | Path, **variables: str) -> str:
-    """What ONNX Runtime's own converter prints; it must succeed."""
+    """Run ONNX Runtime's own converter, which must succeed: its output."""
     command = [sys.executable, "-m", "onnxruntime.tools.convert_onnx_models_to_ort", *map(str, arguments)]
     environment = {**os.environ, **children.QUIET, **variables}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
@@ -82,7 +82,7 @@ def run_tool(*arguments: str | Path, **variables: str) -> str:
 
 @dataclass(frozen=True)
 class Tool:
-    """What the tool has made of models, in a folder for each of TARGETS."""
+    """The tool's files, in a folder for each of TARGETS."""
 
     folder: Path
 
@@ -94,7 +94,7 @@ class Tool:
 
 
 def converted(models: Mapping[str, onnx.ModelProto], folder: Path, *targets: str) -> Tool:
-    """Has the tool convert `models` in `folder`, for each of `targets`."""
+    """Let the tool convert `models` in `folder`, for each of `targets`."""
     for name, model in models.items():
         saved(folder / "source" / f"{name}.onnx", model)
     for target in targets:
@@ -104,7 +104,7 @@ def converted(models: Mapping[str, onnx.ModelProto], folder: Path, *targets: str
 
 @dataclass(frozen=True)
 class Ours:
-    """What mobpack makes of one of `models`."""
+    """mobpack's files for one of `models`."""
 
     models: Mapping[str, onnx.ModelProto]
     folder: Path
@@ -132,7 +132,7 @@ def opened(path: Path, entries: Mapping[str, str], folder: Path) -> Counter[str]
 
 
 def refusal(path: Path, entries: Mapping[str, str]) -> str:
-    """What ONNX Runtime says against a file; empty when it opens it."""
+    """ONNX Runtime's error for a file; empty if it opens it."""
     try:
         onnxruntime.InferenceSession(path, session_options(dict(entries)), providers=["CPUExecutionProvider"])
     except Exception as error:
@@ -162,7 +162,7 @@ print(json.dumps(said))
 
 
 def refusals(environment: Environment, files: Sequence[tuple[Path, Mapping[str, str]]]) -> list[str]:
-    """What the ONNX Runtime of `environment` says against each file with its entries; empty where it opens it."""
+    """Errors of the ONNX Runtime in `environment` for each file with its entries; empty where it opens it."""
     asked = json.dumps([(str(path), dict(entries)) for path, entries in files])
     variables = {**environment.variables(), **children.QUIET}
     said = commands.run([*environment.command(), "-c", LOADS, asked], what="opening files", environment=variables)
@@ -171,6 +171,6 @@ def refusals(environment: Environment, files: Sequence[tuple[Path, Mapping[str, 
 
 
 def job(path: Path, provider: str, entries: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Has `session_child.py` open a model."""
+    """Let `session_child.py` open a model."""
     options = {"provider": provider, "provider_options": {}, "entries": dict(entries or {})}
     return {"task": "load", "model": str(path), "data_folder": None, "optimize": True, **options}

@@ -35,7 +35,7 @@ OWN_SOURCES = (
     "module/model/ReactModuleInfoProvider.kt",
     "turbomodule/core/interfaces/TurboModule.kt",
 )
-"""Files of React Native that need nothing else of it."""
+"""Files of React Native that need no other of its files."""
 CLASS = re.compile(r"(?P<flags>[a-z ]*?) (?:annotation )?(?:class|interface) (?P<name>\S+)(?: : (?P<above>.*))? \{")
 MEMBER = re.compile(r"\t(?P<flags>[a-z ]*?) ?(?:fun|field) (?P<name>\S+) (?P<descriptor>\S+)")
 
@@ -50,7 +50,7 @@ class Api:
     """class -> its superclass and interfaces; names as class files have them"""
 
     def has(self, member: Member) -> bool:
-        """Whether a class that refers to `member` finds it when it is linked: there or in a class above."""
+        """Whether `member` can be linked: the class or one above it has it."""
         if member in self.members:
             return True
         owners = self.above.get(member.owner, ())
@@ -58,7 +58,7 @@ class Api:
 
 
 def api() -> Api:
-    """What `ReactAndroid.api` of the locked React Native says."""
+    """Contents of `ReactAndroid.api` of the locked React Native."""
     text = (node.project("react_native") / ANDROID / "api" / "ReactAndroid.api").read_text(encoding="utf-8")
     return read(text)
 
@@ -87,7 +87,7 @@ def classes() -> Path:
 
 
 def references(jar: Path) -> frozenset[Member]:
-    """Everything of React Native that the classes of `jar` call or read."""
+    """All members of React Native that the classes of `jar` call or read."""
     used: frozenset[Member] = frozenset().union(*(each.referred for each in class_files_of(jar)))
     return frozenset(member for member in used if member.owner.startswith(PREFIX))
 

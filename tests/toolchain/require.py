@@ -1,4 +1,4 @@
-"""Says what happens to a test whose tools are missing: it is skipped on a laptop and fails in CI."""
+"""Missing tools: a test that needs one is skipped on a laptop and fails in CI."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from packager.processes import downloads
 
 
 def require(condition: bool, reason: str) -> None:
-    """Skips the running test with `reason` unless `condition` holds; where the variable CI is set, fails it."""
+    """Skip the running test with `reason` unless `condition` holds; fail it if the variable CI is set."""
     if condition:
         return
     if os.environ.get("CI"):

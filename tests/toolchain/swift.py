@@ -29,7 +29,7 @@ WANTED = ("swiftlang", "libswiftlang", "libc6-dev", "libstdc++-14-dev", "git", "
 NOT_NEEDED = re.compile(
     r"(git-man|debconf|debianutils|tzdata|cpp.*|gcc(-14)?(-x86.*)?|.*perl.*|libpython.*|swiftlang-dev)$"
 )
-"""What these depend on without use for it here: GCC's programs, Perl, and Python for the debugger."""
+"""Dependencies of these that are not used here: GCC's programs, Perl, and Python for the debugger."""
 NOT_UNPACKED = re.compile(
     r"usr/share/(doc|info|lintian|locale|man)/|usr/lib/python|usr/libexec/swift/(bin/(clangd|lldb-|sourcekit)|"
     r"lib/(liblldb|libLTO|libsourcekitd|swift/embedded/|swift/FrameworkABIBaseline/|swift_static/))"
@@ -38,16 +38,16 @@ NOT_UNPACKED = re.compile(
 PROGRAMS = "/usr/libexec/swift/bin:/usr/bin:/usr/sbin"
 TIMEOUT_S = 600
 DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom"))
-"""Mounted one by one: a compiler that fails removes its output, which may have been /dev/null."""
+"""Mounted one by one: a compiler that fails removes its output, which could be /dev/null."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A program that came to its end, or was ended."""
+    """A program that has ended, or was ended."""
 
     returncode: int
     output: str
-    """what it printed, errors too"""
+    """its output, errors included"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Swift:
 
     @property
     def root(self) -> Path:
-        """What its programs see as /."""
+        """The folder that its programs see as /."""
         return self.folder / "root"
 
     @property
@@ -140,13 +140,13 @@ class Swift:
 
 
 def toolchain_files() -> tuple[Path, ...]:
-    """What tells one toolchain, and how packages are compiled with it, from others."""
+    """Identity of a toolchain and of the way it compiles packages."""
     return LOCK, Path(__file__)
 
 
 @cache
 def swift() -> Swift:
-    """The toolchain, made on first use; ends the test where it cannot be had."""
+    """The toolchain, made on first use; skips the test if it is not available."""
     require(sys.platform == "linux", "Debian's Swift runs on Linux")
     require(not _why_not_alone(), _why_not_alone())
     try:
@@ -202,14 +202,14 @@ def _alone() -> list[str]:
 
 
 def _is_root_a_mount() -> bool:
-    """Whether / itself was mounted: in a chroot it may be any folder."""
+    """Whether / is itself a mount: in a chroot it may be any folder."""
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
     return any(line.split()[4] == "/" for line in lines)
 
 
 @cache
 def _why_not_alone() -> str:
-    """Why this user cannot mount; empty when it works."""
+    """Why this user cannot mount; empty if mounting works."""
     if not shutil.which("unshare"):
         return "unshare of util-linux is missing"
     done = subprocess.run(

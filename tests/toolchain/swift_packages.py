@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from packager.files.installed import templates_folder
-from tests.golden.cases import GOLDEN
+from tests.golden.cases import IOS_CASES
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models
 from tests.toolchain.kept import kept, linked
@@ -54,7 +54,7 @@ providers = ["coreml", "xnnpack"]
 """
 GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
 EXACT = 1e-30
-"""A share of the largest value that no float can be off by."""
+"""A share of the largest value: no float can be this far off by rounding."""
 OUTCOME = re.compile(r"Test Case '(\w+\.\w+)' (passed|failed|skipped)")
 CASE = re.compile(r"^    func (test\w+)\(", re.MULTILINE)
 
@@ -68,7 +68,7 @@ class Outcomes:
     """`VoiceActivityTests.testX` -> passed, failed or skipped; without an entry it did not come to its end"""
 
     def words(self, case: str) -> str:
-        """What was printed while a test ran."""
+        """Output of a test."""
         _, _, after = self.output.partition(f"Test Case '{case}' started")
         return re.split(rf"Test Case '{case}' (?:passed|failed)", after)[0]
 
@@ -78,7 +78,7 @@ class Compiled:
     """A package with its tests, compiled."""
 
     folder: Path
-    """with the program, and the package's resources beside it, as an app has them"""
+    """with the program, and the package's resources beside it, as in an app"""
     program: str
 
     def run(self, cases: str, scratch: Path, *, environment: Mapping[str, str] | None = None) -> Outcomes:
@@ -99,12 +99,12 @@ class Compiled:
         return Outcomes(done.output, dict(OUTCOME.findall(done.output)))
 
     def copy(self, folder: Path) -> "Compiled":
-        """Another one of its own to alter: files are to be replaced, not written to."""
+        """A separate copy to alter: replace files, do not write to them."""
         shutil.copytree(self.folder, folder, copy_function=linked)
         return Compiled(folder, self.program)
 
     def replace(self, path: str, content: bytes) -> None:
-        """Other bytes for a file; `path` is below the bundle's folder `Models`."""
+        """Replace a file; `path` is below the bundle's folder `Models`."""
         file = self.folder / BUNDLE / "Models" / path
         file.unlink()
         file.write_bytes(content)
@@ -113,7 +113,7 @@ class Compiled:
         return (self.folder / BUNDLE / "Models" / path).read_bytes()
 
     def admit(self, old_sha256: str, new_sha256: str) -> None:
-        """Has the code expect a file of another SHA-256."""
+        """Let the code expect a file of another SHA-256."""
         program = self.folder / self.program
         code = program.read_bytes()
         assert code.count(old_sha256.encode()) > 0, f"no code knows the sha256 {old_sha256}"
@@ -148,7 +148,7 @@ def real_models(folder: Path) -> Path:
 
 
 def build(folder: Path) -> Path:
-    """What `mobpack build` makes of a project for iOS: the archive that a registry of Swift packages serves."""
+    """Build a project for iOS: the archive that a registry of Swift packages serves."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", "build", "--target", "ios"],
         cwd=folder,
@@ -247,7 +247,7 @@ def corners(path: Path) -> Path:
 
 
 def generated(path: Path) -> Path:
-    """Gives back what it gets, of every type that random inputs are made of: no bit of one may be off."""
+    """Returns its inputs, of every type that random inputs have; every bit must match."""
     inputs = [f"{each}[3, 67] {each}_in" for each in GENERATED_TYPES]
     outputs = [f"{each}[67, 3] {each}_out" for each in GENERATED_TYPES]
     nodes = [f"{each}_out = Transpose ({each}_in)" for each in GENERATED_TYPES]
@@ -260,8 +260,11 @@ def generated(path: Path) -> Path:
 
 
 def golden_package(name: str, folder: Path) -> Path:
-    """A golden tree for iOS as a package, with ONNX Runtime's headers, and an empty file for its models."""
-    package = Path(shutil.copytree(GOLDEN / name / "ios", folder / name))
+    """A golden case for iOS as a package, with ONNX Runtime's headers, and an empty file for its models."""
+    package = folder / name
+    for path, text in IOS_CASES[name].texts().items():
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_text(text, encoding="utf-8", newline="\n")
     [c_sources] = package.glob("Sources/C*/shim.c")
     shutil.copytree(templates_folder() / "ios" / "onnxruntime", c_sources.parent, dirs_exist_ok=True)
     models_folder = package / "Sources" / c_sources.parent.name.removeprefix("C") / "Resources" / "Models"

@@ -61,7 +61,7 @@ COLOURS = (
     helper.make_node("Gather", ["image.pixels", "image.channels"], ["picked"], axis=2),
     helper.make_node("Cast", ["picked"], ["colours"], to=onnx.TensorProto.FLOAT),
 )
-"""red, green and blue of each pixel, as floats"""
+"""the red, green and blue of each pixel, as floats"""
 MEAN = helper.make_node("ReduceMean", ["colours", "axes"], ["mean"], keepdims=0)
 AXES = helper.make_node("Constant", [], ["axes"], value_ints=[0, 1])
 
@@ -102,7 +102,7 @@ def edited(text: str, old: str, new: str) -> str:
 
 
 def tested(package: Path, scratch: Path) -> Outcomes:
-    """Compiles the package with its tests, and runs them."""
+    """Compile the package with its tests, and run them."""
     [model] = package.glob("Sources/*/Resources/Models/attached/*.onnx")
     values = write_values(scratch / "values", {"attached.scores": scores(model)})
     found = compiled(package, scratch / "build")
@@ -110,7 +110,7 @@ def tested(package: Path, scratch: Path) -> Outcomes:
 
 
 def echo(folder: Path) -> Plan:
-    """Gives back what reaches it of a picture."""
+    """Returns the picture that reaches it."""
     outputs = specs(
         "output",
         ("raw", UINT8, ("h", "w", "c")),
@@ -127,7 +127,7 @@ def echo(folder: Path) -> Plan:
 
 
 def classifier(folder: Path) -> Plan:
-    """How much red, green and blue a picture has on average."""
+    """Returns a picture's mean red, green and blue."""
     outputs = specs("output", ("mean", FLOAT, (3,)))
     labels = ("red", 'green "\\(x)"', "blüe ")
     classes = ClassesOutput(identifier="logits", scores=outputs[0], labels=labels, top_k=2, threshold=10.0)
@@ -136,7 +136,7 @@ def classifier(folder: Path) -> Plan:
 
 
 def several(folder: Path) -> Plan:
-    """Everything at once that a model can give; its inputs have names that the generated code uses itself."""
+    """A model with every kind of output; its inputs have names that the generated code uses itself."""
     image, lengths = replace(IMAGE, identifier="session"), specs("input", ("output", INT64, ("run", 2)))
     outputs = specs(
         "output",
@@ -182,7 +182,7 @@ def several(folder: Path) -> Plan:
 
 
 def hearing(folder: Path) -> Plan:
-    """Gives back what reaches it of a recording of integers."""
+    """Returns the recording of integers that reaches it."""
     samples, rate = sound(INT16)
     outputs = specs("output", ("heard", INT16, ("frames", "channels")), ("speed", INT64, ()))
     nodes = [
@@ -195,7 +195,7 @@ def hearing(folder: Path) -> Plan:
 
 
 def listener(folder: Path) -> Plan:
-    """Adds up all samples that it ever heard, and their rates."""
+    """Adds up all samples that it has ever received, and their rates."""
     samples, rate = sound(FLOAT)
     [state] = specs("input", ("state", FLOAT, (2,)))
     outputs = specs("output", ("scores", FLOAT, (2,)), ("stateN", FLOAT, (2,)))
@@ -217,7 +217,7 @@ def listener(folder: Path) -> Plan:
 
 
 def attached(folder: Path) -> Plan:
-    """A network of 4 x 4 pixels with a contract as mobpack.toml asks for one."""
+    """A network of 4 x 4 pixels with a contract from mobpack.toml."""
     net = onnx_model(
         "(float[1, 3, 4, 4] image) => (float[1, 4] logits) { row = Flatten (image) logits = MatMul (row, w) }",
         weights={"w": weight(48, 4)},
@@ -233,7 +233,7 @@ def attached(folder: Path) -> Plan:
 
 
 def scores(model: Path) -> NDArray[Any]:
-    """What Python's ONNX Runtime gives for one picture in all its orientations: float [8, 4]."""
+    """Scores of Python's ONNX Runtime for one picture in all its orientations: float [8, 4]."""
     picture = ((7 * np.arange(30 * 40 * 4) + 3) % 256).astype(np.uint8).reshape(30, 40, 4)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     given = {"image.pixels": picture, "image.channels": np.array([2, 1, 0], np.int64)}
@@ -260,7 +260,7 @@ def planned(
     nodes: Sequence[NodeProto],
     folder: Path,
 ) -> Plan:
-    """What ships of the model with these nodes."""
+    """Plan of a model with these nodes."""
     given, made = (
         [helper.make_tensor_value_info(each.name, onnx_type(each.element), each.shape) for each in specs]
         for specs in (inputs, outputs)

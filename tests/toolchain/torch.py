@@ -27,19 +27,19 @@ ROOT = Path(__file__).parents[2]
 LOCK = Path(__file__).with_suffix(".txt")
 CPU_LOCK = LOCK.with_name("torch_cpu.txt")
 PYPI_LOCK = LOCK.with_name("torch_pypi.txt")
-"""Apart from CPU_LOCK: with both hashes in one file pip takes this build, as its index tells the hash of this one."""
+"""Separate from CPU_LOCK: with both hashes in one file pip takes this build, since its index lists this hash."""
 NETS = Path(__file__).with_name("nets.py")
 NEVER_READ = ("include", "test", "lib/libcaffe2_nvrtc.so", "lib/libtorch_cuda_linalg.so")
-"""Parts of PyTorch's folder that exporting does without."""
+"""Parts of PyTorch's folder that exporting does not need."""
 NVIDIA = re.compile(r"lib(cu|nccl|nv)")
-"""How the names of CUDA's libraries begin."""
+"""First letters of the names of CUDA's libraries."""
 NVIDIA_FUNCTION = re.compile(r"_*cu|nccl|nv")
 GIVES_TEXT = re.compile(r"(String|Name)$|^ncclGetLastError$")
-"""Functions whose result may be read as text; where it is a number, any but 0 is an error."""
+"""Functions whose result is read as text; for others, any number but 0 is an error."""
 NO_GPU = 100
 """cudaErrorNoDevice, and an error of the other libraries."""
 VERSIONS = {"libnvshmem_host.so.3": "NVSHMEM"}
-"""Library -> version of its functions, where that is not the library's own name."""
+"""Library -> version of its functions, if that is not the library's own name."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Exported:
-    """What became of it."""
+    """Result of an export."""
 
     folder: Path
     answer: Mapping[str, Any]
@@ -63,12 +63,12 @@ class Exported:
 
     @property
     def message(self) -> str:
-        """Of the error; empty when it went well."""
+        """The error's message; empty if there was none."""
         return str(self.answer.get("message", ""))
 
 
 def variables() -> dict[str, str]:
-    """Environment variables with which a Python finds PyTorch; or the end of the test where it cannot be had."""
+    """Environment variables with which a Python finds PyTorch; skips the test if it is not available."""
     folder = folder_for("torch", [lock.read_text(encoding="utf-8") for lock in (LOCK, CPU_LOCK, PYPI_LOCK)])
     try:
         make_once(folder, _make)
@@ -140,7 +140,7 @@ def build_stand_in(library: Path, functions: Collection[str]) -> None:
 
 
 def nets(folder: Path) -> Path:
-    """A folder of a user's with `nets.py` in it."""
+    """A user's folder with `nets.py`."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(NETS, folder / "nets.py")
     return folder
@@ -174,7 +174,7 @@ def _job(case: Case, code: Path, folder: Path) -> Job:
 
 
 def answers(jobs: Iterable[tuple[str, Job]]) -> dict[str, Any]:
-    """What `packager.workflows.export.child` says of each job."""
+    """Answers of `packager.workflows.export.child` to each job."""
     from packager.workflows.export.child import export
 
     found: dict[str, Any] = {}

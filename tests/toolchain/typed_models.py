@@ -1,4 +1,4 @@
-"""Tiny models with contracts, made by hand: between them every kind, each computing what a test can foretell."""
+"""Tiny handmade models with contracts: together they have every kind, with outputs that a test can compute."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,7 @@ WIDE = 30_000
 
 @dataclass(frozen=True, kw_only=True)
 class Net:
-    """A graph, and what its tensors mean: identifiers of kinds by the names of tensors."""
+    """A graph, and its contract: kinds by the names of tensors."""
 
     graph: str
     inputs: tuple[tuple[Any, ...], ...]

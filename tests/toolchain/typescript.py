@@ -42,12 +42,12 @@ OPTIONS = {
     "rootDir": "src",
     "outDir": "lib",
 }
-"""The strictest there are: the package is read by the compilers of apps, whatever they ask for."""
+"""The strictest options: apps compile the package with any of them."""
 
 
 @dataclass(frozen=True)
 class Workplace:
-    """A folder with sources in `src`, npm packages beside them, and what becomes of them in `lib`."""
+    """A folder with sources in `src`, npm packages beside them, and the output in `lib`."""
 
     folder: Path
 
@@ -65,7 +65,7 @@ class Workplace:
 
 
 def workplace(sources: Mapping[str, Path], folder: Path) -> Workplace:
-    """Copies of folders with TypeScript, by their names in `folder`/src, ready to be compiled."""
+    """Copies of folders with TypeScript, by their names in `folder`/src, ready to compile."""
     for name, source in sources.items():
         shutil.copytree(source, folder / "src" / name)
     node.link(node.project(PROJECT), folder)
@@ -86,7 +86,7 @@ def texts(folder: Path) -> dict[str, str]:
 
 
 def compiled_runtime(folder: Path) -> dict[str, str]:
-    """What the compiler makes of the part that all packages share. `folder` is empty, or not there."""
+    """The compiler's output for the part that all packages share. `folder` is empty, or missing."""
     place = workplace({"runtime": SOURCES}, folder)
     done = place.compile()
     if done.returncode != 0:

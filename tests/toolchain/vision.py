@@ -1,4 +1,4 @@
-"""The package of the sample apps, made by the command that their READMEs name: once for all tests, then kept."""
+"""The package of the sample apps, made by the command in their READMEs: once for all tests, then kept."""
 
 import fcntl
 import hashlib
@@ -32,7 +32,7 @@ def root() -> Path:
 
 
 def dist() -> Path:
-    """What `mobpack build` writes for the sample apps."""
+    """Output of `mobpack build` for the sample apps."""
     return root() / FOLDER / "dist"
 
 
@@ -54,7 +54,7 @@ def make(folder: Path) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Other processes wait: they want the same package, and building it takes all processors."""
+    """Other processes wait: they need the same package, and building it takes all processors."""
     with (cache_folder() / "sample-vision.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""A React Native app without Expo that depends on a built package: what autolinking, Metro and Hermes make of it."""
+"""A React Native app without Expo that depends on a built package, for autolinking, Metro and Hermes."""
 
 import json
 import platform
@@ -19,13 +19,13 @@ from tests.toolchain.require import require
 FIXTURE = Path(__file__).with_name("app")
 PLATFORMS = ("android", "ios")
 HERMES_MAGIC = bytes.fromhex("c61fbc03c103191f")
-"""with which every file of Hermes bytecode begins"""
+"""the first bytes of every file of Hermes bytecode"""
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """What Metro makes of an app for one platform."""
+    """Metro's bundle of an app for one platform."""
 
     script: Path
     assets: Path
@@ -44,7 +44,7 @@ class BareApp:
 
     folder: Path
     package: str
-    """the name that it imports"""
+    """the package's name, which the app imports"""
 
     @property
     def installed(self) -> Path:
@@ -52,7 +52,7 @@ class BareApp:
         return self.folder / "node_modules" / self.package
 
     def config(self) -> dict[str, Any]:
-        """What `react-native config` says, which Gradle and CocoaPods ask."""
+        """Output of `react-native config`, which Gradle and CocoaPods ask."""
         return read_json(self._run("rnc-cli", "config"))
 
     def expo_config(self, system: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def make(built: Built, folder: Path) -> BareApp:
 
 
 def example(readme: str, language: str, word: str) -> str:
-    """The first block of code in that language that has the word."""
+    """The first block of code in that language that contains the word."""
     blocks: list[tuple[str, str]] = BLOCK.findall(readme)
     return next(text for found, text in blocks if found == language and word in text)
 
@@ -116,6 +116,6 @@ def hermes(script: Path, bytecode: Path) -> str:
 
 
 def dependency(config: Mapping[str, Any], package: str, system: str) -> dict[str, Any] | None:
-    """What is linked of a package, or None."""
+    """The entry of a linked package, or None."""
     linked: dict[str, Any] | None = config["dependencies"].get(package, {}).get("platforms", {}).get(system)
     return linked

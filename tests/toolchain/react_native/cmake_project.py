@@ -40,12 +40,12 @@ CLANG = {
     "COMPILER_WORKS": "1",
     "STANDARD_COMPUTED_DEFAULT": "17",
 }
-"""what CMake would find out of the NDK's compiler by running it"""
+"""facts that CMake would find out by running the NDK's compiler"""
 
 
 @dataclass(frozen=True)
 class Configured:
-    """What CMake says, and the build that it made."""
+    """CMake's output, and the build that it made."""
 
     returncode: int
     output: str

@@ -7,7 +7,7 @@ from tests.toolchain import node
 
 
 def for_android(package: Path, folder: Path) -> Path:
-    """What Gradle's tasks generateCodegenSchemaFromJavaScript and generateCodegenArtifactsFromSchema make: a folder.
+    """The folder that Gradle's generateCodegenSchemaFromJavaScript and generateCodegenArtifactsFromSchema write.
 
     `package` has React Native in its node_modules, or in those of a folder above.
     """
@@ -24,7 +24,7 @@ def for_android(package: Path, folder: Path) -> Path:
 
 
 def for_ios(app: Path, folder: Path) -> Path:
-    """What `pod install` of an app makes of the packages that it depends on: a folder."""
+    """The folder that an app's `pod install` generates for the packages that it depends on."""
     script = (
         node.project("react_native") / "node_modules" / "react-native" / "scripts" / "generate-codegen-artifacts.js"
     )

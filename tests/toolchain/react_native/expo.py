@@ -1,4 +1,4 @@
-"""An Expo app that depends on a built package: what `expo prebuild` makes of it, without network."""
+"""An Expo app that depends on a built package, and its `expo prebuild` without network."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class ExpoApp:
         return prebuild(self.folder, *([] if is_clean else ["--no-clean"]))
 
     def linked(self, system: str) -> dict[str, Any]:
-        """What Expo's autolinking says of the platform."""
+        """Expo's autolinking for the platform."""
         program = node.tool(node.project("expo"), "expo-modules-autolinking")
         return read_json(node.run([program, "react-native-config", "--platform", system, "--json"], cwd=self.folder))
 

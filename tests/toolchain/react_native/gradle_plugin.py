@@ -1,4 +1,4 @@
-"""React Native's own Gradle tasks for autolinking, compiled and run without Gradle on what an app's tools say."""
+"""React Native's own Gradle tasks for autolinking, compiled and run without Gradle on the output of an app's tools."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from packager.targets.android import kotlin
 from tests.toolchain import jvm, node
 
 STAND_INS = Path(__file__).with_name("gradle_api")
-"""the few classes of Gradle and Gson that the tasks touch, and a program that runs them"""
+"""the few classes of Gradle and Gson that the tasks use, and a program that runs the tasks"""
 PLUGIN = "node_modules/@react-native/gradle-plugin"
 KOTLIN = "src/main/kotlin/com/facebook/react"
 TASKS = ("GeneratePackageListTask", "GenerateAutolinkingNewArchitecturesFileTask")
@@ -20,7 +20,7 @@ TASKS = ("GeneratePackageListTask", "GenerateAutolinkingNewArchitecturesFileTask
 
 @dataclass(frozen=True)
 class Generated:
-    """What the app's build compiles."""
+    """Generated sources that the app's build compiles."""
 
     package_list: str
     """PackageList.java"""
@@ -69,6 +69,6 @@ def _tasks() -> Path:
 
 
 def _libraries() -> list[Path]:
-    """What the stand-in for Gson needs; the Kotlin compiler brings it."""
+    """Libraries of the stand-in for Gson; the Kotlin compiler includes them."""
     beside = kotlin.find_compiler().stdlib.parent
     return sorted([*beside.glob("kotlinx-serialization-*.jar"), *beside.glob("kotlin-reflect-*.jar")])

@@ -1,4 +1,4 @@
-"""Runs a package's build.gradle with Groovy as Gradle has it, and without Gradle: what does it ask for?"""
+"""Runs a package's build.gradle with Gradle's Groovy but without Gradle, and records its calls."""
 
 import os
 import tarfile

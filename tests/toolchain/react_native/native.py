@@ -1,4 +1,4 @@
-"""A package for React Native whose JavaScript and C++ run together, as an app has them: its code, its files, a case."""
+"""A React Native package whose JavaScript and C++ run together as in an app: its code, its files, a case."""
 
 import json
 import os
@@ -27,11 +27,11 @@ class App:
     program: jsc.Program
     script: Path
     scratch: Path
-    """where it may write: the app's cache, and what cases ask for"""
+    """folder that it may write to: the app's cache, and files of cases"""
 
     @property
     def bundle(self) -> Path:
-        """The folder of the package's files. They are to be replaced, not written to."""
+        """The folder of the package's files. Replace them, do not write to them."""
         return self.program.path.parent / f"{MODULE}Models.bundle"
 
     def run(
@@ -44,7 +44,7 @@ class App:
         environment: Mapping[str, str] | None = None,
         **plan: Any,
     ) -> Any:
-        """Runs a case of `script/` in an engine of host/Engine.h, and gives what it returned, or ends the test."""
+        """Run a case of `script/` in an engine of host/Engine.h and give its result, or fail the test."""
         written = self.plan(case, os=os, **plan)
         done = self.program.run(
             self.script,
@@ -62,7 +62,7 @@ class App:
         return json.loads(results[-1])
 
     def plan(self, case: str, *, os: str = "ios", **plan: Any) -> Path:
-        """The file that tells the script what to do."""
+        """The file with the script's instructions."""
         folders = {"scratch": str(self.scratch / case), "cache": str(self.scratch / "caches" / "android")}
         (self.scratch / case).mkdir(parents=True, exist_ok=True)
         path = self.scratch / f"{case}.json"
@@ -70,14 +70,14 @@ class App:
         return path
 
     def replace(self, file: str, content: bytes) -> None:
-        """Other bytes for a file of the package."""
+        """Replace a file of the package."""
         (self.bundle / file).unlink()
         (self.bundle / file).write_bytes(content)
 
 
 @dataclass(frozen=True)
 class Code:
-    """What apps with the package share."""
+    """Native code that apps with the package share."""
 
     program: jsc.Program
     script: Path

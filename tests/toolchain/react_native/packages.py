@@ -1,4 +1,4 @@
-"""React Native packages that `mobpack build` makes of models for tests: built once in a run of tests, then shared."""
+"""React Native packages that `mobpack build` makes of test models: built once per test run, then shared."""
 
 import json
 import os
@@ -75,19 +75,19 @@ providers = ["xnnpack"]
 package = "@example/models"
 """
 NAMES = ("caf\u00e9", "cafe\u0301", '数"\\(x)', "it's`${1}`*/", "constructor", "__proto__", "let", "a-b", "</a>{{b}}")
-"""Of inputs. Two are the same in two normal forms of Unicode; some end strings, comments and templates."""
+"""Names of inputs. Two are the same in two normal forms of Unicode; some end strings, comments and templates."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """What `mobpack build` made. Nobody writes to it: `author` and `app` give copies."""
+    """The output of `mobpack build`. Nobody writes to it: `author` and `app` give copies."""
 
     project: Path
-    """with mobpack.toml, and all that was built in `dist`"""
+    """with mobpack.toml, and the output in `dist`"""
 
     @property
     def archive(self) -> Path:
-        """The tarball of npm."""
+        """The npm tarball."""
         [archive] = (self.project / "dist" / "npm").glob("*.tgz")
         return archive
 
@@ -104,17 +104,17 @@ class Built:
 
     @property
     def name(self) -> str:
-        """What an app imports."""
+        """Name under which an app imports the package."""
         return str(self.description["name"])
 
     def author(self, folder: Path) -> Path:
-        """The package with node_modules inside, as its author works on it. Files are to be replaced, not written to."""
+        """The package with node_modules inside, as its author works on it. Replace files, do not write to them."""
         shutil.copytree(self.package, folder, copy_function=os.link)
         node.link(node.project("react_native"), folder)
         return folder
 
     def app(self, folder: Path) -> Path:
-        """A project that depends on the package. Files of the package are to be replaced, not written to."""
+        """A project that depends on the package. Replace files of the package, do not write to them."""
         modules = node.link(node.project("react_native"), folder)
         shutil.copytree(self.package, modules / self.name, copy_function=os.link)
         text = json.dumps({"name": "app", "private": True, "dependencies": {self.name: self.description["version"]}})
@@ -149,7 +149,7 @@ def _several_models(folder: Path) -> None:
 
 
 def names(path: Path) -> Path:
-    """A model whose tensors have names that are hard to write: each output is an input with the other sign."""
+    """A model whose tensors have difficult names: each output is the negative of an input."""
     tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["count"]) for name in NAMES]
     outputs = [helper.make_tensor_value_info(f"-{name}", TensorProto.FLOAT, ["count"]) for name in NAMES]
     nodes = [helper.make_node("Neg", [name], [f"-{name}"]) for name in NAMES]
@@ -158,7 +158,7 @@ def names(path: Path) -> Path:
 
 
 def _built(name: str, write: Callable[[Path], None], factory: pytest.TempPathFactory) -> Built:
-    """Built by whichever process of the tests is the first to ask."""
+    """Built by the first process of the tests that asks."""
     for pin in PINS:
         fetched(pin)
     base = factory.getbasetemp()

@@ -13,17 +13,17 @@ FOLDER = Path(__file__).with_name("podspec")
 
 @dataclass(frozen=True)
 class Pod:
-    """A podspec, and what it finds beside it and in the app."""
+    """A podspec, and the files beside it and in the app."""
 
     podspec: str
     description: str
     """package.json"""
     properties: str | None = None
-    """Podfile.properties.json of the app, where it has one"""
+    """Podfile.properties.json of the app, if it has one"""
 
 
 def evaluate(pods: Sequence[Pod], folder: Path) -> list[Mapping[str, Any]]:
-    """What each podspec sets, by attribute; or `told`, what it says to the user before it gives up."""
+    """Each podspec's attributes; or `told`, its message to the user before it gives up."""
     project = node.project("ruby")
     cases = folder / "podspecs.json"
     cases.write_text(json.dumps([asdict(pod) for pod in pods]), encoding="utf-8")

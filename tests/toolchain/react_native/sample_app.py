@@ -12,7 +12,7 @@ from tests.toolchain.react_native.packages import unpack
 SOURCE = Path(__file__).parents[3] / "sample_apps" / "react_native"
 PACKAGE = "react-native-vision"
 OURS = ("assets", "src")
-"""Folders of the app; what its tools make lies beside them."""
+"""Source folders of the app; its tools' output lies beside them."""
 
 
 def archive() -> Path:
@@ -22,7 +22,7 @@ def archive() -> Path:
 
 
 def make(folder: Path) -> Path:
-    """A copy of the app in `folder`, beside which the package lies where the app looks for it."""
+    """A copy of the app in `folder`, with the package where the app expects it."""
     wanted = json.loads((SOURCE / "package.json").read_text(encoding="utf-8"))["dependencies"][PACKAGE]
     assert wanted == f"file:../vision/dist/npm/{archive().name}"
     project = node.project("expo")

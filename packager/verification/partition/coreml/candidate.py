@@ -105,12 +105,12 @@ def none(_: Candidate) -> Iterator[str]:
 
 def constant(candidate: Candidate, index: int, name: str) -> Iterator[str]:
     if not candidate.is_constant(index):
-        yield f"{name} is not a constant"
+        yield f"{name} must be constant"
 
 
 def static(candidate: Candidate, index: int = 0) -> Iterator[str]:
     if not candidate.is_static(index):
-        yield f"its input has dynamic dimensions: {shown(candidate.input(index))}"
+        yield f"the input must have a static shape: {shown(candidate.input(index))}"
 
 
 def shown(value: Value) -> str:

@@ -17,9 +17,9 @@ def conv(candidate: Candidate) -> Iterator[str]:
     if not candidate.is_mlprogram:
         yield from constant(candidate, 1, "the weight")
     if candidate.rank(1) not in (3, 4):
-        yield f"it is {candidate.rank(1) - 2}-D, CoreML takes 1-D and 2-D"
+        yield f"a {candidate.rank(1) - 2}-D convolution; CoreML supports 1-D and 2-D"
     if candidate.output().shape is None:
-        yield "the shape of its output is not known"
+        yield "the output shape is unknown"
     yield from _sizes(candidate.input(1), candidate.input(0), candidate.output())
     yield from _bias(candidate)
     yield from _kernel(candidate)
@@ -28,14 +28,14 @@ def conv(candidate: Candidate) -> Iterator[str]:
 def fused_conv(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/conv_op_builder.cc."""
     if candidate.has(3):
-        yield "it adds a residual sum (Z)"
+        yield "the residual input Z is not supported"
     activation = candidate.text("activation", "")
     if activation not in FUSED_ACTIVATIONS:
-        yield f"its activation '{activation}' is none of {', '.join(FUSED_ACTIVATIONS)}"
+        yield f"activation '{activation}' is not one of {', '.join(FUSED_ACTIVATIONS)}"
     given = candidate.node.attributes.get("activation_params", ())
     found, wanted = len(given) if isinstance(given, tuple) else 1, FUSED_ACTIVATIONS[activation]
     if found != wanted:
-        yield f"its activation {activation} has {found} parameters, not {wanted}"
+        yield f"activation {activation} has {found} parameters, not {wanted}"
     yield from conv(candidate)
 
 
@@ -46,34 +46,34 @@ def conv_transpose(candidate: Candidate) -> Iterator[str]:
     yield from _sizes(candidate.input(1), candidate.input(0))
     padding, pads = candidate.text("auto_pad", "NOTSET"), candidate.sequence("pads")
     if padding in ("SAME_UPPER", "SAME_LOWER"):
-        yield f"auto_pad '{padding}' is not written"
+        yield f"auto_pad '{padding}' is not supported"
     if padding == "NOTSET" and len(set(pads)) > 1:
-        yield f"its pads differ ({', '.join(map(str, pads))}), and CoreML's results with them do too"
+        yield f"pads differ ({', '.join(map(str, pads))}), for which CoreML's results are wrong"
     yield from _kernel(candidate)
     if candidate.has_attribute("output_shape"):
-        yield "output_shape is given, and CoreML's results with it differ"
+        yield "output_shape is set, for which CoreML's results are wrong"
     if any(candidate.sequence("output_padding")):
-        yield "output_padding is not zero"
+        yield "output_padding must be 0"
 
 
 def pool(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/pool_op_builder.cc."""
     yield from global_pool(candidate)
     if candidate.integer("storage_order") == 1:
-        yield "storage_order is by columns"
+        yield "storage_order must be 0"
     if len(candidate.sequence("kernel_shape")) not in (0, 2):
-        yield f"it pools over {len(candidate.sequence('kernel_shape'))} dimensions, CoreML over 2"
+        yield f"pools over {len(candidate.sequence('kernel_shape'))} dimensions; CoreML supports 2"
     if candidate.integer("ceil_mode") == 1 and not candidate.is_mlprogram:
-        yield "ceil_mode needs the MLProgram format"
+        yield "ceil_mode requires the MLProgram format"
     if candidate.sequence("dilations") not in ((), (1, 1)):
-        yield f"it is dilated by {', '.join(map(str, candidate.sequence('dilations')))}"
+        yield f"dilations {', '.join(map(str, candidate.sequence('dilations')))} are not supported"
     if len(candidate.node.outputs) != 1:
-        yield "it gives the indices too"
+        yield "the indices output is not supported"
 
 
 def global_pool(candidate: Candidate) -> Iterator[str]:
     if candidate.rank() != 4:
-        yield f"its input has rank {candidate.rank()}, CoreML pools rank 4 only"
+        yield f"input rank {candidate.rank()}; CoreML pools rank 4 only"
 
 
 def _bias(candidate: Candidate) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _bias(candidate: Candidate) -> Iterator[str]:
 def _kernel(candidate: Candidate) -> Iterator[str]:
     kernel = candidate.sequence("kernel_shape")
     if candidate.has_attribute("kernel_shape") and kernel != candidate.sizes(1)[2:]:
-        yield f"kernel_shape {list(kernel)} is not that of its weight, {shown(candidate.input(1))}"
+        yield f"kernel_shape {list(kernel)} differs from the weight's, {shown(candidate.input(1))}"
 
 
 def _sizes(*values: Value) -> Iterator[str]:

@@ -11,15 +11,15 @@ INT32 = 6
 def prelu(candidate: Candidate) -> Iterator[str]:
     """IsPReluOpSupported in builders/impl/activation_op_builder.cc."""
     if candidate.rank() not in (3, 4):
-        yield f"its input has rank {candidate.rank()}, CoreML takes 3 or 4"
+        yield f"input rank {candidate.rank()}; CoreML supports 3 or 4"
     channels = candidate.sizes()[-3]
     if channels < 0:
-        yield "its third dimension from the end is dynamic"
+        yield "the third dimension from the end must be static"
     yield from constant(candidate, 1, "slope")
     slope = candidate.sizes(1)
     is_single = all(size == 1 for size in slope)
     if not is_single and (len(slope) != 3 or slope[1:] != (1, 1)):
-        yield f"slope has the shape {list(slope)}, neither [C, 1, 1] nor one element"
+        yield f"slope has shape {list(slope)}, not [C, 1, 1] or one element"
     if is_single and channels == 1:  # https://github.com/apple/coremltools/issues/1488
         yield "one slope for one channel crashes CoreML"
 
@@ -43,10 +43,10 @@ def cast(candidate: Candidate) -> Iterator[str]:
         return
     producer = candidate.graph.producers.get(candidate.node.inputs[0])
     if producer is None:
-        yield "no node makes its input"
+        yield "no node computes its input"
     elif producer.op != "ArgMax":
-        yield f"the NeuralNetwork format takes it behind ArgMax only, not behind {producer.op}"
+        yield f"the NeuralNetwork format supports it after ArgMax only, not after {producer.op}"
     elif not candidate.is_supported(producer):
-        yield f"ArgMax '{producer.name}' before it is not taken"
+        yield f"the ArgMax '{producer.name}' before it is not supported"
     if candidate.integer("to") != INT32:
         yield f"the NeuralNetwork format casts to int32 only, not to {candidate.output().element}"

@@ -10,12 +10,12 @@ MAX_RANK = 5
 def gather(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/gather_op_builder.cc."""
     if not candidate.rank(1):
-        yield from (f"indices are a scalar and {reason}" for reason in static(candidate))
+        yield from (f"scalar indices: {reason}" for reason in static(candidate))
         if candidate.rank() > MAX_RANK - 1:
-            yield f"indices are a scalar and its input has rank {candidate.rank()}, CoreML takes up to {MAX_RANK - 1}"
+            yield f"scalar indices with input rank {candidate.rank()}; CoreML supports up to {MAX_RANK - 1}"
     rank = candidate.rank() + candidate.rank(1) - 1
     if rank > MAX_RANK:
-        yield f"its output has rank {rank}, CoreML takes up to {MAX_RANK}"
+        yield f"output rank {rank}; CoreML supports up to {MAX_RANK}"
 
 
 def gather_nd(candidate: Candidate) -> Iterator[str]:
@@ -24,12 +24,12 @@ def gather_nd(candidate: Candidate) -> Iterator[str]:
         yield f"batch_dims is {candidate.integer('batch_dims')}, not 0"
     yield from constant(candidate, 1, "indices")
     if not candidate.rank(1):
-        yield "indices are a scalar"
+        yield "indices must not be a scalar"
     depth = candidate.sizes(1)[-1]
     if depth > candidate.rank():
-        yield f"its indices have {depth} parts for rank {candidate.rank()}"
+        yield f"indices of {depth} parts for input rank {candidate.rank()}"
     if -1 in candidate.sizes()[:depth]:
-        yield "a dimension that it indexes is dynamic"
+        yield "indexed dimensions must be static"
 
 
 def slice_(candidate: Candidate) -> Iterator[str]:
@@ -46,7 +46,7 @@ def slice_(candidate: Candidate) -> Iterator[str]:
         if not step:
             yield "a step is 0"
         elif not len(range(*slice(start, _python_end(end, size, step), step).indices(size))):
-            yield f"nothing of axis {axis} is left: {start} to {end} of {size}"
+            yield f"empty slice of axis {axis}: {start} to {end} of {size}"
 
 
 def _python_end(end: int, size: int, step: int) -> int | None:
@@ -57,10 +57,10 @@ def _python_end(end: int, size: int, step: int) -> int | None:
 def grid_sample(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/gridsample_op_builder.cc; opset 20 says linear for bilinear."""
     if candidate.rank() != 4:
-        yield f"its input has rank {candidate.rank()}, CoreML takes 4"
+        yield f"input rank {candidate.rank()}; CoreML supports 4"
     mode = candidate.text("mode", "linear").removeprefix("bi")
     if mode not in ("linear", "zeros"):
         yield f"mode '{candidate.text('mode', 'linear')}' is not linear"
     padding = candidate.text("padding_mode", "zeros")
     if mode == "linear" and padding == "reflection" and not candidate.integer("align_corners"):
-        yield "padding_mode 'reflection' without align_corners gives other results"
+        yield "padding_mode 'reflection' requires align_corners"

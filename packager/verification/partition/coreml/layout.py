@@ -14,11 +14,11 @@ def reshape(candidate: Candidate) -> Iterator[str]:
     new = candidate.integers(1)
     yield from static(candidate)
     if not candidate.rank():
-        yield "its input is a scalar"
+        yield "the input must not be a scalar"
     if len(new) > MAX_RANK:
-        yield f"the new shape has rank {len(new)}, CoreML takes up to {MAX_RANK}"
+        yield f"the new shape has rank {len(new)}; CoreML supports up to {MAX_RANK}"
     if candidate.integer("allowzero") and 0 in new:
-        yield "the new shape has no elements"
+        yield "the new shape must not be empty"
 
 
 def squeeze(candidate: Candidate) -> Iterator[str]:
@@ -32,25 +32,25 @@ def unsqueeze(candidate: Candidate) -> Iterator[str]:
     yield from squeeze(candidate)
     added = math.prod(candidate.sizes(1)) if candidate.version > 12 else len(candidate.sequence("axes"))
     if candidate.rank() + added > MAX_RANK:
-        yield f"its output has rank {candidate.rank() + added}, CoreML takes up to {MAX_RANK}"
+        yield f"output rank {candidate.rank() + added}; CoreML supports up to {MAX_RANK}"
 
 
 def flatten(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/flatten_op_builder.cc."""
     if not candidate.rank():
-        yield "its input is a scalar"
+        yield "the input must not be a scalar"
 
 
 def concat(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/concat_op_builder.cc."""
     if candidate.count < 2:
-        yield "it has one input"
+        yield "a single input is not supported"
     if candidate.is_mlprogram:
         return
     if candidate.rank() != 4:
-        yield f"its inputs have rank {candidate.rank()}, the NeuralNetwork format takes 4"
+        yield f"input rank {candidate.rank()}; the NeuralNetwork format supports 4"
     if candidate.axis(candidate.integer("axis", 1)) != 1:
-        yield f"it joins along axis {candidate.integer('axis', 1)}, the NeuralNetwork format along 1"
+        yield f"axis {candidate.integer('axis', 1)}; the NeuralNetwork format supports 1"
 
 
 def split(candidate: Candidate) -> Iterator[str]:
@@ -65,32 +65,32 @@ def split(candidate: Candidate) -> Iterator[str]:
     elif candidate.version >= 18:
         yield from _number_of_outputs(candidate, size)
     elif pieces < 2:
-        yield "it has one output"
+        yield "a single output is not supported"
     elif size < 0:
-        yield "the dimension that it splits is dynamic"
+        yield "the split dimension must be static"
     elif size % pieces:
-        yield f"{size} elements do not split evenly into {pieces}"
+        yield f"{size} elements do not divide into {pieces} equal parts"
 
 
 def _given_sizes(sizes: tuple[int, ...], whole: int) -> Iterator[str]:
     if len(sizes) < 2:
-        yield "it has one output"
+        yield "a single output is not supported"
     if whole < 0:
-        yield "the dimension that it splits is dynamic"
+        yield "the split dimension must be static"
     if sum(sizes) != whole:
-        yield f"its sizes add up to {sum(sizes)}, not {whole}"
+        yield f"sizes add up to {sum(sizes)}, not {whole}"
     if min(sizes) < 1:
-        yield "an output has no elements"
+        yield "outputs must not be empty"
 
 
 def _number_of_outputs(candidate: Candidate, whole: int) -> Iterator[str]:
     number = candidate.integer("num_outputs")
     if number < 2:
-        yield "it has one output" if number else "it says neither sizes nor num_outputs"
+        yield "a single output is not supported" if number else "neither sizes nor num_outputs is set"
     if number != len(candidate.node.outputs):
-        yield f"num_outputs is {number}, but it has {len(candidate.node.outputs)} outputs"
+        yield f"num_outputs is {number} for {len(candidate.node.outputs)} outputs"
     if whole < 0:
-        yield "the dimension that it splits is dynamic"
+        yield "the split dimension must be static"
     if number > whole:
         yield f"{whole} elements do not split into {number}"
 
@@ -99,7 +99,7 @@ def pad(candidate: Candidate) -> Iterator[str]:
     """IsOpSupportedImpl in builders/impl/pad_op_builder.cc."""
     least = 1 if candidate.is_mlprogram else 2
     if candidate.rank() < least:
-        yield f"its input has rank {candidate.rank()}, CoreML takes {least} or more"
+        yield f"input rank {candidate.rank()}; CoreML supports {least} or more"
     mode = candidate.text("mode", "constant")
     if mode not in (modes := ("constant", "reflect") if candidate.is_mlprogram else ("constant",)):
         yield f"mode '{mode}' is not {' or '.join(modes)}"
@@ -108,7 +108,7 @@ def pad(candidate: Candidate) -> Iterator[str]:
     yield from constant(candidate, 1, "pads")
     pads = candidate.integers(1)
     if min(pads, default=0) < 0:
-        yield f"it crops: pads are {', '.join(map(str, pads))}"
+        yield f"pads must not be negative: {', '.join(map(str, pads))}"
     if candidate.has(3):
         yield from constant(candidate, 3, "axes")
         axes = tuple(candidate.axis(axis) for axis in candidate.integers(3))
@@ -119,7 +119,7 @@ def pad(candidate: Candidate) -> Iterator[str]:
         for axis, before, behind in padded:
             if axis < candidate.rank() - 2 and (before or behind):
                 where = "in mode 'reflect'" if candidate.is_mlprogram else "in the NeuralNetwork format"
-                yield f"it pads axis {axis}, CoreML {where} the last two only"
+                yield f"pads axis {axis}; CoreML supports the last two only {where}"
     if mode == "reflect":
         for axis, before, behind in padded:
             yield from _reflected(candidate.sizes()[axis], max(before, behind), axis)
@@ -127,16 +127,16 @@ def pad(candidate: Candidate) -> Iterator[str]:
 
 def _reflected(size: int, count: int, axis: int) -> Iterator[str]:
     if size < 0:  # compared as -1, so even no padding exceeds it
-        yield f"it reflects, and axis {axis} is dynamic"
+        yield f"mode 'reflect' requires a static axis {axis}"
     elif count >= size:
-        yield f"it reflects {count} elements of axis {axis}, which has {size}"
+        yield f"reflects {count} of {size} elements of axis {axis}"
 
 
 def _constant_value(candidate: Candidate) -> Iterator[str]:
     if candidate.has(2):
         yield from constant(candidate, 2, "constant_value")
     elif not candidate.is_mlprogram:
-        yield "the NeuralNetwork format needs constant_value"
+        yield "the NeuralNetwork format requires constant_value"
 
 
 def tile(candidate: Candidate) -> Iterator[str]:
@@ -147,9 +147,9 @@ def tile(candidate: Candidate) -> Iterator[str]:
         return
     repeats = candidate.integers(1)
     if len(repeats) != candidate.rank():
-        yield f"it has {len(repeats)} repeats for rank {candidate.rank()}"
+        yield f"{len(repeats)} repeats for rank {candidate.rank()}"
     if min(repeats, default=1) < 1:
-        yield f"repeats are {', '.join(map(str, repeats))}, CoreML takes positive ones"
+        yield f"repeats must be positive: {', '.join(map(str, repeats))}"
 
 
 def depth_to_space(candidate: Candidate) -> Iterator[str]:
@@ -158,7 +158,7 @@ def depth_to_space(candidate: Candidate) -> Iterator[str]:
     if mode == "CRD" and candidate.is_mlprogram:
         yield from static(candidate)
     elif mode != "DCR" and not candidate.is_mlprogram:
-        yield f"mode '{mode}' needs the MLProgram format"
+        yield f"mode '{mode}' requires the MLProgram format"
 
 
 def shape(candidate: Candidate) -> Iterator[str]:
@@ -166,8 +166,8 @@ def shape(candidate: Candidate) -> Iterator[str]:
     start, rank = candidate.integer("start"), candidate.rank()
     if not candidate.is_mlprogram:
         if candidate.has_attribute("end") or start:
-            yield "start and end need the MLProgram format"
+            yield "start and end require the MLProgram format"
         return
     end = candidate.axis(candidate.integer("end")) if candidate.has_attribute("end") else rank
     if end == candidate.axis(start):
-        yield f"nothing of {shown(candidate.input(0))} is left between start and end"
+        yield f"start and end select nothing of {shown(candidate.input(0))}"

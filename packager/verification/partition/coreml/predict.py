@@ -74,14 +74,11 @@ def _against(candidate: Candidate, *, needs_static: bool) -> Iterator[str]:
         yield _unknown(candidate)
         return
     if candidate.is_mlprogram and not operator.is_in_mlprogram:
-        yield "the provider writes it in the NeuralNetwork format only"
+        yield "supported in the NeuralNetwork format only"
     if not candidate.is_mlprogram and not operator.is_in_neural_network:
-        yield "the provider writes it in the MLProgram format only"
+        yield "supported in the MLProgram format only"
     if not operator.since <= candidate.version <= NEWEST_OPSET:
-        yield (
-            f"its form of operator set {candidate.version} is not taken, "
-            f"only those of {operator.since} to {NEWEST_OPSET}"
-        )
+        yield f"opset {candidate.version} of operator not supported, only {operator.since} to {NEWEST_OPSET}"
     for name in candidate.node.inputs:
         if name:
             yield from _against_input(candidate.graph.value(name), operator, needs_static=needs_static)
@@ -92,21 +89,21 @@ def _against(candidate: Candidate, *, needs_static: bool) -> Iterator[str]:
 def _against_input(value: Value, operator: Operator, *, needs_static: bool) -> Iterator[str]:
     """IsInputSupported in builders/helper.cc."""
     if value.shape is None:
-        yield f"the shape of '{value.name}' is not known"
+        yield f"the shape of '{value.name}' is unknown"
         return
     if needs_static and value.sizes is None:
-        yield f"'{value.name}' has dynamic dimensions: {shown(value)}"
+        yield f"'{value.name}' must have a static shape: {shown(value)}"
     if 0 in value.shape and not operator.takes_empty:
-        yield f"'{value.name}' has no elements: {shown(value)}"
+        yield f"'{value.name}' must not be empty: {shown(value)}"
     if len(value.shape) > MAX_RANK:
-        yield f"'{value.name}' has rank {len(value.shape)}, CoreML takes up to {MAX_RANK}"
+        yield f"'{value.name}' has rank {len(value.shape)}; CoreML supports up to {MAX_RANK}"
 
 
 def _unknown(candidate: Candidate) -> str:
     inside = sum(1 for graph in candidate.node.subgraphs for _ in graph.all_nodes())
     if inside:
-        return f"the provider has no control flow; EnableOnSubgraphs decides about the {inside} nodes inside"
-    return "the provider does not know the operator"
+        return f"control flow is not supported; EnableOnSubgraphs applies to the {inside} nodes inside"
+    return "operator not supported"
 
 
 def _is_worth_having(nodes: tuple[Node, ...]) -> bool:
@@ -115,7 +112,7 @@ def _is_worth_having(nodes: tuple[Node, ...]) -> bool:
 
 
 def _too_little(node: Node) -> str:
-    return f"{node.operator}: its partition would only reshape, cast or copy, and the CPU does that faster"
+    return f"{node.operator}: its partition would only reshape, cast or copy, which is faster on the CPU"
 
 
 def _subgraphs(graph: Graph) -> Iterator[tuple[Node, Graph]]:

@@ -21,16 +21,16 @@ def resize(candidate: Candidate) -> Iterator[str]:
     elif candidate.has(SCALES):
         yield from _scales(candidate)
     else:
-        yield "it has neither scales nor sizes"
+        yield "neither scales nor sizes is set"
     yield from _coordinates(candidate)
 
 
 def _input(candidate: Candidate) -> Iterator[str]:
     if 0 in candidate.sizes():
-        yield f"its input has no elements: {shown(candidate.input(0))}"
+        yield f"the input must not be empty: {shown(candidate.input(0))}"
     least, most = (3, 5) if candidate.is_mlprogram else (4, 4)
     if not least <= candidate.rank() <= most:
-        yield f"its input has rank {candidate.rank()}, CoreML takes {'3 to 5' if candidate.is_mlprogram else '4'}"
+        yield f"input rank {candidate.rank()}; CoreML supports {'3 to 5' if candidate.is_mlprogram else '4'}"
 
 
 def _attributes(candidate: Candidate) -> Iterator[str]:
@@ -55,25 +55,25 @@ def _axes(candidate: Candidate) -> tuple[int, ...]:
 
 def _scales(candidate: Candidate) -> Iterator[str]:
     if -1 in candidate.sizes()[-2:]:
-        yield f"its height or width is dynamic: {shown(candidate.input(0))}"
+        yield f"height and width must be static: {shown(candidate.input(0))}"
     yield from constant(candidate, SCALES, "scales")
     scales = candidate.numbers(SCALES)
     for axis, scale in zip(_axes(candidate), scales, strict=True):
         if axis < candidate.rank() - 2 and scale != 1:
-            yield f"it scales axis {axis} by {scale:g}, CoreML the last two only"
+            yield f"scales axis {axis} by {scale:g}; CoreML supports the last two only"
     height, width = scales[-2:]
     if min(height, width) >= 1:
         for scale in (height, width):
             if scale != round(scale):
-                yield f"it scales up by {scale:g}, CoreML by whole numbers"
+                yield f"scales up by {scale:g}; CoreML supports whole numbers"
     elif max(height, width) > 1:
-        yield f"it scales one way up and the other down: by {height:g} and {width:g}"
+        yield f"scales one dimension up and the other down: by {height:g} and {width:g}"
     elif not candidate.is_mlprogram:
-        yield "scaling down needs the MLProgram format"
+        yield "scaling down requires the MLProgram format"
     else:
         for scale, size in zip((height, width), candidate.sizes()[-2:], strict=True):
             if not _divides(scale, size):
-                yield f"it scales down by {scale:g}, which is not one over a factor of {size}"
+                yield f"scales down by {scale:g}, which is not 1 over a divisor of {size}"
 
 
 def _divides(scale: float, size: int) -> bool:
@@ -89,12 +89,12 @@ def _sizes(candidate: Candidate) -> Iterator[str]:
     # The provider compares with the dimensions in their order, whatever the attribute axes says.
     for axis, now, new in zip(_axes(candidate), candidate.sizes(), sizes, strict=False):
         if axis < candidate.rank() - 2 and now != new:
-            yield f"it resizes axis {axis} from {'?' if now < 0 else now} to {new}, CoreML the last two only"
+            yield f"resizes axis {axis} from {'?' if now < 0 else now} to {new}; CoreML supports the last two only"
     if not candidate.is_mlprogram:
         yield from static(candidate)
         for now, new in zip(candidate.sizes()[-2:], sizes[-2:], strict=True):
             if new % now:
-                yield f"it resizes {now} to {new}, the NeuralNetwork format to multiples only"
+                yield f"resizes {now} to {new}; the NeuralNetwork format supports multiples only"
 
 
 def _coordinates(candidate: Candidate) -> Iterator[str]:

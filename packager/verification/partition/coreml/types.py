@@ -28,7 +28,7 @@ def cast(candidate: Candidate) -> Iterator[str]:
     """cast_op_builder.cc."""
     yield from _one_of(candidate.element(), CASTABLE if candidate.is_mlprogram else ("int64",))
     if candidate.is_mlprogram:
-        yield from _one_of(candidate.output().element, CASTABLE, what="its output")
+        yield from _one_of(candidate.output().element, CASTABLE, what="the output")
 
 
 def logical(candidate: Candidate) -> Iterator[str]:
@@ -39,7 +39,7 @@ def logical(candidate: Candidate) -> Iterator[str]:
 
 def where(candidate: Candidate) -> Iterator[str]:
     """where_op_builder.cc."""
-    yield from _one_of(candidate.element(0), ("bool",), what="its condition")
+    yield from _one_of(candidate.element(0), ("bool",), what="the condition")
     yield from _one_of(candidate.element(1), FLOATS)
     yield from _same(candidate, 1, 2)
 
@@ -64,12 +64,12 @@ def shape(candidate: Candidate) -> Iterator[str]:
 def gather_nd(candidate: Candidate) -> Iterator[str]:
     """gather_nd_op_builder.cc."""
     yield from _one_of(candidate.element(), CASTABLE)
-    yield from _one_of(candidate.element(1), ("int32", "int64"), what="its indices")
+    yield from _one_of(candidate.element(1), ("int32", "int64"), what="the indices")
 
 
-def _one_of(element: str, taken: tuple[str, ...], *, what: str = "its input") -> Iterator[str]:
+def _one_of(element: str, taken: tuple[str, ...], *, what: str = "the input") -> Iterator[str]:
     if not element:
-        yield f"the element type of {what} is not known"
+        yield f"the element type of {what} is unknown"
     elif element not in taken:
         choice = taken[0] if len(taken) == 1 else f"{', '.join(taken[:-1])} or {taken[-1]}"
         yield f"{what} is {element}, not {choice}"
@@ -77,4 +77,4 @@ def _one_of(element: str, taken: tuple[str, ...], *, what: str = "its input") ->
 
 def _same(candidate: Candidate, first: int, second: int) -> Iterator[str]:
     if candidate.element(first) != candidate.element(second):
-        yield f"its inputs differ in type: {candidate.element(first)} and {candidate.element(second)}"
+        yield f"input types differ: {candidate.element(first)} and {candidate.element(second)}"

@@ -29,7 +29,7 @@ def two_inputs(view: View) -> str:
 def clip(view: View) -> str:
     bounds = clip_bounds(view.unit.target, view.graph)
     if bounds is None:
-        return "min or max is not constant"
+        return "min and max must be constant"
     if bounds in ((0.0, 6.0), (-1.0, 1.0)):
         return ""
     return f"range {bounds[0]:g} to {bounds[1]:g} is neither 0 to 6 nor -1 to 1"
@@ -48,18 +48,18 @@ def _type_name(element: int) -> str:
 
 def batch_normalization(view: View) -> str:
     if len(view.unit.outputs) != 1:
-        return f"{len(view.unit.outputs)} outputs, as in training"
+        return f"{len(view.unit.outputs)} outputs: training mode is not supported"
     if view.attribute("spatial", 1) != 1:
-        return "spatial is 0"
+        return "spatial must be 1"
     for index, name in enumerate(("scale", "B", "mean", "var"), 1):
         if not view.input(index).is_constant:
-            return f"{name} is not constant"
+            return f"{name} must be constant"
     return ""
 
 
 def reduction(view: View) -> str:
     if view.has(1) and not view.input(1).is_constant:
-        return "axes are not constant"
+        return "axes must be constant"
     if view.since >= 18 and view.attribute("noop_with_empty_axes", 0):
         return "noop_with_empty_axes is set"
     return ""
@@ -67,7 +67,7 @@ def reduction(view: View) -> str:
 
 def local_response(view: View) -> str:
     is_too_old = view.use_nchw and view.feature_level < LEVEL_3
-    return f"USE_NCHW takes feature level {LEVEL_3}{DOES_NOT_LOAD}" if is_too_old else ""
+    return f"USE_NCHW requires feature level {LEVEL_3}{DOES_NOT_LOAD}" if is_too_old else ""
 
 
 def softmax(view: View) -> str:
@@ -78,9 +78,9 @@ def softmax(view: View) -> str:
         return f"input 0 has {rank} dimensions, more than 4"
     if view.feature_level < LEVEL_3:
         if rank not in (2, 4):
-            return f"input 0 has {rank} dimensions, other than 2 and 4 take feature level {LEVEL_3}"
+            return f"input 0 has {rank} dimensions, other than 2 and 4 require feature level {LEVEL_3}"
         if axis not in (-1, rank - 1):
-            return f"axis {axis} is not the last, which takes feature level {LEVEL_3}"
+            return f"axis {axis} is not the last, which requires feature level {LEVEL_3}"
     return ""
 
 

@@ -10,21 +10,21 @@ from packager.verification.partition.nnapi.view import DOES_NOT_LOAD, LEVEL_2, L
 def conv(view: View) -> str:
     is_quantized = quantized.is_quantized(view)
     if is_quantized and view.unit.target.domain == "com.microsoft":
-        return "com.microsoft::QLinearConv is not taken, only ONNX's own"
+        return "com.microsoft::QLinearConv is not supported, only ONNX's own"
     weight = view.input(1)
     if not weight.is_constant:
-        return "weight is not constant"
+        return "weight must be constant"
     if weight.rank != 4:
-        return f"weight has {weight.rank} dimensions, only convolutions over height and width are taken"
+        return f"weight has {weight.rank} dimensions, only 2-D convolutions are supported"
     group = view.attribute("group", 1)
     dilations = view.attribute("dilations", (1, 1))
     if dilations != (1, 1):
         if group != 1 and view.sizes(1)[1] != 1:
             return f"dilations {dilations} with group {group}, which is not depthwise"
         if view.feature_level < LEVEL_3:
-            return f"dilations {dilations} take feature level {LEVEL_3}"
+            return f"dilations {dilations} require feature level {LEVEL_3}"
     if is_quantized and view.count() > 2 and not view.input(2).is_constant:
-        return "bias is not constant"
+        return "bias must be constant"
     return ""
 
 
@@ -35,15 +35,15 @@ def gemm(view: View) -> str:
     if (left, right) != (2, 2):
         return f"inputs have {left} and {right} dimensions, not 2 and 2, and not more than 2 each"
     if view.op != "Gemm":
-        return "" if view.input(1).is_constant else "the second matrix is not constant"
+        return "" if view.input(1).is_constant else "the second matrix must be constant"
     return _single_gemm(view)
 
 
 def _batched(view: View) -> str:
     if view.feature_level < LEVEL_3:
-        return f"matrices in batches take feature level {LEVEL_3}"
+        return f"batched matrices require feature level {LEVEL_3}"
     if view.unit.is_group or view.op != "MatMul":
-        return "matrices in batches are not taken when quantized"
+        return "quantized batched matrices are not supported"
     first, second = view.sizes(0), view.sizes(1)
     if len(first) != len(second) or first[:-2] != second[:-2]:
         return f"shapes {list(first)} and {list(second)} differ in more than the last two dimensions"
@@ -56,15 +56,15 @@ def _single_gemm(view: View) -> str:
             return f"{name} is {view.attribute(name, wanted):g}, not {wanted:g}"
     is_transposed = view.attribute("transB", 0) != 0
     if not is_transposed and not view.input(1).is_constant:
-        return "the second matrix is neither constant nor transposed"
+        return "the second matrix must be constant or transposed"
     if view.count() == 3:
         bias, width = view.sizes(2), view.sizes(1)[0 if is_transposed else 1]
         if len(bias) > 1 and view.feature_level < LEVEL_2:
-            return f"C has {len(bias)} dimensions, which takes feature level {LEVEL_2}"
+            return f"C has {len(bias)} dimensions, which requires feature level {LEVEL_2}"
         if not bias or any(size != 1 for size in bias[:-1]) or bias[-1] != width:
             return f"C has shape {list(bias)}, not one row of {width}"
     if view.unit.is_group and view.count() > 2 and not view.input(2).is_constant:
-        return "bias is not constant"
+        return "bias must be constant"
     return ""
 
 
@@ -75,16 +75,16 @@ def pool(view: View) -> str:
         if view.attribute(name, 0) == unwanted:
             return f"{name} is {unwanted}"
     if len(view.attribute("kernel_shape", (1, 1))) != 2:
-        return f"kernel_shape is {view.attribute('kernel_shape', (1, 1))}, only height and width are pooled"
+        return f"kernel_shape is {view.attribute('kernel_shape', (1, 1))}, only 2-D pooling is supported"
     if view.attribute("dilations", (1, 1)) != (1, 1):
         return f"dilations are {view.attribute('dilations', (1, 1))}, not (1, 1)"
     if len(view.unit.outputs) != 1:
-        return "the indices of the largest are an output"
+        return "the indices output is not supported"
     if quantized.is_quantized(view):
         source = view.unit.inputs[0]
         scale, zero_point = view.scale(source), view.zero_point(source)
         if scale is None or zero_point is None:
-            return "scale and zero point of input 0 are not constant"
+            return "scale and zero point of input 0 must be constant"
         return quantized.required(view, view.unit.outputs[0], "the output", scale, zero_point)
     return ""
 
@@ -110,13 +110,13 @@ def _coordinates(view: View, mode: str) -> str:
     named = f"coordinate_transformation_mode '{coordinates}'"
     if mode == "nearest":
         if coordinates != "asymmetric":
-            return f"{named} with mode nearest, only asymmetric is taken"
+            return f"{named} with mode nearest, only asymmetric is supported"
         nearest = view.attribute("nearest_mode", "round_prefer_floor")
-        return "" if nearest == "floor" else f"nearest_mode '{nearest}', only floor is taken"
+        return "" if nearest == "floor" else f"nearest_mode '{nearest}', only floor is supported"
     if coordinates not in ("half_pixel", "align_corners", "asymmetric"):
         return f"{named} is none of half_pixel, align_corners, asymmetric"
     if coordinates != "asymmetric" and view.feature_level < LEVEL_4:
-        return f"{named} takes feature level {LEVEL_4}"
+        return f"{named} requires feature level {LEVEL_4}"
     return ""
 
 
@@ -126,7 +126,7 @@ def _resize_18(view: View) -> str:
     if view.attribute("antialias", 0):
         return "antialias is set"
     if view.attribute("axes", ()):
-        return "axes are given"
+        return "axes are not supported"
     policy = view.attribute("keep_aspect_ratio_policy", "stretch")
     return "" if policy == "stretch" else f"keep_aspect_ratio_policy '{policy}' is not stretch"
 
@@ -137,16 +137,16 @@ def _new_size(view: View) -> str:
     elif view.has(3):
         reason, is_nchw = _new_sizes(view)
     else:
-        return "neither scales nor sizes are given"
+        return "neither scales nor sizes is set"
     if not reason and is_nchw and view.feature_level <= LEVEL_2:
-        return f"resizing the last two dimensions takes feature level {LEVEL_3}"
+        return f"resizing the last two dimensions requires feature level {LEVEL_3}"
     return reason
 
 
 def _scales(view: View) -> tuple[str, bool]:
     scales = view.input(2)
     if not scales.is_constant or scales.constant is None:
-        return "scales are not constant", False
+        return "scales must be constant", False
     found = tuple(float(each) for each in scales.constant.reshape(-1))
     if len(found) != 4:
         return f"{len(found)} scales, not 4{DOES_NOT_LOAD}", False
@@ -171,7 +171,7 @@ def _divides(size: int, scale: float) -> bool:
 def _new_sizes(view: View) -> tuple[str, bool]:
     sizes, shape = view.integers(3), view.sizes(0)
     if sizes is None or not view.input(3).is_constant:
-        return "sizes are not constant", False
+        return "sizes must be constant", False
     is_nchw = sizes[1] == shape[1]
     channel = 1 if is_nchw else 3
     if sizes[0] != shape[0] or sizes[channel] != shape[channel]:

@@ -63,7 +63,7 @@ def _refused(units: Sequence[NodeUnit], graph: Graph, *, feature_level: int, use
     for unit in units:
         view = View(unit=unit, graph=graph, feature_level=feature_level, use_nchw=use_nchw)
         stop = behind_stop.get(unit.target.name)
-        if reason := f"nothing from {stop} on is taken" if stop else why_not(view):
+        if reason := f"no node from {stop} on is supported" if stop else why_not(view):
             found[unit.target.name] = f"{view.kind}: {reason}"
     return found
 
@@ -74,11 +74,11 @@ def why_not(view: View) -> str:
     if view.feature_level < LEVEL_1:
         return f"feature level {view.feature_level} is below {LEVEL_1}, the first with NNAPI"
     if rule is None:
-        return "NNAPI has no such operator in ONNX Runtime"
+        return "operator not supported"
     if level_of(rule, view) > view.feature_level:
-        return f"takes feature level {level_of(rule, view)}, the device has {view.feature_level}"
+        return f"requires feature level {level_of(rule, view)}, the device has {view.feature_level}"
     if view.unit.is_group and view.op not in quantized.GROUPS:
-        return "not taken between DequantizeLinear and QuantizeLinear"
+        return "not supported between DequantizeLinear and QuantizeLinear"
     return _shapes(view) or rule.types(view) or _form(rule, view) or _details(rule, view)
 
 
@@ -91,16 +91,16 @@ def _shapes(view: View) -> str:
         about = (quantization.scale, quantization.zero_point) if quantization else ()
         for value in map(view.graph.value, (port.value, *filter(None, about))):
             if value.shape is None:
-                return f"input {index} has no known shape"
+                return f"input {index} has an unknown shape"
             if value.sizes is None:
-                return f"input {index} has a dynamic shape"
+                return f"input {index} must have a static shape"
     return ""
 
 
 def _form(rule: Rule, view: View) -> str:
     if 0 < view.since < rule.since:  # 0 if the file does not say
-        return f"the form of operator set {view.since} is older than {rule.since}"
-    return f"the form of operator set {view.since} is newer than {NEWEST}" if view.since > NEWEST else ""
+        return f"opset {view.since} of the operator is older than {rule.since}"
+    return f"opset {view.since} of the operator is newer than {NEWEST}" if view.since > NEWEST else ""
 
 
 def _details(rule: Rule, view: View) -> str:
@@ -131,15 +131,15 @@ def _outside(unit: NodeUnit, made: Set[str], graph: Graph) -> str:
 
 
 def _kept_out(unit: NodeUnit, graph: Graph) -> str:
-    return f"{unit.target.op}: uint8 numbers without scale, {_outside(unit, set(), graph)} comes from outside"
+    return f"{unit.target.op}: uint8 input {_outside(unit, set(), graph)} comes from elsewhere without its scale"
 
 
 def _not_worth_it(nodes: list[Node], graph: Graph) -> str:
     """Why the provider drops a partition, or empty."""
     if len(nodes) == 1 and nodes[0].op in JUST_COPIES:
-        return "alone in its partition, where it would only copy"
+        return "its partition would only copy"
     made = {name for node in nodes for name in node.outputs}
     taken = {name for node in nodes for name in node.inputs if name} - made
     return (
-        "" if any(not graph.value(name).is_constant for name in taken) else "all that its partition takes is constant"
+        "" if any(not graph.value(name).is_constant for name in taken) else "all inputs of its partition are constant"
     )

@@ -56,7 +56,7 @@ def required(view: View, port: Port, what: str, scale: float, zero_point: int) -
     """Why `port` lacks the required scale and zero point, or empty (HasRequiredScaleAndZeroPoint)."""
     found = view.scale(port)
     if found is None or view.zero_point(port) is None:
-        return f"scale and zero point of {what} are not constant"
+        return f"scale and zero point of {what} must be constant"
     if found != scale:
         return f"scale of {what} is {found:.6g}, not {scale:.6g}"
     if view.zero_point(port) != zero_point:
@@ -74,13 +74,13 @@ def _port(view: View, port: Port, what: str, *, may_be_int8: bool) -> str:
         return f"{what} is {value.element}, not uint8{' or int8' if may_be_int8 else ''}"
     scale, zero_point = (view.graph.value(name) for name in (quantization.scale, quantization.zero_point))
     if not scale.is_constant:
-        return f"scale of {what} is not constant"
+        return f"scale of {what} must be constant"
     if quantization.zero_point and not zero_point.is_constant:
-        return f"zero point of {what} is not constant"
+        return f"zero point of {what} must be constant"
     if is_int8:
         return _int8_weight(view, value, scale, zero_point if quantization.zero_point else None)
     if _count(scale) != 1 or (quantization.zero_point and _count(zero_point) != 1):
-        return f"{what} is quantized per channel, only int8 weights of Conv may be"
+        return f"{what} is quantized per channel, which only int8 weights of Conv support"
     return ""
 
 
@@ -90,7 +90,7 @@ def _int8_weight(view: View, weight: Value, scale: Value, zero_point: Value | No
         if view.op in MATMULS:
             return "weight is quantized per channel"
         if view.feature_level < LEVEL_3:
-            return f"weight is quantized per channel, which takes feature level {LEVEL_3}"
+            return f"weight is quantized per channel, which requires feature level {LEVEL_3}"
         if channels != _count(scale):
             return f"weight has {channels} channels and {_count(scale)} scales"
     if zero_point is None:
@@ -100,7 +100,7 @@ def _int8_weight(view: View, weight: Value, scale: Value, zero_point: Value | No
     if _count(zero_point) not in (1, channels) or (_count(zero_point) != 1 and view.op in MATMULS):
         return f"weight has {channels} rows and {_count(zero_point)} zero points"
     if zero_point.constant is not None and zero_point.constant.any():
-        return "zero points of the int8 weight are not all 0"
+        return "zero points of the int8 weight must be 0"
     return ""
 
 

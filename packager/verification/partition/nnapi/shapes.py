@@ -10,7 +10,7 @@ from packager.verification.partition.nnapi.view import DOES_NOT_LOAD, LEVEL_3, V
 def reshape(view: View) -> str:
     shape = view.integers(1)
     if not view.input(1).is_constant or shape is None:
-        return "the new shape is not constant"
+        return "the new shape must be constant"
     if 0 in shape and view.attribute("allowzero", 0) == 1:
         return "the new shape has a 0 and allowzero is set"
     sizes = view.sizes(0)
@@ -30,7 +30,7 @@ def flatten(view: View) -> str:
 
 def axes_13(view: View) -> str:
     is_input = view.since > 12 and view.count() > 1
-    return "axes are not constant" if is_input and not view.input(1).is_constant else ""
+    return "axes must be constant" if is_input and not view.input(1).is_constant else ""
 
 
 def slice_(view: View) -> str:
@@ -38,7 +38,7 @@ def slice_(view: View) -> str:
         return f"shape {list(view.sizes(0))} has a 0"
     for index, name in enumerate(("starts", "ends", "axes", "steps"), 1):
         if index < view.count() and not view.input(index).is_constant:
-            return f"{name} are not constant" if view.has(index) else f"{name} are left out before others"
+            return f"{name} must be constant" if view.has(index) else f"{name} is missing before others"
     return ""
 
 
@@ -50,12 +50,12 @@ def pad(view: View) -> str:
         return f"mode '{mode}' is not constant"
     pads = view.integers(1)
     if not view.input(1).is_constant or pads is None:
-        return "pads are not constant"
+        return "pads must be constant"
     if any(pad < 0 for pad in pads):
         return f"pads {list(pads)} are not all positive"
     if view.count() > 2 and not view.input(2).is_constant:
-        return "the number to pad with is not constant" if view.has(2) else "the number to pad with is left out"
-    return f"axes are an input{DOES_NOT_LOAD}" if view.has(3) else ""
+        return "constant_value must be constant" if view.has(2) else "constant_value is missing"
+    return f"axes as an input are not supported{DOES_NOT_LOAD}" if view.has(3) else ""
 
 
 def gather(view: View) -> str:
@@ -68,12 +68,12 @@ def gather(view: View) -> str:
 def split(view: View) -> str:
     sizes = view.sizes(0)
     if not sizes:
-        return "input 0 is a scalar"
+        return "input 0 must not be a scalar"
     size = sizes[view.attribute("axis", 0)]
     if view.has(1):
         parts = view.integers(1)
         if not view.input(1).is_constant or parts is None:
-            return "split is not constant"
+            return "split must be constant"
         if sum(parts) != size:
             return f"split {list(parts)} does not add up to {size}"
         return "" if len(set(parts)) <= 1 else f"split {list(parts)} has parts of different size"
@@ -87,7 +87,7 @@ def split(view: View) -> str:
 
 def depth_to_space(view: View) -> str:
     if view.use_nchw and view.feature_level < LEVEL_3:
-        return f"USE_NCHW takes feature level {LEVEL_3}"
+        return f"USE_NCHW requires feature level {LEVEL_3}"
     mode = view.attribute("mode", "DCR")
     return f"mode '{mode}' is not DCR" if view.since >= 11 and mode != "DCR" else ""
 
@@ -107,5 +107,5 @@ def concat_types(view: View) -> str:
     checks = [(port, f"input {index}") for index, port in enumerate(others, 1)]
     for port, what in (*checks, (view.unit.outputs[0], "the output")):
         if reason := quantized.required(view, port, what, scale, zero_point):
-            return f"{reason}, and different ones take feature level {LEVEL_3}"
+            return f"{reason}, different ones require feature level {LEVEL_3}"
     return ""

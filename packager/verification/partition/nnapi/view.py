@@ -8,7 +8,7 @@ from packager.verification.partition.unit import NodeUnit, Port, number
 
 LEVEL_1, LEVEL_2, LEVEL_3, LEVEL_4 = 27, 28, 29, 30
 """Feature levels of NNAPI; they are API levels up to Android 11."""
-DOES_NOT_LOAD = "; with NNAPI switched on the model does not load at all"
+DOES_NOT_LOAD = "; with NNAPI the model does not load"
 """Ending of reasons to leave a node at which ONNX Runtime 1.29 fails instead of leaving it."""
 Default = TypeVar("Default", int, float, str, tuple[int, ...])
 

@@ -1,10 +1,10 @@
 /**
  * How the files of a model are checked when it is loaded.
  *
- * - `once`: all of a file by its SHA-256 once after it was installed, updated or replaced; its size and its first and
+ * - `once`: the whole file by its SHA-256 once after it was installed, updated or replaced; its size and its first and
  *   last 64 KiB at every load.
- * - `always`: all of a file by its SHA-256 at every load. This alone finds other bytes in the middle of a file that nobody
- *   has written to, as on storage that fails.
+ * - `always`: the whole file by its SHA-256 at every load. Only this finds changes within a file that no program
+ *   has written to, as on failing storage.
  */
 export type Verify = 'once' | 'always';
 /** What the platform has. */
@@ -104,7 +104,7 @@ export interface Engine {
     /** Runs that are under way end by themselves; memory is freed after the last. */
     close(session: number): void;
     /**
-     * Runs a session; `call` names the run for `cancel`. Buffers over native memory are read and written where they lie;
+     * Runs a session; `call` names the run for `cancel`. Buffers over native memory are read and written in place;
      * of others inputs are copied when this is called, and outputs before the promise is resolved.
      *
      * `buffers` has one for each input, then one for each output: an empty one for strings, and for outputs that ONNX

@@ -1,7 +1,7 @@
 import type { ElementType, NumberArray } from './tensor.js';
 /** The difference between two tensors. */
 export interface Distance {
-    /** Values that are unequal and have no distance. */
+    /** Values that differ and have no distance. */
     readonly mismatches: number;
     readonly largest: number;
 }

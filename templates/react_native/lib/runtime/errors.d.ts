@@ -10,7 +10,7 @@
  * - `runtime-version`: the app has another ONNX Runtime than this package was built for.
  * - `bad-model`: a file of the app's own has other inputs or outputs than this model.
  * - `bad-input`: a tensor has another type, length or shape than the model takes or gives.
- * - `bad-options`: an option has a value that nothing can be done with.
+ * - `bad-options`: an option has an invalid value.
  * - `disposed`: the model was disposed of before the call.
  * - `cancelled`: the call's own signal was aborted.
  * - `unsupported`: this platform cannot do that.
@@ -19,7 +19,7 @@
 export type ModelErrorCode = 'missing' | 'corrupted' | 'unreadable' | 'no-space' | 'network' | 'runtime' | 'runtime-version' | 'bad-model' | 'bad-input' | 'bad-options' | 'disposed' | 'cancelled' | 'unsupported' | 'not-linked';
 /** A model cannot be loaded or run. Every promise of this package that is rejected is rejected with one. */
 export declare class ModelError extends Error {
-    /** Why, for code; `message` says it for people. */
+    /** The reason, for code; `message` is for people. */
     readonly code: ModelErrorCode;
     /** Made by this package: an app only catches it. */
     constructor(code: ModelErrorCode, message: string, options?: {

@@ -1,4 +1,4 @@
-// What a call to a model can fail with.
+// Errors of calls to a model.
 const CODES = new Set([
     'missing',
     'corrupted',
@@ -17,7 +17,7 @@ const CODES = new Set([
 ]);
 /** A model cannot be loaded or run. Every promise of this package that is rejected is rejected with one. */
 export class ModelError extends Error {
-    /** Why, for code; `message` says it for people. */
+    /** The reason, for code; `message` is for people. */
     code;
     /** Made by this package: an app only catches it. */
     constructor(code, message, options) {

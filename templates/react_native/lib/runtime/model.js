@@ -10,14 +10,14 @@ import { testModel } from './selftest.js';
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
  *
- * Runs may be under way at the same time: they take turns. Runs of several models go side by side.
+ * Runs may be requested at the same time: they take turns. Runs of different models are parallel.
  */
 export class Model {
-    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     info;
-    /** The provider that started. Operators that it does not take run on the CPU: some, or all of them. */
+    /** The provider that started. Operators that it does not support, possibly all, run on the CPU. */
     provider;
-    /** What was tried before `provider` and did not start, in this order, each with the reason. */
+    /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
     fallbacks;
     outcome;
     backend;
@@ -61,7 +61,7 @@ export class Model {
     }
     /**
      * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
-     * read and written where it lies.
+     * read and written in place.
      *
      * @throws ModelError what `run` throws, and `unsupported` in a browser
      */
@@ -76,8 +76,8 @@ export class Model {
         }
     }
     /**
-     * Proves that the model computes on this device what it computed where the package was built: runs it on samples
-     * from the package, and compares every output with what it must be. A file of the app's own has no samples.
+     * Checks that the model computes on this device what it computed on the build machine: runs it on samples
+     * from the package, and compares every output with its expected values. A file of the app's own has no samples.
      *
      * @throws ModelError, for example because the samples are not those that this package was built with
      */

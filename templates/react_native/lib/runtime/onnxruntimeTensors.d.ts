@@ -14,7 +14,7 @@ export interface Produced {
 }
 /** Reads `count` tensors of a layout: offset, length, rank and sizes of each. */
 export declare function placedTensors(buffers: readonly ArrayBuffer[], layout: readonly number[]): readonly Placed[];
-/** An input, read where it lies. */
+/** An input, read in place. */
 export declare function inputTensor(ort: OrtApi, info: OrtValueMetadata, placed: Placed, texts: readonly string[]): OrtTensor;
 /** What an output holds. */
 export declare function producedBy(tensor: OrtTensor): Produced;

@@ -39,7 +39,7 @@ export function placedTensors(buffers, layout) {
         throw new ModelError('bad-input', 'the layout of a run is too long');
     return placed;
 }
-/** An input, read where it lies. */
+/** An input, read in place. */
 export function inputTensor(ort, info, placed, texts) {
     const type = info.type ?? '';
     if (type === 'string')

@@ -21,60 +21,60 @@ export type Source = 'bundled' | {
     readonly buffer: ArrayBuffer | ArrayBufferView;
     readonly sha256?: string;
 };
-/** How far a model has come on its way to the device. */
+/** Progress of a download. */
 export interface Progress {
     readonly loadedBytes: number;
     /** Of all files that are needed to start. */
     readonly totalBytes: number;
 }
-/** How a model is loaded and run. What is left out is as the package was built for it. */
+/** Options for loading and running a model. Omitted options have the package's defaults. */
 export interface LoadOptions {
-    /** Where its files come from: `'bundled'` unless told otherwise. */
+    /** Where its files come from; `'bundled'` by default. */
     readonly source?: Source;
     /** Tried in this order, `cpu` after all others; the first one that starts runs the model. */
     readonly providers?: readonly Provider[];
-    /** Settings by provider, under the names that ONNX Runtime gives them. They win over all others. The CPU has none. */
+    /** Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none. */
     readonly providerOptions?: Readonly<Partial<Record<Provider, Settings>>>;
-    /** Threads of one run, 256 at most; 0 leaves the choice to the provider. */
+    /** Number of threads per run, at most 256; 0 leaves the choice to the provider. */
     readonly threads?: number;
-    /** How the files of a model are checked when it is loaded: `'once'` unless told otherwise. */
+    /** How the files of a model are checked when it is loaded; `'once'` by default. */
     readonly verify?: Verify;
-    /** Ends loading, which is then rejected with `cancelled`. */
+    /** Aborts loading, which is then rejected with `cancelled`. */
     readonly signal?: AbortSignal;
     /** Called while files are downloaded. */
     readonly onProgress?: (progress: Progress) => void;
-    /** Run on whatever ONNX Runtime the app has, tested with this package or not. */
+    /** Run on any version of ONNX Runtime that the app has, even one not tested with this package. */
     readonly allowOtherRuntime?: boolean;
 }
-/** How one run goes. */
+/** Options of a run. */
 export interface RunOptions<TargetsOf> {
     /** Memory for outputs: they are written there, and are the `data` of the result. */
     readonly into?: TargetsOf;
 }
-/** How one run goes that does not keep the app waiting. */
+/** Options of an asynchronous run. */
 export interface AsyncRunOptions<TargetsOf> extends RunOptions<TargetsOf> {
     /** Ends the run at its next operator; it is then rejected with `cancelled`. */
     readonly signal?: AbortSignal;
 }
-/** Which model this is. */
+/** Identifies a model. */
 export interface Info {
     /** Its name in the package's configuration. */
     readonly name: string;
-    /** Version of the package that brought it. */
+    /** Version of the package that contains it. */
     readonly version: string;
-    /** Name of the file that was opened, or the path of the app's own. Providers may have files of their own. */
+    /** Name of the file that was opened, or the path of the app's own. Providers may have separate files. */
     readonly file: string;
     /** SHA-256 of that file, in hexadecimal; empty for a file of the app's own whose SHA-256 was not given. */
     readonly sha256: string;
-    /** Its size, with its weights where they lie in files of their own. */
+    /** Its size, including weights in separate files. */
     readonly sizeBytes: number;
     /** Version of the ONNX Runtime in the app. */
     readonly onnxRuntimeVersion: string;
 }
-/** A provider that was asked for and did not start with a file that is meant for it. */
+/** A provider that was requested and did not start. */
 export interface Fallback {
     readonly provider: Provider;
-    /** What ONNX Runtime said, in most cases. */
+    /** In most cases ONNX Runtime's message. */
     readonly reason: string;
 }
 /** A file that is ready to be opened or read. */

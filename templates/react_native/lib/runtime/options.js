@@ -1,2 +1,2 @@
-// How an app loads a model, and what it learns meanwhile.
+// Options for loading and running a model.
 export {};

@@ -1,4 +1,4 @@
-// Proves that a model computes on this device what it computed where the package was built.
+// Checks that a model computes on this device what it computed on the build machine.
 import { differing, distanceBetween, isMeasured, NO_DISTANCE } from './distance.js';
 import { countOf, ELEMENTS, isNumberType } from './elements.js';
 import { ModelError } from './errors.js';
@@ -44,10 +44,10 @@ function leastTolerance(provider, settings) {
             // The neural engine and the GPU round to 16 bits.
             return settings.MLComputeUnits === 'CPUOnly' ? 0 : 1e-2;
         case 'nnapi':
-            // Its arithmetic has 16 bits only when somebody asks for it.
+            // It computes in 16 bits only on request.
             return settings.USE_FP16 === '1' ? 1e-2 : 0;
         case 'qnn':
-            // The neural processor has no floats of 32 bits: what passes between operators is rounded to 16.
+            // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
             return 1e-2;
         default:
             return 0;

@@ -45,7 +45,7 @@ type OpenSizes<Sizes extends Shape, Found extends unknown[] = []> = Sizes extend
 ] ? OpenSizes<Rest, number extends First ? [...Found, unknown] : Found> : Found['length'];
 /**
  * An input: values and their shape. Where at most one size is open values alone will do, for their number says the rest.
- * Arrays may be a part of a longer buffer: `run` and `runSync` say when they are read where they are.
+ * Arrays may be a part of a longer buffer: `run` and `runSync` say when they are read in place.
  */
 export type Input<Type extends ElementType, Sizes extends Shape> = OpenSizes<Sizes> extends 0 | 1 ? DataOf<Type> | Shaped<Type, Sizes> : Shaped<Type, Sizes>;
 /** Whether every size is a constant. */

@@ -3,10 +3,10 @@
 import type { Platform } from './backend.js';
 import type { ElementType } from './tensor.js';
 
-/** What can run a model: execution providers of ONNX Runtime. `cpu` runs every model, so it is tried last. */
+/** Execution providers of ONNX Runtime. `cpu` runs every model, so it is tried last. */
 export type Provider = 'coreml' | 'xnnpack' | 'nnapi' | 'qnn' | 'webgpu' | 'cpu';
 
-/** Settings under the names that ONNX Runtime gives them. */
+/** Settings under ONNX Runtime's names for them. */
 export type Settings = Readonly<Record<string, string>>;
 
 /** A tensor of a model: `null` for a size that is open. */

@@ -1,4 +1,4 @@
-// What a call to a model can fail with.
+// Errors of calls to a model.
 
 /**
  * Why a call failed:
@@ -12,7 +12,7 @@
  * - `runtime-version`: the app has another ONNX Runtime than this package was built for.
  * - `bad-model`: a file of the app's own has other inputs or outputs than this model.
  * - `bad-input`: a tensor has another type, length or shape than the model takes or gives.
- * - `bad-options`: an option has a value that nothing can be done with.
+ * - `bad-options`: an option has an invalid value.
  * - `disposed`: the model was disposed of before the call.
  * - `cancelled`: the call's own signal was aborted.
  * - `unsupported`: this platform cannot do that.
@@ -53,7 +53,7 @@ const CODES: ReadonlySet<string> = new Set<ModelErrorCode>([
 
 /** A model cannot be loaded or run. Every promise of this package that is rejected is rejected with one. */
 export class ModelError extends Error {
-  /** Why, for code; `message` says it for people. */
+  /** The reason, for code; `message` is for people. */
   readonly code: ModelErrorCode;
 
   /** Made by this package: an app only catches it. */

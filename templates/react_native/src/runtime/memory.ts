@@ -6,12 +6,12 @@ import { ModelError, toModelError } from './errors.js';
 import type { DataOf, NumberArray, NumberType } from './tensor.js';
 
 /**
- * An array of `count` elements of a type, all zero, that `run` of every model works on where it lies, whole or as a
+ * An array of `count` elements of a type, all zero, that `run` of every model works on in place, whole or as a
  * `subarray`: fill it, run, and fill it again. It is for inputs, and for outputs as `into`.
  *
  * Its memory is native. Of arrays that JavaScript makes, inputs are copied when `run` is called, and outputs when it
  * ends; so are these where JavaScript has no native memory, which is in browsers and in JavaScriptCore. Arrays over
- * native memory of other libraries, such as frames of a camera, are worked on where they lie too.
+ * native memory of other libraries, such as frames of a camera, are worked on in place too.
  *
  * From the call of `run` until its promise is settled, inputs over native memory must not be changed, and outputs over
  * it must not be used. `runSync` works on all arrays where they lie.

@@ -62,7 +62,7 @@ export function placedTensors(buffers: readonly ArrayBuffer[], layout: readonly 
   return placed;
 }
 
-/** An input, read where it lies. */
+/** An input, read in place. */
 export function inputTensor(ort: OrtApi, info: OrtValueMetadata, placed: Placed, texts: readonly string[]): OrtTensor {
   const type = info.type ?? '';
   if (type === 'string') return new ort.Tensor(type, texts, placed.shape);

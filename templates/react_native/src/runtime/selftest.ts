@@ -1,4 +1,4 @@
-// Proves that a model computes on this device what it computed where the package was built.
+// Checks that a model computes on this device what it computed on the build machine.
 
 import type { Backend } from './backend.js';
 import { differing, distanceBetween, isMeasured, NO_DISTANCE, type Distance } from './distance.js';
@@ -11,19 +11,19 @@ import type { ModelSource } from './options.js';
 import { make, readRecipe } from './recipe.js';
 import type { AnyTensor, NumberArray, NumberType, Shape } from './tensor.js';
 
-/** What a model computes on this device, beside what it computed where the package was built. */
+/** The result of a self-test: outputs on this device, compared with those of the build machine. */
 export interface SelfTest {
   /** Name of the model. */
   readonly model: string;
   /** Name of the file that was opened. */
   readonly file: string;
-  /** What ran it. */
+  /** The provider that ran it. */
   readonly provider: Provider;
   /** Every output of every sample that was compared. */
   readonly outputs: readonly OutputTest[];
-  /** Whether all `outputs` are what they should be. A test that compared nothing has not passed. */
+  /** Whether all `outputs` are as expected. A test that compared nothing has not passed. */
   readonly passed: boolean;
-  /** A line for each output, made for a log. */
+  /** One line per output, for a log. */
   toString(): string;
 }
 
@@ -33,14 +33,14 @@ export interface OutputTest {
   readonly name: string;
   /** Number of the sample, from 0. */
   readonly sample: number;
-  /** The largest difference to the expected values; 0 for those that must be equal. */
+  /** The largest difference from the expected values; 0 for values that must be equal. */
   readonly maxAbsError: number;
   /** `maxAbsError` as a share of `scale`. */
   readonly maxRelError: number;
   /** The largest expected value of all samples, and 1 at least where the range of the output is known. */
   readonly scale: number;
   /**
-   * Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way round;
+   * Values that differ and have no distance: NaN or an infinity where a number should be, or the other way round;
    * integers of more than 8 bits, booleans and strings that differ.
    */
   readonly mismatchCount: number;
@@ -48,9 +48,9 @@ export interface OutputTest {
   readonly tolerance: number;
   /** What `maxAbsError` may be whatever the `scale`; 0 for values that must be equal. */
   readonly absoluteTolerance: number;
-  /** What is wrong, in words; empty when nothing is. */
+  /** Why the output failed; empty when it passed. */
   readonly failure: string;
-  /** Whether the output is what it should be. */
+  /** Whether the output is as expected. */
   readonly passed: boolean;
 }
 
@@ -98,10 +98,10 @@ function leastTolerance(provider: Provider, settings: Settings): number {
       // The neural engine and the GPU round to 16 bits.
       return settings.MLComputeUnits === 'CPUOnly' ? 0 : 1e-2;
     case 'nnapi':
-      // Its arithmetic has 16 bits only when somebody asks for it.
+      // It computes in 16 bits only on request.
       return settings.USE_FP16 === '1' ? 1e-2 : 0;
     case 'qnn':
-      // The neural processor has no floats of 32 bits: what passes between operators is rounded to 16.
+      // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
       return 1e-2;
     default:
       return 0;

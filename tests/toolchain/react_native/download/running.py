@@ -1,4 +1,4 @@
-"""Code of tests that runs in one Node after the other: starting it takes longer than most of them."""
+"""Code of tests that runs in one shared Node: starting Node takes longer than most of it."""
 
 import json
 import os
@@ -22,7 +22,7 @@ SECONDS = 60
 
 @dataclass(frozen=True)
 class Seen:
-    """What code returned, and the numbers of bytes that it was told of."""
+    """The result of the code, and the numbers of bytes reported to it."""
 
     value: Any
     progress: list[int]
@@ -53,7 +53,7 @@ class Process:
 
 
 def certificate(folder: Path) -> Certificate:
-    """A new one, which nobody trusts who is not told to."""
+    """A new certificate, which only those trust who are told to."""
     made = Certificate(folder / "certificate.pem", folder / "key.pem")
     done = node.run([CERTIFICATE, made.key, made.certificate], cwd=folder)
     assert done.returncode == 0, done.output
@@ -62,7 +62,7 @@ def certificate(folder: Path) -> Certificate:
 
 @contextmanager
 def running(folder: Path, trusted: Path | None = None) -> Iterator[Process]:
-    """A Node that trusts a certificate beside those of the system. It must have written no warning in the end."""
+    """A Node that trusts a certificate beside the system's. Fails if it has written a warning in the end."""
     project = node.project("react_native")
     variables = {"NODE_EXTRA_CA_CERTS": str(trusted)} if trusted else {}
     with (folder / "errors.txt").open("w") as errors:

@@ -1,4 +1,4 @@
-"""A server of files that knows ranges, and has the faults that a test gives it."""
+"""A file server that supports ranges, with the faults that a test asks for."""
 
 import mimetypes
 import re
@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Request:
-    """What a server was asked for."""
+    """A request to the server."""
 
     path: str
     headers: dict[str, str]
@@ -32,17 +32,17 @@ Fault = Callable[["Handler"], None]
 
 @dataclass
 class Files:
-    """What a server has, and what it did."""
+    """A server's files, and the requests that it got."""
 
     by_path: dict[str, bytes] = field(default_factory=dict)
     has_tags: bool = True
     heeds_if_range: bool = True
     faults: deque[Fault | None] = field(default_factory=deque)
-    """One for each request in turn: None for one that is answered as it should be."""
+    """The fault of each request in turn; None for a correct answer."""
     requests: list[Request] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
     cut_off: list[str] = field(default_factory=list)
-    """Paths whose client went away before it had all."""
+    """Paths whose client closed the connection before the end."""
 
     @property
     def ranges(self) -> list[str]:
@@ -141,7 +141,7 @@ def status(code: int) -> Fault:
 
 
 def whole(handler: Handler) -> None:
-    """As servers do that know no ranges."""
+    """Answer as servers without ranges do."""
     handler.answer(knows_ranges=False)
 
 
@@ -170,12 +170,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that go away, or do not trust the certificate, are what tests are about."""
+        """Clients that disconnect or do not trust the certificate are part of the tests."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a server of https: addresses proves itself with; files in PEM."""
+    """A certificate for a server of https: addresses; files in PEM."""
 
     certificate: Path
     key: Path
@@ -183,7 +183,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a server is, and what it has."""
+    """A server's address and its files."""
 
     url: str
     files: Files
@@ -191,7 +191,7 @@ class Address:
 
 @contextmanager
 def serving(pair: Certificate | None = None) -> Iterator[Address]:
-    """A server on this machine, of https: addresses if there is a certificate."""
+    """A server on this machine; it serves https: if there is a certificate."""
     files = Files()
     server = _Server(("127.0.0.1", 0), type("FilesHandler", (Handler,), {"files": files}))
     if pair:
@@ -210,7 +210,7 @@ def serving(pair: Certificate | None = None) -> Iterator[Address]:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 5) -> bool:
-    """Whether it holds in time."""
+    """Whether the condition holds in time."""
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)

@@ -5,16 +5,16 @@ export interface Box {
     readonly right: number;
     readonly bottom: number;
 }
-/** Something that a model found. */
+/** A detected object. */
 export interface Detection {
-    /** What its class is called; empty when the model's classes have no names. */
+    /** The name of its class; empty when the model's classes have no names. */
     readonly label: string;
     /** The number of its class, from 0 on. */
     readonly index: number;
-    /** How sure the model is of it. */
+    /** The model's confidence. */
     readonly score: number;
     /** Where it is. */
     readonly box: Box;
 }
-/** What a model found, in its own order: `boxes` has four numbers for each. */
+/** The detected objects, in the model's order: `boxes` has four numbers for each. */
 export declare function detected(boxes: Float32Array, scores: Float32Array, classes: BigInt64Array, labels: readonly string[]): readonly Detection[];

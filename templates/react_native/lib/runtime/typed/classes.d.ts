@@ -1,10 +1,10 @@
-/** A class that a model sees. */
+/** A class that a model predicts. */
 export interface Classification {
-    /** What it is called; empty when the model's classes have no names. */
+    /** Its name; empty when the model's classes have no names. */
     readonly label: string;
     /** Its number among the model's classes, from 0 on. */
     readonly index: number;
-    /** How sure the model is of it. */
+    /** The model's confidence. */
     readonly score: number;
 }
 /** The classes of `scores` with `threshold` or more: the best `top`, best first, and of equal ones the first. */

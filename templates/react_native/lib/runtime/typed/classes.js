@@ -1,4 +1,4 @@
-// Which classes a model sees.
+// Predicted classes.
 /** The classes of `scores` with `threshold` or more: the best `top`, best first, and of equal ones the first. */
 export function classified(scores, labels, top, threshold) {
     return Array.from(scores, (score, index) => ({ label: labels[index] ?? '', index, score }))

@@ -1,4 +1,4 @@
-// What a model sees at each place of a picture.
+// Segmentation masks.
 /** A mask of the model's two tensors. */
 export function segmented(classes, scores, labels) {
     const [height, width] = classes.shape;

@@ -1,14 +1,14 @@
-/** How one call goes. */
+/** Options of a call. */
 export interface CallOptions {
     /** Ends the call at the model's next operator; it is then rejected with `cancelled`. */
     readonly signal?: AbortSignal;
 }
-/** What a call of `classifySync` gives. */
+/** Options of `classifySync`. */
 export interface ClassifySyncOptions {
-    /** How many classes at most, best first. */
+    /** The largest number of classes, best first. */
     readonly top?: number;
 }
-/** How a call of `classify` goes, and what it gives. */
+/** Options of `classify`. */
 export interface ClassifyOptions extends CallOptions, ClassifySyncOptions {
 }
 /**

@@ -1,4 +1,4 @@
-// How one call of a model goes.
+// Options of a call of a model.
 import { ModelError } from '../errors.js';
 /**
  * How many classes a call gives: `usual` when it does not say.

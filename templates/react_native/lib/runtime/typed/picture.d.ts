@@ -1,5 +1,5 @@
 import type { Shaped } from '../tensor.js';
-/** In which order a pixel has its colours, a byte each. */
+/** The order of the colours in a pixel, one byte each. */
 export type PixelFormat = 'rgba' | 'bgra' | 'argb' | 'rgb' | 'bgr' | 'grey';
 /** Where a picture as it lies in memory has its upper side: by name, or as Exif numbers it. */
 export type PictureOrientation = 'up' | 'upMirrored' | 'down' | 'downMirrored' | 'leftMirrored' | 'right' | 'rightMirrored' | 'left' | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
@@ -14,20 +14,20 @@ export interface Region {
 export interface Picture {
     /**
      * Its pixels, row after row. They are copied where there are gaps between the rows that the model looks at, and
-     * otherwise handed to `run` as they are: memory of a camera is then read where it lies.
+     * otherwise handed to `run` as they are: memory of a camera is then read in place.
      */
     readonly data: Uint8Array | Uint8ClampedArray | ArrayBuffer;
     /** In pixels. */
     readonly width: number;
     /** In pixels. */
     readonly height: number;
-    /** `'rgba'` when it is left out. Alpha is not looked at: what is transparent counts with the colour that it has. */
+    /** `'rgba'` by default. Alpha is ignored: transparent pixels count with their colour. */
     readonly format?: PixelFormat;
-    /** From the start of one row to that of the next; when it is left out rows follow each other without gaps. */
+    /** From the start of one row to that of the next; by default rows have no gaps between them. */
     readonly rowBytes?: number;
-    /** `'up'` when it is left out: the first row is the upper one. */
+    /** `'up'` by default: the first row is the upper one. */
     readonly orientation?: PictureOrientation;
-    /** What the model looks at: the whole picture when it is left out. Results then are about this part. */
+    /** The part for the model, by default the whole picture. Results refer to this part. */
     readonly region?: Region;
 }
 /** What models take of a picture. */

@@ -1,11 +1,11 @@
 import type { Shaped } from '../tensor.js';
 /** A recording of any length and rate. */
 export interface Sound {
-    /** From -1 to 1, or whole numbers of 16 bits; of several channels, those of one moment follow each other. */
+    /** From -1 to 1, or whole numbers of 16 bits; channels are interleaved. */
     readonly samples: Float32Array | Int16Array;
-    /** Moments per second: 44100, for one. */
+    /** Frames per second, such as 44100. */
     readonly rate: number;
-    /** 1 when it is left out. */
+    /** 1 by default. */
     readonly channels?: number;
 }
 /** What models take of a sound. */

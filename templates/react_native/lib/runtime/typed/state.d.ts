@@ -18,6 +18,6 @@ export declare class Carried<State extends object, Outputs> {
     run<Given extends object>(model: Runner<Given & State, Outputs>, given: Given, options: CallOptions): Promise<Outputs>;
     /** @throws ModelError `unsupported` while a call is under way: this one would have to wait for it */
     runSync<Given extends object>(model: Runner<Given & State, Outputs>, given: Given): Outputs;
-    /** Forgets the calls before: the next one is the first. */
+    /** Resets the state: the next call is a first one. */
     reset(): void;
 }

@@ -37,7 +37,7 @@ export class Carried {
         this.state = this.next(outputs);
         return outputs;
     }
-    /** Forgets the calls before: the next one is the first. */
+    /** Resets the state: the next call is a first one. */
     reset() {
         this.state = this.first();
         this.pending = null;

@@ -1,7 +1,7 @@
 /** A text that a model read. */
 export interface Reading {
     readonly text: string;
-    /** How sure the model is of its symbols on average; 0 when it read nothing. */
+    /** The model's mean confidence in its symbols; 0 when it read nothing. */
     readonly score: number;
 }
 /** The text that `symbols`, positions in `alphabet`, are. */

@@ -1,4 +1,4 @@
-// What a model reads.
+// The text that a model reads.
 /** The text that `symbols`, positions in `alphabet`, are. */
 export function spelled(symbols, scores, alphabet) {
     const text = Array.from(symbols, (symbol) => alphabet[Number(symbol)] ?? '').join('');

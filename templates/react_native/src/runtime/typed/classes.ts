@@ -1,12 +1,12 @@
-// Which classes a model sees.
+// Predicted classes.
 
-/** A class that a model sees. */
+/** A class that a model predicts. */
 export interface Classification {
-  /** What it is called; empty when the model's classes have no names. */
+  /** Its name; empty when the model's classes have no names. */
   readonly label: string;
   /** Its number among the model's classes, from 0 on. */
   readonly index: number;
-  /** How sure the model is of it. */
+  /** The model's confidence. */
   readonly score: number;
 }
 

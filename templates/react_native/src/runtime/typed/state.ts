@@ -55,7 +55,7 @@ export class Carried<State extends object, Outputs> {
     return outputs;
   }
 
-  /** Forgets the calls before: the next one is the first. */
+  /** Resets the state: the next call is a first one. */
   reset(): void {
     this.state = this.first();
     this.pending = null;

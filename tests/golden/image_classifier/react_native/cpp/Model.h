@@ -33,7 +33,7 @@ struct ModelRequest {
   Verify verify = Verify::once;
 };
 
-/// An open model, and the bytes that ONNX Runtime reads where they are.
+/// An open model, and the bytes that ONNX Runtime reads them in place.
 class Model {
  public:
   /// Opens `bytes` when there are some, else the file of the request. Throws Failure.

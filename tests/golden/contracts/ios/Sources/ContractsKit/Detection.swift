@@ -4,13 +4,13 @@
 import CoreGraphics
 #endif
 
-/// Something that a model found.
+/// A detected object.
 public struct Detection: Sendable, Hashable, Codable {
-    /// What its class is called; empty when the model's classes have no names.
+    /// The name of its class; empty when the model's classes have no names.
     public let label: String
     /// The number of its class, from 0 on.
     public let index: Int
-    /// How sure the model is of it.
+    /// The model's confidence.
     public let score: Float
     /// Where it is.
     public let box: Box
@@ -23,7 +23,7 @@ public struct Detection: Sendable, Hashable, Codable {
         self.box = box
     }
 
-    /// What a model found, in its own order: `boxes` has four numbers for each.
+    /// The detected objects, in the model's order: `boxes` has four numbers for each.
     static func found(_ boxes: [Float], _ scores: [Float], _ classes: [Int64], _ labels: [String]) -> [Detection] {
         let count = min(scores.count, classes.count, boxes.count / 4)
         return (0..<count).map { number in

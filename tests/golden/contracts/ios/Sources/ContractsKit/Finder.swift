@@ -27,13 +27,13 @@ import UIKit
 /// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
 /// them; every later call throws ``ModelError/closed(model:)``.
 public final class Finder: Sendable {
-    /// Which model this is, which file of it was opened, and which ONNX Runtime runs it.
+    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
-    /// The provider that started. Operators that it does not take run on the CPU: some, or all of them.
+    /// The provider that started. Operators that it does not support, possibly all, run on the CPU.
     public var provider: Provider { session.provider }
 
-    /// What was tried before ``provider`` and did not start, in this order, each with the reason.
+    /// Providers that were tried before ``provider`` and did not start, in this order, with the reasons.
     public var fallbacks: [Fallback] { session.fallbacks }
 
     private let session: ModelSession
@@ -83,7 +83,7 @@ public final class Finder: Sendable {
 
     /// Gives a point in a space where near means alike.
     ///
-    /// Runs on a thread of its own, one call after the other.
+    /// Runs on its own thread, one call after the other.
     ///
     /// - Parameters:
     ///   - image: a picture of any size.
@@ -110,7 +110,7 @@ public final class Finder: Sendable {
         try run(input, into: &output, until: nil)
     }
 
-    /// Runs the model on a thread of its own, one call after the other.
+    /// Runs the model on its own thread, one call after the other.
     ///
     /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
     ///   ends at its next operator, one that waits for its turn at once.
@@ -122,7 +122,7 @@ public final class Finder: Sendable {
         }
     }
 
-    /// Runs the model a few times, so that the first call that counts does not pay for what is set up lazily.
+    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
     public func warmUp(_ input: Input, runs: Int = 1) throws {
         var output = Output()
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
@@ -151,7 +151,7 @@ public final class Finder: Sendable {
         _ = try session.run(inputs, lent, until: cancellation)
     }
 
-    /// What the model takes: values of each tensor one after the other, in row-major order.
+    /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
     public struct Input: Sendable {
@@ -168,7 +168,7 @@ public final class Finder: Sendable {
         /// The size of `image.channels`.
         public var imageChannels2: Int
 
-        /// An input of values that there are.
+        /// An input with the given values.
         public init(
             imagePixels: [UInt8],
             imageChannels: [Int64],
@@ -187,7 +187,7 @@ public final class Finder: Sendable {
 
         /// An input whose values are all zero or empty.
         ///
-        /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
+        /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
             imageHeight: Int,
             imageWidth: Int,
@@ -202,7 +202,7 @@ public final class Finder: Sendable {
         }
     }
 
-    /// What the model gives: values of each tensor one after the other, in row-major order.
+    /// The model's outputs: values of each tensor one after the other, in row-major order.
     ///
     /// ONNX Runtime writes outputs of a fixed shape straight into these arrays.
     public struct Output: Sendable {
@@ -261,9 +261,9 @@ extension Finder {
 extension Finder {
     /// Gives a point in a space where near means alike.
     ///
-    /// A pixel buffer is read where it lies, as ``Picture`` does.
+    /// A pixel buffer is read in place, as ``Picture`` does.
     ///
-    /// - Throws: ``ModelError``, for example because its pixels are not of red, green and blue.
+    /// - Throws: ``ModelError``, for example because its pixels are not RGB.
     public func embed(
         _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up
     ) throws -> [Float] {
@@ -272,9 +272,9 @@ extension Finder {
 
     /// Gives a point in a space where near means alike.
     ///
-    /// A pixel buffer is read where it lies, as ``Picture`` does, on a thread of its own: leave its pixels as they are.
+    /// A pixel buffer is read in place, as ``Picture`` does, on its own thread: leave its pixels as they are.
     ///
-    /// - Throws: ``ModelError``, for example because its pixels are not of red, green and blue.
+    /// - Throws: ``ModelError``, for example because its pixels are not RGB.
     public func embed(
         _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up
     ) async throws -> [Float] {
@@ -289,7 +289,7 @@ extension Finder {
     ///
     /// An image is drawn once, as ``Picture`` does.
     ///
-    /// - Throws: ``ModelError``, for example because this device has not the memory for it.
+    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func embed(
         _ image: CGImage, orientation: CGImagePropertyOrientation = .up
     ) throws -> [Float] {
@@ -300,7 +300,7 @@ extension Finder {
     ///
     /// An image is drawn once, as ``Picture`` does, away from the caller's thread.
     ///
-    /// - Throws: ``ModelError``, for example because this device has not the memory for it.
+    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func embed(
         _ image: CGImage, orientation: CGImagePropertyOrientation = .up
     ) async throws -> [Float] {
@@ -315,7 +315,7 @@ extension Finder {
     ///
     /// An image is drawn once, and turned as it says.
     ///
-    /// - Throws: ``ModelError``, for example because this device has not the memory for it.
+    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func embed(_ image: UIImage) throws -> [Float] {
         try embed(Picture(image))
     }
@@ -324,7 +324,7 @@ extension Finder {
     ///
     /// An image is drawn once, away from the caller's thread, and turned as it says.
     ///
-    /// - Throws: ``ModelError``, for example because this device has not the memory for it.
+    /// - Throws: ``ModelError``, for example because this device lacks the memory for it.
     public func embed(_ image: UIImage) async throws -> [Float] {
         try await embed(Picture(image))
     }

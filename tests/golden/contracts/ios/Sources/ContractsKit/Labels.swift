@@ -9,7 +9,7 @@ extension [String] {
         }
     }
 
-    /// What a class is called; empty when it has no name.
+    /// The name of a class; empty when it has none.
     func name(_ index: Int) -> String {
         indices.contains(index) ? self[index] : ""
     }

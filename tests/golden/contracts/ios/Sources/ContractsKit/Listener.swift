@@ -14,13 +14,13 @@ import Foundation
 /// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
 /// them; every later call throws ``ModelError/closed(model:)``.
 public final class Listener: Sendable {
-    /// Which model this is, which file of it was opened, and which ONNX Runtime runs it.
+    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
-    /// The provider that started. Operators that it does not take run on the CPU: some, or all of them.
+    /// The provider that started. Operators that it does not support, possibly all, run on the CPU.
     public var provider: Provider { session.provider }
 
-    /// What was tried before ``provider`` and did not start, in this order, each with the reason.
+    /// Providers that were tried before ``provider`` and did not start, in this order, with the reasons.
     public var fallbacks: [Fallback] { session.fallbacks }
 
     private let session: ModelSession
@@ -61,7 +61,7 @@ public final class Listener: Sendable {
 
     /// Says which classes the model sees, best first.
     ///
-    /// The model remembers what it was given before: calls run one after the other, each with what the one before it
+    /// The model keeps state: calls run one after the other, each with the state that the one before it
     /// left, and one that fails changes nothing. ``reset()`` starts anew.
     ///
     /// - Parameters:
@@ -75,7 +75,7 @@ public final class Listener: Sendable {
 
     /// Says which classes the model sees, best first.
     ///
-    /// Runs on a thread of its own, one call after the other.
+    /// Runs on its own thread, one call after the other.
     ///
     /// - Parameters:
     ///   - audio: a recording of any length and rate.
@@ -86,7 +86,7 @@ public final class Listener: Sendable {
         try await self.session.queued { try self.answer(audio, top, until: $0) }
     }
 
-    /// Has the model forget what it was given before, once the calls that are under way have ended.
+    /// Resets the model's state, after the calls that are under way.
     public func reset() {
         carried.change { $0 = Carried() }
     }
@@ -108,7 +108,7 @@ public final class Listener: Sendable {
         try run(input, into: &output, until: nil)
     }
 
-    /// Runs the model on a thread of its own, one call after the other.
+    /// Runs the model on its own thread, one call after the other.
     ///
     /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
     ///   ends at its next operator, one that waits for its turn at once.
@@ -120,7 +120,7 @@ public final class Listener: Sendable {
         }
     }
 
-    /// Runs the model a few times, so that the first call that counts does not pay for what is set up lazily.
+    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
     public func warmUp(_ input: Input, runs: Int = 1) throws {
         var output = Output()
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
@@ -152,7 +152,7 @@ public final class Listener: Sendable {
         _ = try session.run(inputs, lent, until: cancellation)
     }
 
-    /// What the model takes: values of each tensor one after the other, in row-major order.
+    /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
     public struct Input: Sendable {
@@ -167,7 +167,7 @@ public final class Listener: Sendable {
         /// The size of `audio.channels`.
         public var audioChannels: Int
 
-        /// An input of values that there are.
+        /// An input with the given values.
         public init(
             audioSamples: [Float],
             audioRate: [Int64],
@@ -184,7 +184,7 @@ public final class Listener: Sendable {
 
         /// An input whose values are all zero or empty.
         ///
-        /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
+        /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
             audioFrames: Int,
             audioChannels: Int
@@ -197,7 +197,7 @@ public final class Listener: Sendable {
         }
     }
 
-    /// What the model gives: values of each tensor one after the other, in row-major order.
+    /// The model's outputs: values of each tensor one after the other, in row-major order.
     ///
     /// ONNX Runtime writes outputs of a fixed shape straight into these arrays.
     public struct Output: Sendable {
@@ -259,7 +259,7 @@ extension Listener {
         }
     }
 
-    /// What the model remembers.
+    /// The model's state.
     private struct Carried: Sendable {
         var state: [Float] = Shape.filled([2, 1, 128], with: 0)
     }

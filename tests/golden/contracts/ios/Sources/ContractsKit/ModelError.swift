@@ -8,7 +8,7 @@ public enum ModelError: Error, Sendable, Equatable {
     case closed(model: String)
     /// A tensor of a run has `count` values, which do not fill its shape.
     case shape(tensor: String, count: Int, shape: [Int])
-    /// What was passed is nothing that the model can take: a picture with too few bytes, for one. `reason` says why.
+    /// The argument is not valid for the model, such as a picture with too few bytes. `reason` says why.
     case invalid(reason: String)
     /// The number of threads is not one of 0 to 256.
     case threads(Int)

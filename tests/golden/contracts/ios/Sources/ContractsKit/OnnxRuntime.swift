@@ -109,7 +109,7 @@ final class SessionSettings {
 /// A model that is open. ``free()`` must not meet a run: ``Gate`` sees to that.
 final class Session: @unchecked Sendable {
     enum Source {
-        /// Kept for as long as the session is open, because ONNX Runtime reads them where they are.
+        /// Kept for as long as the session is open, because ONNX Runtime reads them in place.
         case bytes(NSData)
         case path(String)
     }

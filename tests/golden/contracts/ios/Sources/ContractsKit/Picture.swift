@@ -4,16 +4,16 @@ import Foundation
 
 /// A picture of any size, for any number of models.
 ///
-/// Nothing is copied until a model runs. Then its bytes are read where they lie if the rows that the model looks at
+/// Nothing is copied until a model runs. Then its bytes are read in place if the rows that the model looks at
 /// follow each other without gaps, and copied once if they do not.
 public struct Picture: Sendable {
     /// In pixels, of the rows that a model looks at.
     public let width: Int
     /// How many rows a model looks at.
     public let height: Int
-    /// In which order a pixel has its colours.
+    /// The order of the colours in a pixel.
     public let format: PixelFormat
-    /// How the picture has to be turned.
+    /// The picture's orientation.
     public let orientation: Orientation
     let memory: PixelMemory
     let rows: Rows
@@ -23,10 +23,10 @@ public struct Picture: Sendable {
     /// - Parameters:
     ///   - width: of the whole picture, in pixels.
     ///   - height: of the whole picture, in pixels.
-    ///   - format: in which order a pixel has its colours.
+    ///   - format: the order of the colours in a pixel.
     ///   - bytesPerRow: from the start of one row to that of the next, where there are gaps between them.
-    ///   - orientation: how the picture has to be turned.
-    ///   - region: the part that a model looks at; nil for all of it.
+    ///   - orientation: the picture's orientation.
+    ///   - region: the part for the model; nil for all of it.
     /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, or the region is not in the
     ///   picture.
     public init(
@@ -42,10 +42,10 @@ public struct Picture: Sendable {
     /// - Parameters:
     ///   - width: of the whole picture, in pixels.
     ///   - height: of the whole picture, in pixels.
-    ///   - format: in which order a pixel has its colours.
+    ///   - format: the order of the colours in a pixel.
     ///   - bytesPerRow: from the start of one row to that of the next, where there are gaps between them.
-    ///   - orientation: how the picture has to be turned.
-    ///   - region: the part that a model looks at; nil for all of it.
+    ///   - orientation: the picture's orientation.
+    ///   - region: the part for the model; nil for all of it.
     /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, or the region is not in the
     ///   picture.
     public init(
@@ -67,9 +67,9 @@ public struct Picture: Sendable {
     }
 }
 
-/// In which order a pixel has its colours, a byte each.
+/// The order of the colours in a pixel, one byte each.
 ///
-/// Alpha is not looked at: what is transparent counts with the colour that its bytes have, which is black where colours
+/// Alpha is ignored: transparent pixels count with the colour of their bytes, which is black where colours
 /// are premultiplied, as CoreGraphics has them.
 public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// Red, green, blue, alpha.

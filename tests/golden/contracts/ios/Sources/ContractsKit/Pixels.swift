@@ -60,10 +60,10 @@ extension Picture {
     /// - Parameters:
     ///   - width: of the whole picture, in pixels.
     ///   - height: of the whole picture, in pixels.
-    ///   - format: in which order a pixel has its colours.
+    ///   - format: the order of the colours in a pixel.
     ///   - bytesPerRow: from the start of one row to that of the next, where there are gaps between them.
-    ///   - orientation: how the picture has to be turned.
-    ///   - region: the part that a model looks at; nil for all of it.
+    ///   - orientation: the picture's orientation.
+    ///   - region: the part for the model; nil for all of it.
     /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, or the region is not in the
     ///   picture.
     public init(
@@ -80,7 +80,7 @@ extension Picture {
     }
 }
 
-/// The pixels of a picture as an input. ONNX Runtime reads them where they are, if there are no gaps.
+/// The pixels of a picture as an input. ONNX Runtime reads them in place, if there are no gaps.
 struct FedPixels: Tensor {
     let name: String
     let picture: Picture

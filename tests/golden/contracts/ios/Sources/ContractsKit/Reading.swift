@@ -2,9 +2,9 @@
 
 /// A text that a model read.
 public struct Reading: Sendable, Hashable, Codable {
-    /// What it says; empty when there is nothing to read.
+    /// The text; empty when there is none.
     public let text: String
-    /// How sure the model is of its symbols on average; 0 when it read nothing.
+    /// The model's mean confidence in its symbols; 0 when it read nothing.
     public let score: Float
 
     /// For previews and tests.

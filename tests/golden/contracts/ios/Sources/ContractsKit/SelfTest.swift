@@ -2,20 +2,20 @@
 
 import Foundation
 
-/// What a model computes on this device, beside what it computed where the package was built.
+/// The result of a self-test: outputs on this device, compared with those of the build machine.
 ///
-/// The description has a line for each output, made for a log.
+/// The description has one line per output, for a log.
 public struct SelfTest: Sendable, CustomStringConvertible {
     /// Name of the model.
     public let model: String
     /// Path of the file that was opened, below the folder of the models.
     public let file: String
-    /// What ran it.
+    /// The provider that ran it.
     public let provider: Provider
     /// Every output of every sample that was compared.
     public let outputs: [OutputTest]
 
-    /// Whether all ``outputs`` are what they should be. A test that compared nothing has not passed.
+    /// Whether all ``outputs`` are as expected. A test that compared nothing has not passed.
     public var passed: Bool { !outputs.isEmpty && outputs.allSatisfy(\.passed) }
 
     public var description: String {
@@ -31,23 +31,23 @@ public struct OutputTest: Sendable, CustomStringConvertible {
     public let name: String
     /// Number of the sample, from 0.
     public let sample: Int
-    /// The largest difference to the expected values; 0 for those that must be equal.
+    /// The largest difference from the expected values; 0 for values that must be equal.
     public let maxAbsError: Double
     /// ``maxAbsError`` as a share of ``scale``.
     public let maxRelError: Double
     /// The largest expected value of all samples, and 1 at least where the range of the output is known.
     public let scale: Double
-    /// Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way
+    /// Values that differ and have no distance: NaN or an infinity where a number should be, or the other way
     /// round; integers of more than 8 bits, booleans and strings that differ.
     public let mismatchCount: Int
     /// ``maxAbsError`` may be at most ``absoluteTolerance`` + this * ``scale``; 0 for values that must be equal.
     public let tolerance: Double
     /// What ``maxAbsError`` may be whatever the ``scale``; 0 for values that must be equal.
     public let absoluteTolerance: Double
-    /// What is wrong, in words; empty when nothing is.
+    /// Why the output failed; empty when it passed.
     public let failure: String
 
-    /// Whether the output is what it should be.
+    /// Whether the output is as expected.
     public var passed: Bool { failure.isEmpty }
 
     public var description: String {
@@ -57,7 +57,7 @@ public struct OutputTest: Sendable, CustomStringConvertible {
     }
 }
 
-/// Samples that travel with the package: a file with values or recipes for them, and where those of each tensor lie.
+/// Samples that ship with the package: a file with values or recipes for them, and where those of each tensor lie.
 struct Golden: Sendable {
     let resource: Resource
     let tested: [TestedFile]
@@ -286,7 +286,7 @@ private struct Distance {
         }
     }
 
-    /// What is wrong, in words; empty when nothing is.
+    /// Why the output failed; empty when it passed.
     func failure(_ allowed: Allowed, isMeasured: Bool) -> String {
         if mismatches > allowed.mismatches {
             return (isMeasured ? "NaN or infinity at other places: " : "values that differ: ") + "\(mismatches)"

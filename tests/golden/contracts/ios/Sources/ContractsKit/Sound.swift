@@ -2,11 +2,11 @@
 
 /// A recording of any length and rate.
 public struct Sound: Sendable {
-    /// Moments per second: 44100, for one.
+    /// Frames per second, such as 44100.
     public let rate: Int
-    /// How many samples each moment has.
+    /// Number of channels.
     public let channels: Int
-    /// How many moments there are.
+    /// Number of frames.
     public var frames: Int {
         switch samples {
         case .floats(let floats): return floats.count / channels
@@ -20,14 +20,14 @@ public struct Sound: Sendable {
         case integers([Int16])
     }
 
-    /// A recording of floats from -1 to 1; of several channels, the samples of one moment follow each other.
+    /// A recording of floats from -1 to 1; channels are interleaved.
     ///
     /// - Throws: ``ModelError/invalid(reason:)``: there are no samples, or they are no multiple of the channels.
     public init(_ samples: [Float], rate: Int, channels: Int = 1) throws {
         try self.init(.floats(samples), samples.count, rate, channels)
     }
 
-    /// A recording of integers of 16 bits; of several channels, the samples of one moment follow each other.
+    /// A recording of integers of 16 bits; channels are interleaved.
     ///
     /// - Throws: ``ModelError/invalid(reason:)``: there are no samples, or they are no multiple of the channels.
     public init(_ samples: [Int16], rate: Int, channels: Int = 1) throws {

@@ -30,9 +30,9 @@ extension Orientation {
 extension Picture {
     /// The picture in a pixel buffer, as cameras and video decoders give it.
     ///
-    /// The buffer is kept, and read where it lies when a model runs: leave its pixels as they are until then.
+    /// The buffer is kept, and read in place when a model runs: leave its pixels as they are until then.
     ///
-    /// - Throws: ``ModelError/invalid(reason:)``: its pixels are not of red, green and blue, but of luma and chroma, as
+    /// - Throws: ``ModelError/invalid(reason:)``: its pixels are not RGB, but luma and chroma, as
     ///   cameras give them unless they are told otherwise: choose `kCVPixelFormatType_32BGRA`.
     public init(
         _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up, region: Region? = nil
@@ -75,7 +75,7 @@ extension PixelFormat {
 extension Picture {
     /// An image, drawn once: its colours are those of sRGB then, and what is transparent lies over black.
     ///
-    /// - Throws: ``ModelError/invalid(reason:)``: this device has not the memory for it.
+    /// - Throws: ``ModelError/invalid(reason:)``: this device lacks the memory for it.
     public init(_ image: CGImage, orientation: CGImagePropertyOrientation = .up, region: Region? = nil) throws {
         guard let bytes = image.pixels() else {
             throw ModelError.invalid(reason: "an image of \(image.width) x \(image.height) pixels cannot be drawn")
@@ -107,7 +107,7 @@ extension Picture {
     /// An image, drawn once and turned as it says: its colours are those of sRGB then, and what is transparent lies
     /// over black. Decode large photos at a smaller size first: models need no more than they look at.
     ///
-    /// - Throws: ``ModelError/invalid(reason:)``: it has no `cgImage`, or this device has not the memory for it.
+    /// - Throws: ``ModelError/invalid(reason:)``: it has no `cgImage`, or this device lacks the memory for it.
     public init(_ image: UIImage) throws {
         guard let drawn = image.cgImage else {
             let hint = "render it first, as UIGraphicsImageRenderer does"

@@ -5,7 +5,7 @@ import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import { type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
-/** What {@link Classifier} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierInputs {
     /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
     readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -14,7 +14,7 @@ export interface ClassifierInputs {
     /** `image.orientation`: int64 `[]` in BigInt64Array. */
     readonly imageOrientation: Input<'int64', readonly []>;
 }
-/** What {@link Classifier} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierOutputs {
     /** `logits.scores`: float `[4]` in Float32Array. */
     readonly logitsScores: Tensor<'float32', readonly [4]>;

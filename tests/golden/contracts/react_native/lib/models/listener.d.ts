@@ -5,7 +5,7 @@ import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import { type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { type Sound } from '../runtime/typed/sound.js';
-/** What {@link Listener} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
 export interface ListenerInputs {
     /** `audio.samples`: float `[audioFrames, audioChannels]` in Float32Array. Pass its sizes too: `{ data, shape }`. */
     readonly audioSamples: Input<'float32', readonly [number, number]>;
@@ -14,7 +14,7 @@ export interface ListenerInputs {
     /** `state`: float `[2, 1, 128]` in Float32Array. */
     readonly state: Input<'float32', readonly [2, 1, 128]>;
 }
-/** What {@link Listener} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
 export interface ListenerOutputs {
     /** `logits.scores`: float `[4]` in Float32Array. */
     readonly logitsScores: Tensor<'float32', readonly [4]>;
@@ -39,7 +39,7 @@ export declare class ListenerModel extends Model<ListenerInputs, ListenerOutputs
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
-     * Calls follow one another, each with what the one before it left; `reset` starts anew.
+     * Calls run one after the other, each with the state that the one before left; `reset` starts anew.
      *
      * @throws ModelError `bad-input` for a sound that is not as it says; what `run` throws
      */
@@ -50,7 +50,7 @@ export declare class ListenerModel extends Model<ListenerInputs, ListenerOutputs
      * @throws ModelError what `classify` throws, and `unsupported` in a browser or while `classify` is under way
      */
     classifySync(audio: Sound, options?: ClassifySyncOptions): readonly Classification[];
-    /** Forgets the calls before: the next one is the first. */
+    /** Resets the state: the next call is a first one. */
     reset(): void;
 }
 /**

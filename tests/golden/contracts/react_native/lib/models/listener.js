@@ -13,7 +13,7 @@ export class ListenerModel extends Model {
     /**
      * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
      *
-     * Calls follow one another, each with what the one before it left; `reset` starts anew.
+     * Calls run one after the other, each with the state that the one before left; `reset` starts anew.
      *
      * @throws ModelError `bad-input` for a sound that is not as it says; what `run` throws
      */
@@ -31,7 +31,7 @@ export class ListenerModel extends Model {
         const top = topOf(options, 3);
         return resultOf(this.carried.runSync(this, tensorsOf(audio)), top);
     }
-    /** Forgets the calls before: the next one is the first. */
+    /** Resets the state: the next call is a first one. */
     reset() {
         this.carried.reset();
     }

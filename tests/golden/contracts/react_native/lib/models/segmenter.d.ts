@@ -5,7 +5,7 @@ import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Mask } from '../runtime/typed/mask.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
-/** What {@link Segmenter} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Segmenter}: values of each tensor one after the other, in row-major order. */
 export interface SegmenterInputs {
     /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
     readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -14,7 +14,7 @@ export interface SegmenterInputs {
     /** `image.orientation`: int64 `[]` in BigInt64Array. */
     readonly imageOrientation: Input<'int64', readonly []>;
 }
-/** What {@link Segmenter} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Segmenter}: values of each tensor one after the other, in row-major order. */
 export interface SegmenterOutputs {
     /** `mask.classes`: uint8 `[mask.height, mask.width]` in Uint8Array. */
     readonly maskClasses: Tensor<'uint8', readonly [number, number]>;

@@ -5,7 +5,7 @@ import type { Input, Tensor } from '../runtime/tensor.js';
 import { type Classification } from '../runtime/typed/classes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { type Picture } from '../runtime/typed/picture.js';
-/** What {@link Several} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Several}: values of each tensor one after the other, in row-major order. */
 export interface SeveralInputs {
     /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
     readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -16,7 +16,7 @@ export interface SeveralInputs {
     /** `lengths`: int64 `[batch, 2]` in BigInt64Array. */
     readonly lengths: Input<'int64', readonly [number, 2]>;
 }
-/** What {@link Several} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Several}: values of each tensor one after the other, in row-major order. */
 export interface SeveralOutputs {
     /** `logits.scores`: float `[4]` in Float32Array. */
     readonly logitsScores: Tensor<'float32', readonly [4]>;
@@ -39,7 +39,7 @@ export interface SeveralTensors {
         readonly raw: TensorSpec<'float32', readonly [1, null, 8]>;
     };
 }
-/** All that {@link Several} says. */
+/** The answer of {@link Several}. */
 export interface SeveralPrediction {
     /** Which classes fit: the 3 best ones, best first. */
     readonly logits: readonly Classification[];

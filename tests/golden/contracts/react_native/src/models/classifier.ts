@@ -10,7 +10,7 @@ import { classified, type Classification } from '../runtime/typed/classes.js';
 import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
-/** What {@link Classifier} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -20,7 +20,7 @@ export interface ClassifierInputs {
   readonly imageOrientation: Input<'int64', readonly []>;
 }
 
-/** What {@link Classifier} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierOutputs {
   /** `logits.scores`: float `[4]` in Float32Array. */
   readonly logitsScores: Tensor<'float32', readonly [4]>;

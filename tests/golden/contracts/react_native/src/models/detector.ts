@@ -10,7 +10,7 @@ import { detected, type Detection } from '../runtime/typed/boxes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
-/** What {@link Detector} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Detector}: values of each tensor one after the other, in row-major order. */
 export interface DetectorInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -20,7 +20,7 @@ export interface DetectorInputs {
   readonly imageOrientation: Input<'int64', readonly []>;
 }
 
-/** What {@link Detector} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Detector}: values of each tensor one after the other, in row-major order. */
 export interface DetectorOutputs {
   /** `found.boxes`: float `[found.count, 4]` in Float32Array. */
   readonly foundBoxes: Tensor<'float32', readonly [number, 4]>;

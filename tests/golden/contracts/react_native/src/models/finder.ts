@@ -9,7 +9,7 @@ import type { Input, Tensor } from '../runtime/tensor.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
-/** What {@link Finder} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Finder}: values of each tensor one after the other, in row-major order. */
 export interface FinderInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -19,7 +19,7 @@ export interface FinderInputs {
   readonly imageOrientation: Input<'int64', readonly []>;
 }
 
-/** What {@link Finder} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Finder}: values of each tensor one after the other, in row-major order. */
 export interface FinderOutputs {
   /** `feature.vector`: float `[256]` in Float32Array. */
   readonly featureVector: Tensor<'float32', readonly [256]>;

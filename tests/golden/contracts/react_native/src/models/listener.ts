@@ -11,7 +11,7 @@ import { topOf, type ClassifyOptions, type ClassifySyncOptions } from '../runtim
 import { soundTensors, type Sound } from '../runtime/typed/sound.js';
 import { Carried } from '../runtime/typed/state.js';
 
-/** What {@link Listener} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
 export interface ListenerInputs {
   /** `audio.samples`: float `[audioFrames, audioChannels]` in Float32Array. Pass its sizes too: `{ data, shape }`. */
   readonly audioSamples: Input<'float32', readonly [number, number]>;
@@ -21,7 +21,7 @@ export interface ListenerInputs {
   readonly state: Input<'float32', readonly [2, 1, 128]>;
 }
 
-/** What {@link Listener} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Listener}: values of each tensor one after the other, in row-major order. */
 export interface ListenerOutputs {
   /** `logits.scores`: float `[4]` in Float32Array. */
   readonly logitsScores: Tensor<'float32', readonly [4]>;
@@ -49,7 +49,7 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
   /**
    * Says which classes fit: the 3 best ones, best first, or as many as `top` says.
    *
-   * Calls follow one another, each with what the one before it left; `reset` starts anew.
+   * Calls run one after the other, each with the state that the one before left; `reset` starts anew.
    *
    * @throws ModelError `bad-input` for a sound that is not as it says; what `run` throws
    */
@@ -69,7 +69,7 @@ export class ListenerModel extends Model<ListenerInputs, ListenerOutputs> {
     return resultOf(this.carried.runSync(this, tensorsOf(audio)), top);
   }
 
-  /** Forgets the calls before: the next one is the first. */
+  /** Resets the state: the next call is a first one. */
   reset(): void {
     this.carried.reset();
   }

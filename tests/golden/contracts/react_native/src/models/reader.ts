@@ -10,7 +10,7 @@ import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 import { spelled, type Reading } from '../runtime/typed/text.js';
 
-/** What {@link Reader} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
 export interface ReaderInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -20,7 +20,7 @@ export interface ReaderInputs {
   readonly imageOrientation: Input<'int64', readonly []>;
 }
 
-/** What {@link Reader} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
 export interface ReaderOutputs {
   /** `text.symbols`: int64 `[text.count]` in BigInt64Array. */
   readonly textSymbols: Tensor<'int64', readonly [number]>;

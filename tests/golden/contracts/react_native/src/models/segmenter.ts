@@ -10,7 +10,7 @@ import { segmented, type Mask } from '../runtime/typed/mask.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
-/** What {@link Segmenter} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Segmenter}: values of each tensor one after the other, in row-major order. */
 export interface SegmenterInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -20,7 +20,7 @@ export interface SegmenterInputs {
   readonly imageOrientation: Input<'int64', readonly []>;
 }
 
-/** What {@link Segmenter} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Segmenter}: values of each tensor one after the other, in row-major order. */
 export interface SegmenterOutputs {
   /** `mask.classes`: uint8 `[mask.height, mask.width]` in Uint8Array. */
   readonly maskClasses: Tensor<'uint8', readonly [number, number]>;

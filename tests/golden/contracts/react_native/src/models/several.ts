@@ -10,7 +10,7 @@ import { classified, type Classification } from '../runtime/typed/classes.js';
 import type { CallOptions } from '../runtime/typed/options.js';
 import { pictureTensors, type Picture } from '../runtime/typed/picture.js';
 
-/** What {@link Several} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Several}: values of each tensor one after the other, in row-major order. */
 export interface SeveralInputs {
   /** `image.pixels`: uint8 `[imageHeight, imageWidth, imageChannels2]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
   readonly imagePixels: Input<'uint8', readonly [number, number, number]>;
@@ -22,7 +22,7 @@ export interface SeveralInputs {
   readonly lengths: Input<'int64', readonly [number, 2]>;
 }
 
-/** What {@link Several} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Several}: values of each tensor one after the other, in row-major order. */
 export interface SeveralOutputs {
   /** `logits.scores`: float `[4]` in Float32Array. */
   readonly logitsScores: Tensor<'float32', readonly [4]>;
@@ -47,7 +47,7 @@ export interface SeveralTensors {
   };
 }
 
-/** All that {@link Several} says. */
+/** The answer of {@link Several}. */
 export interface SeveralPrediction {
   /** Which classes fit: the 3 best ones, best first. */
   readonly logits: readonly Classification[];

@@ -2,56 +2,56 @@
 
 import Foundation
 
-/// How CoreML runs a model: what ONNX Runtime's CoreML execution provider can be told.
+/// How CoreML runs a model: options of ONNX Runtime's CoreML execution provider.
 public struct CoreMLOptions: Sendable, Equatable {
-    /// The kind of model that CoreML gets.
+    /// The model format for CoreML.
     public enum ModelFormat: String, Sendable {
-        /// Takes more operators, and 16-bit floats.
+        /// Supports more operators, and 16-bit floats.
         case mlProgram = "MLProgram"
         /// Its predecessor.
         case neuralNetwork = "NeuralNetwork"
     }
 
-    /// What may compute.
+    /// The hardware that may compute.
     public enum ComputeUnits: String, Sendable {
         /// The neural engine, the GPU and the CPU: CoreML chooses for each operator.
         case all = "ALL"
         /// The CPU alone.
         case cpuOnly = "CPUOnly"
-        /// No neural engine.
+        /// The CPU and the GPU.
         case cpuAndGPU = "CPUAndGPU"
-        /// No GPU, which an app may need for what it shows.
+        /// The CPU and the neural engine: the GPU is left to the app's graphics.
         case cpuAndNeuralEngine = "CPUAndNeuralEngine"
     }
 
-    /// What CoreML prepares a model for when it is loaded. Before iOS 18 and macOS 15 this is without effect.
+    /// How CoreML specializes a model when it is loaded. Has no effect before iOS 18 and macOS 15.
     public enum Specialization: String, Sendable {
-        /// What CoreML thinks best.
+        /// CoreML's default.
         case `default` = "Default"
         /// Spend more time loading to predict faster.
         case fastPrediction = "FastPrediction"
     }
 
-    /// The kind of model that CoreML gets.
+    /// The model format for CoreML.
     public var modelFormat: ModelFormat
-    /// What may compute.
+    /// The hardware that may compute.
     public var computeUnits: ComputeUnits
-    /// Take only operators whose inputs have fixed shapes: dynamic ones can be slower than on the CPU.
+    /// Run only operators whose inputs have fixed shapes: dynamic ones can be slower than on the CPU.
     public var requiresStaticInputShapes: Bool
-    /// Take operators inside the bodies of If, Loop and Scan too.
+    /// Run operators inside the bodies of If, Loop and Scan too.
     public var enablesSubgraphs: Bool
-    /// What CoreML prepares a model for.
+    /// How CoreML specializes a model.
     public var specialization: Specialization
     /// Log for each operator where it runs and how long that is expected to take, for developers.
     public var profilesComputePlan: Bool
-    /// Let the GPU add up in 16 bits.
+    /// Let the GPU accumulate in 16 bits.
     public var allowsLowPrecisionAccumulationOnGPU: Bool
-    /// Where the models lie that CoreML has compiled, so that every later load is short; nil compiles at every load.
+    /// Folder for CoreML's compiled models, which make later loads fast; nil compiles at every load.
     ///
-    /// What earlier versions of the app left of the same model is removed there when a model is loaded.
+    /// Loading a model removes what earlier versions of the app compiled of it.
     public var cacheDirectory: URL?
 
-    /// What is left out is as the package was built for it.
+    /// Omitted options have the package's defaults.
     public init(
         modelFormat: ModelFormat = .mlProgram,
         computeUnits: ComputeUnits = .all,

@@ -2,9 +2,9 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type Model, type ModelDefinition } from '../runtime/model.js';
 import type { Tensor } from '../runtime/tensor.js';
-/** {@link Dice} takes nothing. */
+/** {@link Dice} has no inputs. */
 export type DiceInputs = Readonly<Record<string, never>>;
-/** What {@link Dice} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Dice}: values of each tensor one after the other, in row-major order. */
 export interface DiceOutputs {
     /** `eyes`: string `[]` in string[]. */
     readonly eyes: Tensor<'string', readonly []>;

@@ -2,7 +2,7 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type Model, type ModelDefinition } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-/** What {@link EveryThingV2} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link EveryThingV2}: values of each tensor one after the other, in row-major order. */
 export interface EveryThingV2Inputs {
     /** `serving_default_input_2:0`: float `[1, 8]` in Float32Array. */
     readonly servingDefaultInput20: Input<'float32', readonly [1, 8]>;
@@ -27,7 +27,7 @@ export interface EveryThingV2Inputs {
     /** `double`: double `[0, 3]` in Float64Array. */
     readonly double: Input<'float64', readonly [0, 3]>;
 }
-/** What {@link EveryThingV2} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link EveryThingV2}: values of each tensor one after the other, in row-major order. */
 export interface EveryThingV2Outputs {
     /** `float$static`: float `[1, 4]` in Float32Array. */
     readonly floatStatic: Tensor<'float32', readonly [1, 4]>;

@@ -2,12 +2,12 @@ import type { TensorSpec } from '../runtime/descriptor.js';
 import { type HookOptions, type ModelState } from '../runtime/hook.js';
 import { type Model, type ModelDefinition } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
-/** What {@link OptionsModel} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link OptionsModel}: values of each tensor one after the other, in row-major order. */
 export interface OptionsModelInputs {
     /** `tokens`: int32 `[1, 512]` in Int32Array. */
     readonly tokens: Input<'int32', readonly [1, 512]>;
 }
-/** What {@link OptionsModel} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link OptionsModel}: values of each tensor one after the other, in row-major order. */
 export interface OptionsModelOutputs {
     /** `embedding`: float `[1, 384]` in Float32Array. */
     readonly embedding: Tensor<'float32', readonly [1, 384]>;

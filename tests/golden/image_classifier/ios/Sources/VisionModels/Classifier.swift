@@ -16,13 +16,13 @@ import Foundation
 /// One instance serves any number of threads and tasks: runs may be under way at the same time. ``close()`` waits for
 /// them; every later call throws ``ModelError/closed(model:)``.
 public final class Classifier: Sendable {
-    /// Which model this is, which file of it was opened, and which ONNX Runtime runs it.
+    /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
-    /// The provider that started. Operators that it does not take run on the CPU: some, or all of them.
+    /// The provider that started. Operators that it does not support, possibly all, run on the CPU.
     public var provider: Provider { session.provider }
 
-    /// What was tried before ``provider`` and did not start, in this order, each with the reason.
+    /// Providers that were tried before ``provider`` and did not start, in this order, with the reasons.
     public var fallbacks: [Fallback] { session.fallbacks }
 
     private let session: ModelSession
@@ -79,7 +79,7 @@ public final class Classifier: Sendable {
         try run(input, into: &output, until: nil)
     }
 
-    /// Runs the model on a thread of its own, one call after the other.
+    /// Runs the model on its own thread, one call after the other.
     ///
     /// - Throws: what the other methods throw, and CancellationError when the task is cancelled: a run that is under way
     ///   ends at its next operator, one that waits for its turn at once.
@@ -91,14 +91,14 @@ public final class Classifier: Sendable {
         }
     }
 
-    /// Runs the model a few times, so that the first call that counts does not pay for what is set up lazily.
+    /// Runs the model a few times, so that later calls do not pay for lazy initialization.
     public func warmUp(_ input: Input = Input(), runs: Int = 1) throws {
         var output = Output()
         for _ in 0..<max(runs, 0) { try run(input, into: &output) }
     }
 
-    /// Proves that the model computes on this device what it computed where the package was built: runs it on
-    /// 2 samples from the package, and compares every output with what it must be.
+    /// Checks that the model computes on this device what it computed on the build machine: runs it on
+    /// 2 samples from the package, and compares every output with its expected values.
     ///
     /// Takes as long as that many runs: call it away from the main thread, in a test of the app or once after an update.
     ///
@@ -132,7 +132,7 @@ public final class Classifier: Sendable {
         try results.read(0, into: &output.logits, shape: &output.logitsShape)
     }
 
-    /// What the model takes: values of each tensor one after the other, in row-major order.
+    /// The model's inputs: values of each tensor one after the other, in row-major order.
     ///
     /// A run throws ``ModelError/shape(tensor:count:shape:)`` where values do not fill their shape.
     public struct Input: Sendable {
@@ -141,7 +141,7 @@ public final class Classifier: Sendable {
         /// The size of `batch`.
         public var batch: Int
 
-        /// An input of values that there are.
+        /// An input with the given values.
         public init(
             x: [Float],
             batch: Int = 1
@@ -152,7 +152,7 @@ public final class Classifier: Sendable {
 
         /// An input whose values are all zero or empty.
         ///
-        /// For sizes that are negative, or beyond the memory of this device, it has none: a run throws.
+        /// Negative sizes, or sizes beyond this device's memory, give no values: a run throws.
         public init(
             batch: Int = 1
         ) {
@@ -161,7 +161,7 @@ public final class Classifier: Sendable {
         }
     }
 
-    /// What the model gives: values of each tensor one after the other, in row-major order.
+    /// The model's outputs: values of each tensor one after the other, in row-major order.
     public struct Output: Sendable {
         /// `logits`: float `[batch, 4]`, empty before the first run.
         public fileprivate(set) var logits: [Float] = []

@@ -7,13 +7,13 @@ import { useModel, type HookOptions, type ModelState } from '../runtime/hook.js'
 import { loadModel, type Model, type ModelDefinition } from '../runtime/model.js';
 import type { Input, Tensor } from '../runtime/tensor.js';
 
-/** What {@link Classifier} takes: values of each tensor one after the other, in row-major order. */
+/** The inputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierInputs {
   /** `x`: float `[batch, 3, 224, 224]` in Float32Array. */
   readonly x: Input<'float32', readonly [number, 3, 224, 224]>;
 }
 
-/** What {@link Classifier} gives: values of each tensor one after the other, in row-major order. */
+/** The outputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
 export interface ClassifierOutputs {
   /** `logits`: float `[batch, 4]` in Float32Array. */
   readonly logits: Tensor<'float32', readonly [number, 4]>;

@@ -4,13 +4,13 @@ package com.example.contracts
 
 import java.nio.FloatBuffer
 
-/** A class that a model sees, and how sure it is. */
+/** A class that a model predicts, and its score. */
 public data class Classification(
     /** Its name; empty when the package has none. */
     public val label: String,
     /** Its number in the model, from 0. */
     public val index: Int,
-    /** What the model gives it. */
+    /** Its score. */
     public val score: Float,
 )
 

@@ -5,13 +5,13 @@ package com.example.contracts
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
 
-/** A thing that a model sees, and where. */
+/** A detected object and its place. */
 public data class Detection(
     /** The name of its class; empty when the package has none. */
     public val label: String,
     /** The number of its class in the model, from 0. */
     public val index: Int,
-    /** How sure the model is. */
+    /** The model's confidence. */
     public val score: Float,
     /** Where it is. */
     public val box: Box,

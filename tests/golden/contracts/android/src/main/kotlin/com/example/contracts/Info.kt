@@ -2,16 +2,16 @@
 
 package com.example.contracts
 
-/** Which model this is. */
+/** Identifies a model. */
 public data class Info(
     public val name: String,
-    /** Version of the package that brought it. */
+    /** Version of the package that contains it. */
     public val version: String,
-    /** Path of the file that was opened, below the app's assets. Providers may have files of their own. */
+    /** Path of the file that was opened, below the app's assets. Providers may have separate files. */
     public val asset: String,
     /** SHA-256 of that file, in hexadecimal. */
     public val sha256: String,
-    /** Its size, with its weights where they lie in files of their own. */
+    /** Its size, including weights in separate files. */
     public val sizeBytes: Long,
     /** Version of the ONNX Runtime in the app. */
     public val onnxRuntimeVersion: String,

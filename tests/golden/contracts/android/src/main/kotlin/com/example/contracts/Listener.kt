@@ -28,19 +28,19 @@ public class Listener private constructor(private val session: ModelSession) : A
     private val turn = Any()
     private var carried = Carried()
 
-    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     public val info: Info get() = session.info
 
-    /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
+    /** The provider that started. Operators that it does not support, possibly all, run on [Provider.CPU]. */
     public val provider: Provider get() = session.provider
 
-    /** What was tried before [provider] and did not start, in this order, each with the reason. */
+    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
      * Which classes the model sees, best first, [top] of them at most.
      *
-     * What one call leaves counts in the next, until [reset]: calls from several threads run one after the other.
+     * State passes from one call to the next, until [reset]: calls from several threads run one after the other.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
@@ -50,7 +50,7 @@ public class Listener private constructor(private val session: ModelSession) : A
         synchronized(turn) { answer(carry(run(inputOf(audio))), top) }
 
     /**
-     * [classify] on a thread of the model's own, one call after the other. A call that has started is not
+     * [classify] on the model's own thread, one call after the other. A call that has started is not
      * cancelled.
      *
      * @throws IllegalStateException after [close]
@@ -59,7 +59,7 @@ public class Listener private constructor(private val session: ModelSession) : A
     public suspend fun classifyAsync(audio: Sound, top: Int = 3): List<Classification> =
         session.async { classify(audio, top) }
 
-    /** Forgets what earlier calls left: the next one is a first one. Waits for a call that is running. */
+    /** Resets the state: the next call is a first one. Waits for a call that is running. */
     public fun reset(): Unit = synchronized(turn) { carried = Carried() }
 
     /**
@@ -81,7 +81,7 @@ public class Listener private constructor(private val session: ModelSession) : A
     }
 
     /**
-     * [run] on a thread of the model's own, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
@@ -89,7 +89,7 @@ public class Listener private constructor(private val session: ModelSession) : A
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
         session.async { run(input, output) }
 
-    /** Runs the model [runs] times, so that the first call that counts does not pay for what is set up lazily. */
+    /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads
     public fun warmUp(input: Input, runs: Int = 1) {
         val output = Output()
@@ -115,17 +115,17 @@ public class Listener private constructor(private val session: ModelSession) : A
         return output
     }
 
-    /** What one call leaves for the next: zeros first. */
+    /** The state between calls: zeros at first. */
     private class Carried {
         var state: FloatBuffer =
             allocateTensor("state", Float.SIZE_BYTES, 2, 1, 128).asFloatBuffer()
     }
 
     /**
-     * What the model takes.
+     * The model's inputs.
      *
      * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * position and limit play no part in a run and are not changed by it. Use the constructor for buffers that you
+     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
      * have, [allocate] for new ones.
      *
      * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
@@ -171,7 +171,7 @@ public class Listener private constructor(private val session: ModelSession) : A
     }
 
     /**
-     * What the model gives.
+     * The model's outputs.
      *
      * Outputs of a fixed shape are written straight into direct buffers of native byte order, yours or new ones. After
      * a run their position is 0 and their limit the capacity.

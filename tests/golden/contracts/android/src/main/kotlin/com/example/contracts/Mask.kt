@@ -5,7 +5,7 @@ package com.example.contracts
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 
-/** What a model sees at each place of a picture, in rows from the top. */
+/** The class at each place of a picture, in rows from the top. */
 public class Mask internal constructor(
     /** Places of a row. */
     public val width: Int,
@@ -13,7 +13,7 @@ public class Mask internal constructor(
     public val height: Int,
     /** The class at each place, unsigned: read with `toInt() and 0xFF`, or with [classAt]. */
     public val classes: ByteArray,
-    /** How sure the model is of that class. */
+    /** The model's confidence in that class. */
     public val scores: FloatArray,
     /** The names of the classes; empty when the package has none. */
     public val labels: List<String>,
@@ -29,7 +29,7 @@ public class Mask internal constructor(
     public fun classAt(x: Int, y: Int): Int = classes[place(x, y)].toInt() and 0xFF
 
     /**
-     * How sure the model is of [classAt].
+     * The model's confidence in [classAt].
      *
      * @throws IndexOutOfBoundsException when there is no such place
      */

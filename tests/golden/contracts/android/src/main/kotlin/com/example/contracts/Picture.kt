@@ -10,8 +10,8 @@ import java.nio.ByteBuffer
 /**
  * A picture of any size, as it lies in memory. Models scale, turn and normalize it themselves.
  *
- * [bytes] has rows from the top, the first at index 0; position and limit play no part. Direct memory without gaps
- * between the rows is read where it lies, so it must not change before the model has run. Anything else is copied here,
+ * [bytes] has rows from the top, the first at index 0; position and limit are ignored. Direct memory without gaps
+ * between the rows is read in place, so it must not change before the model has run. Anything else is copied here,
  * once. A frame of CameraX, with `OUTPUT_IMAGE_FORMAT_RGBA_8888`:
  *
  * ```kotlin
@@ -32,11 +32,11 @@ public class Picture @JvmOverloads constructor(
     public val format: PixelFormat = PixelFormat.RGBA,
     /** From the start of a row to the start of the next: more than the pixels need where there are gaps. */
     rowBytes: Int = width * format.bytesPerPixel,
-    /** How the picture has to be turned. */
+    /** The picture's orientation. */
     public val orientation: Orientation = Orientation.UP,
-    /** The part that the model is to see, as the picture lies in memory; null for all of it. */
+    /** The part for the model, in coordinates of the stored picture; null for all of it. */
     region: Region? = null,
-    /** A direct buffer to copy into where that is needed, from picture to picture the same; null for new memory. */
+    /** A direct buffer for copies, which several pictures may use in turn; null for new memory. */
     memory: ByteBuffer? = null,
 ) {
     /** What the model sees. */
@@ -115,7 +115,7 @@ public class Picture @JvmOverloads constructor(
         }
 
         /**
-         * A picture with the pixels of [image] that `cropRect` names. They are read where they lie if rows have no gaps
+         * A picture with the pixels of [image] that `cropRect` names. They are read in place if rows have no gaps
          * between them: close the image after the model has run.
          *
          * @throws IllegalArgumentException for an image that is not RGBA: ask the ImageReader for `RGBA_8888`, CameraX

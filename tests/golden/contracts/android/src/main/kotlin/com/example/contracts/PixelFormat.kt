@@ -5,7 +5,7 @@ package com.example.contracts
 import java.nio.LongBuffer
 
 /**
- * The order of the bytes of a pixel in memory. Models do not look at alpha: pixels that let something through count as
+ * The order of the bytes of a pixel in memory. Models ignore alpha: transparent pixels count as
  * lying on black, which is what Android's premultiplied bitmaps hold.
  */
 public enum class PixelFormat(

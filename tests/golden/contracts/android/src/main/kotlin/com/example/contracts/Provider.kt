@@ -2,7 +2,7 @@
 
 package com.example.contracts
 
-/** What can run a model: the execution providers of ONNX Runtime that this package was built for. */
+/** The execution providers of ONNX Runtime that this package was built for. */
 public enum class Provider {
     /** XNNPACK's kernels for the processor's cores, on any device. */
     XNNPACK,
@@ -11,9 +11,9 @@ public enum class Provider {
     CPU,
 }
 
-/** A provider that was asked for and did not start with a file that is meant for it. */
+/** A provider that was requested and did not start. */
 public data class Fallback(
     public val provider: Provider,
-    /** What ONNX Runtime said, in most cases. */
+    /** In most cases ONNX Runtime's message. */
     public val reason: String,
 )

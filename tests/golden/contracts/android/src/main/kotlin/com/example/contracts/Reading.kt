@@ -5,11 +5,11 @@ package com.example.contracts
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
 
-/** What a model reads. */
+/** The text that a model reads. */
 public data class Reading(
     /** The symbols, one behind the other. */
     public val text: String,
-    /** How sure the model is: the mean of the symbols' scores, 0 when there are none. */
+    /** The model's confidence: the mean of the symbols' scores, 0 when there are none. */
     public val score: Float,
 )
 

@@ -27,13 +27,13 @@ import java.nio.LongBuffer
  * [run] takes and gives the tensors behind [segment].
  */
 public class Segmenter private constructor(private val session: ModelSession) : AutoCloseable {
-    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     public val info: Info get() = session.info
 
-    /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
+    /** The provider that started. Operators that it does not support, possibly all, run on [Provider.CPU]. */
     public val provider: Provider get() = session.provider
 
-    /** What was tried before [provider] and did not start, in this order, each with the reason. */
+    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
@@ -46,7 +46,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
         answer(run(inputOf(image)))
 
     /**
-     * [segment] on a thread of the model's own, one call after the other. A call that has started is not
+     * [segment] on the model's own thread, one call after the other. A call that has started is not
      * cancelled.
      *
      * @throws IllegalStateException after [close]
@@ -67,7 +67,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
         segment(Picture.of(bitmap, orientation))
 
     /**
-     * [segment] of a bitmap on a thread of the model's own, where its pixels are copied too: it must not be
+     * [segment] of a bitmap on the model's own thread, where its pixels are copied too: it must not be
      * recycled or drawn to meanwhile.
      *
      * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
@@ -96,7 +96,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
     }
 
     /**
-     * [run] on a thread of the model's own, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
@@ -104,7 +104,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
         session.async { run(input, output) }
 
-    /** Runs the model [runs] times, so that the first call that counts does not pay for what is set up lazily. */
+    /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads
     public fun warmUp(input: Input, runs: Int = 1) {
         val output = Output()
@@ -127,10 +127,10 @@ public class Segmenter private constructor(private val session: ModelSession) : 
         Mask(output.maskClassesShape, output.maskClasses, output.maskScores, emptyList())
 
     /**
-     * What the model takes.
+     * The model's inputs.
      *
      * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * position and limit play no part in a run and are not changed by it. Use the constructor for buffers that you
+     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
      * have, [allocate] for new ones.
      *
      * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
@@ -180,7 +180,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
     }
 
     /**
-     * What the model gives.
+     * The model's outputs.
      *
      * Outputs are copied out of ONNX Runtime: each run makes new ones, and no later run writes to them.
      */

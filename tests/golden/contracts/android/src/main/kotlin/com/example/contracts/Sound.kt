@@ -11,7 +11,7 @@ import java.nio.ShortBuffer
  * A recording of any rate and number of channels. Models mix and resample it themselves.
  *
  * Samples of the channels follow each other: left, right, left, right. The whole buffer or array is the recording;
- * a direct buffer of native byte order is read where it lies, so it must not change before the model has run.
+ * a direct buffer of native byte order is read in place, so it must not change before the model has run.
  */
 public class Sound private constructor(
     private val samples: Buffer,

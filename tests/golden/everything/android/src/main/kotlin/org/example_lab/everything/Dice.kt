@@ -25,13 +25,13 @@ public class Dice private constructor(
     private val session: ModelSession,
     private val tester: SelfTester,
 ) : AutoCloseable {
-    /** Which model this is, which file of it was opened, and which ONNX Runtime runs it. */
+    /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     public val info: Info get() = session.info
 
-    /** The provider that started. Operators that it does not take run on [Provider.CPU]: some, or all of them. */
+    /** The provider that started. Operators that it does not support, possibly all, run on [Provider.CPU]. */
     public val provider: Provider get() = session.provider
 
-    /** What was tried before [provider] and did not start, in this order, each with the reason. */
+    /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
     public val fallbacks: List<Fallback> get() = session.fallbacks
 
     /**
@@ -52,7 +52,7 @@ public class Dice private constructor(
     }
 
     /**
-     * [run] on a thread of the model's own, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
      *
      * @throws IllegalStateException after [close]
      * @throws ModelException when ONNX Runtime reports an error
@@ -60,7 +60,7 @@ public class Dice private constructor(
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
         session.async { run(input, output) }
 
-    /** Runs the model [runs] times, so that the first call that counts does not pay for what is set up lazily. */
+    /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads
     public fun warmUp(input: Input = Input.allocate(), runs: Int = 1) {
         val output = Output()
@@ -68,8 +68,8 @@ public class Dice private constructor(
     }
 
     /**
-     * Proves that the model computes on this device what it computed where the package was built: runs it on
-     * one sample from the package, and compares every output with what it must be.
+     * Checks that the model computes on this device what it computed on the build machine: runs it on
+     * one sample from the package, and compares every output with its expected values.
      *
      * Takes as long as that many runs: call it off the main thread, in a test of the app or once after an update.
      *
@@ -92,10 +92,10 @@ public class Dice private constructor(
     override fun close(): Unit = session.close()
 
     /**
-     * What the model takes.
+     * The model's inputs.
      *
      * Values lie in direct buffers of native byte order. The whole buffer is the tensor, from index 0 to its capacity:
-     * position and limit play no part in a run and are not changed by it. Use the constructor for buffers that you
+     * a run ignores position and limit, and does not change them. Use the constructor for buffers that you
      * have, [allocate] for new ones.
      *
      * @throws IllegalArgumentException when a buffer does not fit its shape, is not direct, or has another byte order
@@ -109,7 +109,7 @@ public class Dice private constructor(
     }
 
     /**
-     * What the model gives.
+     * The model's outputs.
      *
      * Outputs are copied out of ONNX Runtime: each run makes new ones, and no later run writes to them.
      */

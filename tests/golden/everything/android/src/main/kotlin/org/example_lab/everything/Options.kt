@@ -2,13 +2,13 @@
 
 package org.example_lab.everything
 
-/** How a model is run. */
+/** Options for running a model. */
 public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
     public val providers: List<Provider> = listOf(Provider.QNN, Provider.NNAPI, Provider.XNNPACK, Provider.WEBGPU, Provider.CPU),
-    /** Threads of one run; 0 leaves the choice to the provider. */
+    /** Number of threads per run; 0 leaves the choice to the provider. */
     public val threads: Int = 0,
-    /** Settings by provider, under the names that ONNX Runtime gives them. They win over those of the package. */
+    /** Settings by provider, under ONNX Runtime's names for them. They override those of the package. */
     public val providerOptions: Map<Provider, Map<String, String>> = emptyMap(),
     /** How the files of a model are checked when it is loaded. */
     public val verify: Verify = Verify.ONCE,
@@ -21,14 +21,14 @@ public data class Options @JvmOverloads constructor(
 /** How the files of a model are checked when it is loaded. */
 public enum class Verify {
     /**
-     * All of a file by its SHA-256 once after it was installed, updated or replaced; its size and its first and last
+     * The whole file by its SHA-256 once after it was installed, updated or replaced; its size and its first and last
      * 64 KiB at every load.
      */
     ONCE,
 
     /**
-     * All of a file by its SHA-256 at every load. This alone finds other bytes in the middle of a file that nobody has
-     * written to, as on storage that fails.
+     * The whole file by its SHA-256 at every load. Only this finds changes within a file that no program has
+     * written to, as on failing storage.
      */
     ALWAYS,
 }

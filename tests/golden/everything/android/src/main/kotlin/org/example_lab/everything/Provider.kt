@@ -2,15 +2,15 @@
 
 package org.example_lab.everything
 
-/** What can run a model: the execution providers of ONNX Runtime that this package was built for. */
+/** The execution providers of ONNX Runtime that this package was built for. */
 public enum class Provider {
     /** The neural processor of Qualcomm chips, on devices that have one. */
     QNN,
 
     /**
-     * The accelerators that Android's Neural Networks API knows.
+     * The accelerators behind Android's Neural Networks API (NNAPI).
      *
-     * Google has deprecated that interface with Android 15: devices still have it, nobody improves it. Measure before
+     * Google deprecated NNAPI in Android 15: devices still have it, but it is no longer developed. Measure before
      * you ship it.
      */
     NNAPI,
@@ -25,9 +25,9 @@ public enum class Provider {
     CPU,
 }
 
-/** A provider that was asked for and did not start with a file that is meant for it. */
+/** A provider that was requested and did not start. */
 public data class Fallback(
     public val provider: Provider,
-    /** What ONNX Runtime said, in most cases. */
+    /** In most cases ONNX Runtime's message. */
     public val reason: String,
 )

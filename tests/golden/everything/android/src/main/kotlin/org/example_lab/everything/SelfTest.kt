@@ -16,21 +16,21 @@ import kotlin.math.abs
 import kotlin.math.max
 
 /**
- * What a model computes on this device, beside what it computed where the package was built.
+ * The result of a self-test: outputs on this device, compared with those of the build machine.
  *
- * `toString` has a line for each output, made for a log.
+ * `toString` has one line per output, for a log.
  */
 public data class SelfTest(
     /** Name of the model. */
     public val model: String,
     /** Path of the file that was opened, below the app's assets. */
     public val asset: String,
-    /** What ran it. */
+    /** The provider that ran it. */
     public val provider: Provider,
     /** Every output of every sample that was compared. */
     public val outputs: List<OutputTest>,
 ) {
-    /** Whether all [outputs] are what they should be. */
+    /** Whether all [outputs] are as expected. */
     public val passed: Boolean get() = outputs.all(OutputTest::passed)
 
     override fun toString(): String {
@@ -45,14 +45,14 @@ public data class OutputTest(
     public val name: String,
     /** Number of the sample, from 0. */
     public val sample: Int,
-    /** The largest difference to the expected values; 0 for those that must be equal. */
+    /** The largest difference from the expected values; 0 for values that must be equal. */
     public val maxAbsError: Double,
     /** [maxAbsError] as a share of [scale]. */
     public val maxRelError: Double,
     /** The largest expected value of all samples, and 1 at least where the range of the output is known. */
     public val scale: Double,
     /**
-     * Values that are unequal and have no distance: NaN or an infinity where a number should be, or the other way
+     * Values that differ and have no distance: NaN or an infinity where a number should be, or the other way
      * round; integers of more than 8 bits, booleans and strings that differ.
      */
     public val mismatchCount: Int,
@@ -60,10 +60,10 @@ public data class OutputTest(
     public val tolerance: Double,
     /** What [maxAbsError] may be whatever the [scale]; 0 for values that must be equal. */
     public val absoluteTolerance: Double,
-    /** What is wrong, in words; empty when nothing is. */
+    /** Why the output failed; empty when it passed. */
     public val failure: String,
 ) {
-    /** Whether the output is what it should be. */
+    /** Whether the output is as expected. */
     public val passed: Boolean get() = failure.isEmpty()
 
     override fun toString(): String =
@@ -71,7 +71,7 @@ public data class OutputTest(
             if (passed) inWords(maxAbsError, Allowed(tolerance, absoluteTolerance, scale)) else "FAILED, $failure"
 }
 
-/** Samples that travel with the package: a file with values or recipes for them, and where those of each tensor lie. */
+/** Samples that ship with the package: a file with values or recipes for them, and where those of each tensor lie. */
 internal class Golden(
     val asset: Asset,
     /** The files of the model that these samples are for, by path; for each how far its outputs may be off. */
@@ -130,9 +130,9 @@ internal class SelfTester(private val golden: List<Golden>, context: Context, pr
 
 /** How far outputs may be off on a provider that rounds more than the CPU does, whatever the tolerance of the file. */
 private fun Provider.leastTolerance(settings: Map<String, String>): Double = when (this) {
-    // The neural processor has no floats of 32 bits: what passes between operators is rounded to 16.
+    // The neural processor has no 32-bit floats: values between operators are rounded to 16 bits.
     Provider.QNN -> 1e-2
-    // Its arithmetic has 16 bits only when somebody asks for it.
+    // It computes in 16 bits only on request.
     Provider.NNAPI -> if (settings["USE_FP16"] == "1") 1e-2 else 0.0
     else -> 0.0
 }
@@ -281,7 +281,7 @@ private fun randomHalf(bits: Long): Short {
 
 /** How far an output is from what it must be. */
 private class Distance(val mismatches: Int = 0, val largest: Double = 0.0) {
-    /** What is wrong, in words; empty when nothing is. */
+    /** Why the output failed; empty when it passed. */
     fun failure(element: Element, allowed: Allowed): String = when {
         mismatches > allowed.mismatches && element.isMeasured -> "NaN or infinity at other places: $mismatches"
         mismatches > allowed.mismatches -> "values that differ: $mismatches"
