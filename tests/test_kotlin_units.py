@@ -53,7 +53,7 @@ class Project:
         return {str(name): content.decode() for name, content in read_zip(jar).items()}
 
     def runs(self) -> list[str]:
-        """What each run of the compiler got since the last call."""
+        """Arguments of each run of the compiler since the last call."""
         told = self.folder / "told"
         lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
         told.unlink(missing_ok=True)

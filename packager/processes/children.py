@@ -47,6 +47,7 @@ def start(
 
     Paths in `command` must be absolute, or relative to `folder`. Raises OSError if it cannot be started.
     """
+    _groups.prepare()
     process = subprocess.Popen(
         [str(part) for part in command],
         cwd=folder,

@@ -76,6 +76,9 @@ if sys.platform == "win32":
             for name in ("CreateJobObjectW", "OpenProcess"):
                 getattr(self._system, name).restype = ctypes.c_void_p
 
+        def prepare(self) -> None:
+            """Is called before a program is started."""
+
         def watch(self, process: "subprocess.Popen[Any]") -> None:
             """Puts a new program into a job; what it starts from now on is in it too."""
             system = self._system
@@ -113,6 +116,12 @@ else:
             self._lock = threading.Lock()
             self._guard: subprocess.Popen[bytes] | None = None
             atexit.register(self._stop)
+
+        def prepare(self) -> None:
+            """Starts the guard before the program that it is to watch: this process may be killed in between."""
+            with self._lock:
+                if not self._guard:
+                    self._begin()
 
         def watch(self, process: "subprocess.Popen[Any]") -> None:
             with self._lock:
