@@ -13,6 +13,7 @@ from packager.files.installed import PACKAGE
 from tests.passes import Tree
 
 ROOT = Path(__file__).parents[1]
+VARIABLES = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | {"PYTHONPATH": str(ROOT)}
 CONFTEST = "import pytest\n\n@pytest.fixture\ndef shared():\n    return 1\n"
 TESTS = """
 import pytest
@@ -49,12 +50,7 @@ def tree(tmp_path: Path) -> Tree:
 
 def run(tree: Tree, *options: str, environment: Mapping[str, str] | None = None) -> Mapping[str, int]:
     """The summary of a run of all tests of `tree`: `passed`, `kept` ... -> count."""
-    variables = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "XDG_CACHE_HOME": str(tree.root / ".cache"),
-        **(environment or {}),
-    }
+    variables = {**VARIABLES, "XDG_CACHE_HOME": str(tree.root / ".cache"), **(environment or {})}
     command = [
         sys.executable,
         "-m",
@@ -94,9 +90,7 @@ def test_nothing_is_kept_without_the_option_or_where_all_is_asked_for(tree: Tree
     run(tree)
     assert run(tree, environment={"MOBPACK_TESTS_FRESH": "1"}) == {"passed": 2, "skipped": 1}
     plain = [sys.executable, "-m", "pytest", "-p", "tests.passes", "-q"]
-    done = subprocess.run(
-        plain, cwd=tree.root, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(plain, cwd=tree.root, env=VARIABLES, capture_output=True, text=True, check=False)
     assert "2 passed, 1 skipped" in done.stdout
 
 
@@ -124,11 +118,10 @@ def test_fixtures_end_where_the_next_test_is_kept(tree: Tree) -> None:
 @pytest.mark.parametrize("name", ["data.txt", "tests/test_number.py", "tests/conftest.py", "tests/lock.json"])
 def test_every_file_of_a_key_changes_it(tree: Tree, name: str) -> None:
     def key() -> str:
-        done = subprocess.run([sys.executable, "-c", KEY], cwd=tree.root, env=variables, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", KEY], cwd=tree.root, env=VARIABLES, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
     before = key()
     assert key() == before
     with (tree.root / name).open("a") as file:
