@@ -1,6 +1,7 @@
 """Imports point down, never up, never sideways between plug-ins, never in a circle."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -188,3 +189,16 @@ def test_what_other_interpreters_run_imports_nothing_of_mobpack() -> None:
 
 def test_the_check_sees_imports_inside_functions() -> None:
     assert {"models", "compile.compile"} <= imports()["cli.convert"]
+
+
+def test_files_of_react_natives_runtime_import_each_other_in_no_circle() -> None:
+    """Types included."""
+    folder = Path(__file__).parents[1] / "templates" / "react_native" / "src" / "runtime"
+    imported = re.compile(r"from '(\.[^']+)\.js'")
+    names = {
+        path.resolve(): {(path.parent / f"{name}.ts").resolve() for name in imported.findall(path.read_text("utf-8"))}
+        for path in folder.rglob("*.ts")
+    }
+    assert all(name in names for others in names.values() for name in others)
+    assert sum(map(len, names.values())) > len(names)
+    TopologicalSorter(names).prepare()  # raises CycleError

@@ -1,5 +1,5 @@
+import type { Attempt } from './attempt.js';
 import type { ModelFile, Settings } from './descriptor.js';
-import type { Attempt } from './opening.js';
 /**
  * A folder for what CoreML compiles of `file`, so that every later load is short; none where nothing can be written, or
  * where nobody knows the file's content.

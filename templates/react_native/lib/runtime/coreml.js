@@ -1,4 +1,4 @@
-// What CoreML is told beside the package's own settings, and what it must not run.
+// CoreML's settings beside the package's own, and the files that it must not run.
 /**
  * A folder for what CoreML compiles of `file`, so that every later load is short; none where nothing can be written, or
  * where nobody knows the file's content.

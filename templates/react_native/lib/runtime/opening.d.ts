@@ -1,6 +1,7 @@
-import type { About, Backend, Opened } from './backend.js';
+import type { Attempt } from './attempt.js';
+import type { Backend, Opened } from './backend.js';
 import { type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
-import type { Fallback, LoadOptions, ModelSource } from './options.js';
+import type { Fallback, LoadOptions } from './options.js';
 /** A model that has started. */
 export interface OpenModel {
     readonly opened: Opened;
@@ -8,14 +9,6 @@ export interface OpenModel {
     readonly provider: Provider;
     /** What the provider was told. */
     readonly settings: Settings;
-}
-/** What is opened, where, and how the app wants it. */
-export interface Attempt {
-    readonly model: ModelDescriptor;
-    readonly backend: Backend;
-    readonly about: About;
-    readonly options: LoadOptions;
-    readonly source: ModelSource;
 }
 /** What has started in the end, and what did not. */
 export interface Outcome extends Attempt, OpenModel {

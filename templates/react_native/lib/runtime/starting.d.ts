@@ -1,5 +1,5 @@
+import type { Attempt } from './attempt.js';
 import { type ModelFile, type Provider, type Settings } from './descriptor.js';
-import type { Attempt } from './opening.js';
 /** How a provider is started. */
 export interface Start {
     /** As ONNX Runtime names it; empty for the CPU. */

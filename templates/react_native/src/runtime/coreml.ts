@@ -1,7 +1,7 @@
-// What CoreML is told beside the package's own settings, and what it must not run.
+// CoreML's settings beside the package's own, and the files that it must not run.
 
+import type { Attempt } from './attempt.js';
 import type { ModelFile, Settings } from './descriptor.js';
-import type { Attempt } from './opening.js';
 
 /**
  * A folder for what CoreML compiles of `file`, so that every later load is short; none where nothing can be written, or

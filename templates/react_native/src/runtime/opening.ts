@@ -1,9 +1,10 @@
 // Tries the files of a model on this device until one starts.
 
-import type { About, Backend, Opened } from './backend.js';
+import type { Attempt } from './attempt.js';
+import type { Backend, Opened } from './backend.js';
 import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
 import { ModelError, toModelError } from './errors.js';
-import type { Fallback, LoadOptions, ModelSource, PlacedFile } from './options.js';
+import type { Fallback, LoadOptions, PlacedFile } from './options.js';
 import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
@@ -16,15 +17,6 @@ export interface OpenModel {
   readonly provider: Provider;
   /** What the provider was told. */
   readonly settings: Settings;
-}
-
-/** What is opened, where, and how the app wants it. */
-export interface Attempt {
-  readonly model: ModelDescriptor;
-  readonly backend: Backend;
-  readonly about: About;
-  readonly options: LoadOptions;
-  readonly source: ModelSource;
 }
 
 /** What has started in the end, and what did not. */

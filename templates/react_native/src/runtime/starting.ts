@@ -1,9 +1,9 @@
 // How each provider is started.
 
+import type { Attempt } from './attempt.js';
 import { coreMLFault, coreMLSettings } from './coreml.js';
 import { platformFiles, type ModelFile, type Provider, type ProviderSetup, type Settings } from './descriptor.js';
 import { ModelError } from './errors.js';
-import type { Attempt } from './opening.js';
 
 /** How a provider is started. */
 export interface Start {

@@ -1,0 +1,2 @@
+// A model that is about to be opened.
+export {};
