@@ -7,7 +7,7 @@ from tests.contract_table.__main__ import measured
 from tests.contract_table.page import Row
 from tests.contract_table.sides import Answer
 
-pytestmark = pytest.mark.by_content("docs")
+pytestmark = pytest.mark.by_content("docs", "sample_apps")
 
 
 @pytest.mark.kotlin

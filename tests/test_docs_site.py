@@ -21,7 +21,9 @@ from tests.golden.cases import GOLDEN
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.require import require
 
-pytestmark = pytest.mark.by_content("README.md", "docs", "scripts", "mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md")
+pytestmark = pytest.mark.by_content(
+    "README.md", "docs", "scripts", "mkdocs.yml", "CHANGELOG.md", "CONTRIBUTING.md", "sample_apps"
+)
 
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements" / "docs.txt"

@@ -15,7 +15,7 @@ import pytest
 from tests.disks import tiny_disk
 from tests.toolchain.torch import nets, variables
 
-pytestmark = [pytest.mark.by_content, pytest.mark.torch]
+pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py"), pytest.mark.torch]
 
 
 def started(folder: Path, *options: str) -> "subprocess.Popen[str]":

@@ -17,7 +17,7 @@ from packager.workflows.export import graph
 from packager.workflows.export.graph import ports
 from tests.toolchain.torch import Case, Exported, build_stand_in, exported, stand_in_for_cuda
 
-pytestmark = [pytest.mark.by_content, pytest.mark.torch]
+pytestmark = [pytest.mark.by_content("tests/toolchain/nets.py"), pytest.mark.torch]
 
 CASES = {
     "classifier": Case("classifier", dynamic=("batch", "input.2=height", "input.3=width")),

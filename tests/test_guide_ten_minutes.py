@@ -20,7 +20,10 @@ GUIDE = ROOT / "docs" / "guides" / "ten-minutes.md"
 CLONED = ("LICENSE", "README.md", "packager", "pyproject.toml", "sample_apps/vision", "templates")
 """Paths that the installation of mobpack and the guide read."""
 BUILT = Path("build", "vision")
-pytestmark = [pytest.mark.by_content("docs", "sample_apps", "scripts"), pytest.mark.torch]
+pytestmark = [
+    pytest.mark.by_content("docs", "sample_apps", "scripts", "README.md", "LICENSE", "packager", "templates"),
+    pytest.mark.torch,
+]
 
 
 def blocks(language: str) -> list[str]:

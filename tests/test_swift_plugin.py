@@ -15,7 +15,7 @@ from tests.onnx_text import linear, onnx_model, saved
 from tests.toolchain.require import require
 from tests.toolchain.swift import Finished, swift
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content("docs/xcode.md"), pytest.mark.swift]
 
 MOBPACK = Path(sys.executable).with_name("mobpack")
 CONFIG = """

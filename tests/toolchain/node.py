@@ -202,7 +202,7 @@ def run(
             **os.environ,
             "PATH": path,
             "NODE_OPTIONS": "",
-            "NODE_COMPILE_CACHE": str(cache_folder() / "node" / "compiled"),
+            "NODE_COMPILE_CACHE": str(cache_folder() / "node-compiled"),
             "TMPDIR": scratch,
             **VARIABLES,
             **(environment or {}),
