@@ -112,7 +112,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 @cache
 def _data(folder: Path) -> frozenset[Path]:
-    return frozenset(path for path in _files(folder) if path.suffix != ".py")
+    return frozenset(path for path in _files(folder) if path.suffix != ".py" and path.name != "durations.json")
 
 
 @cache
