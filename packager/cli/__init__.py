@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -104,6 +105,8 @@ def _failed(error: BaseException, *, is_debug: bool) -> int:
         crash.show(error)
     reported = error if isinstance(error, MobpackError) else crash.as_error(error, sys.argv)
     _report(reported)
+    with suppress(OSError):  # else Python 3.11.2 tries again to write it at exit, and exits with 120
+        _flush()
     return reported.EXIT_CODE
 
 
