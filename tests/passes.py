@@ -16,16 +16,18 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from packager.files.hashes import sha256_of
 from packager.files.installed import PACKAGE
 from packager.files.store import closure
 from packager.files.user_cache import cache_folder
+from tests.haswell import EMULATED
 from tests.toolchain.kept import FRESH, KEPT_DAYS
 
 MARK = "by_content"
@@ -49,17 +51,17 @@ class Tree:
 
     root: Path
 
-    def key(self, file: Path, also: tuple[str, ...] = ()) -> str:
-        """Hex digest of all that the tests of `file` read; `also` names files and folders below the root."""
+    def key(self, files: Iterable[Path]) -> str:
+        """Hex digest of the content of `files`, of the interpreter and of the processor."""
         whole = hashlib.sha256("\0".join((sys.version, *_machine())).encode())
-        for path in sorted(self.files(file, also)):
+        for path in sorted(files):
             whole.update(f"{os.path.relpath(path, self.root)}\0".encode() + _digest(path))
         return whole.hexdigest()[:32]
 
     def files(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
-        """Files whose content is in the key."""
+        """All that the tests of `file` read; `also` names files and folders below the root."""
         modules = self.modules(file)
-        texts = [path.read_text(encoding="utf-8") for path in modules]
+        texts = [closure.text_of(path) for path in modules]
         code = closure.closure(closure.INSTALLED, tuple(sorted({name for text in texts for name in _named(text)})))
         rendered = ("templates",) if PACKAGE / "render.py" in code else ()
         files = {*modules, self.conftest, *code, *_data(self.root / "tests")}
@@ -71,8 +73,8 @@ class Tree:
         """`file` and the modules of `tests` that it imports, directly or not; and conftest.py with its own, if one of
         them names a fixture of it."""
         found = self._with_imports(file)
-        texts = " ".join(path.read_text(encoding="utf-8") for path in found)
-        fixtures = FIXTURE.findall(self.conftest.read_text(encoding="utf-8"))
+        texts = " ".join(map(closure.text_of, found))
+        fixtures = FIXTURE.findall(closure.text_of(self.conftest))
         is_used = any(re.search(rf"\b{name}\b", texts) for name in fixtures)
         return found | self._with_imports(self.conftest) if is_used else found
 
@@ -87,7 +89,7 @@ class Tree:
             path = waiting.pop()
             if path not in found and path.is_file():
                 found.add(path)
-                waiting += self._imported(path.read_text(encoding="utf-8"))
+                waiting += self._imported(closure.text_of(path))
         return found
 
     def _imported(self, text: str) -> Iterator[Path]:
@@ -117,7 +119,7 @@ def _data(folder: Path) -> frozenset[Path]:
 
 @cache
 def _digest(path: Path) -> bytes:
-    return hashlib.sha256(path.read_bytes()).digest()
+    return bytes.fromhex(sha256_of(path))
 
 
 @cache
@@ -125,7 +127,7 @@ def _machine() -> tuple[str, ...]:
     """The processor, with what it can compute."""
     known = Path("/proc/cpuinfo")
     flags = re.search(r"(?m)^(?:flags|Features)\s*:(.*)$", known.read_text() if known.is_file() else "")
-    return platform.machine(), flags[1] if flags else "", os.environ.get("MOBPACK_TESTS_EMULATED", "")
+    return platform.machine(), flags[1] if flags else "", os.environ.get(EMULATED, "")
 
 
 @dataclass(frozen=True)
@@ -190,10 +192,10 @@ class Keeper:
         if not mark:
             return None
         if item.path not in self._marked:
-            passes = Passes(cache_folder() / "passes" / f"{item.path.stem}-{self.tree.key(item.path, mark.args)}")
+            files = self.tree.files(item.path, mark.args)
+            passes = Passes(cache_folder() / "passes" / f"{item.path.stem}-{self.tree.key(files)}")
             kept = frozenset() if os.environ.get(FRESH) else passes.known()
-            files = frozenset(map(str, self.tree.files(item.path, mark.args)))
-            self._marked[item.path] = Marked(passes, kept, files)
+            self._marked[item.path] = Marked(passes, kept, frozenset(map(str, files)))
         return self._marked[item.path]
 
     @pytest.hookimpl(tryfirst=True)

@@ -129,7 +129,11 @@ def test_every_file_of_a_key_changes_it(tree: Tree, name: str) -> None:
     assert key() != before
 
 
-KEY = "from tests.passes import *; print(Tree(Path.cwd()).key(Path.cwd() / 'tests' / 'test_number.py', ('data.txt',)))"
+KEY = """
+from tests.passes import *
+tree = Tree(Path.cwd())
+print(tree.key(tree.files(Path.cwd() / "tests" / "test_number.py", ("data.txt",))))
+"""
 
 
 def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
