@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from packager import models
 from packager.core.errors import MobpackError, ModelError
-from packager.graph.weights.whole import varint
-from packager.models.skeleton import KEEP_INLINE_BYTES, message, read_skeleton
+from packager.graph.weights.whole import message, varint
+from packager.models.skeleton import KEEP_INLINE_BYTES, read_skeleton
 from tests.onnx_text import linear, onnx_model, saved, weight
 
 few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

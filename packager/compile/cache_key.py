@@ -13,12 +13,13 @@ from pathlib import Path
 
 from packager.compile.canonical import flatbuffer_classes
 from packager.files.hashes import sha256_of
+from packager.graph.weights.whole import message
 
 ENTRY = "COREML_CACHE_KEY"
 ROOM = "0" * 64
 """Placeholder for the digits of the finished file."""
-METADATA_PROPS, ENTRY_KEY, ENTRY_VALUE, LENGTH_DELIMITED = 14, 1, 2, 2
-"""Field of ModelProto, fields of StringStringEntryProto (onnx.proto), and wire type of Protocol Buffers."""
+METADATA_PROPS, ENTRY_KEY, ENTRY_VALUE = 14, 1, 2
+"""Field of ModelProto, and fields of StringStringEntryProto (onnx.proto)."""
 VALUE_SLOT = 6
 """Offset of `value` in the vtable of StringStringEntry in ort.fbs, after that of `key`."""
 
@@ -52,13 +53,8 @@ def _room() -> bytes:
 
     Written without onnx, which the converter has no other use for.
     """
-    entry = _field(ENTRY_KEY, ENTRY.encode()) + _field(ENTRY_VALUE, ROOM.encode())
-    return _field(METADATA_PROPS, entry)
-
-
-def _field(number: int, content: bytes) -> bytes:
-    """A field of bytes, fewer than 128 of them."""
-    return bytes((number << 3 | LENGTH_DELIMITED, len(content))) + content
+    entry = message(ENTRY_KEY, ENTRY.encode()) + message(ENTRY_VALUE, ROOM.encode())
+    return message(METADATA_PROPS, entry)
 
 
 def _key(files: Sequence[Path]) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from packager.core.errors import ModelError
 from packager.core.user_files import opened
-from packager.graph.weights.whole import varint
+from packager.graph.weights.whole import LENGTH_DELIMITED, message, varint
 
 KEEP_INLINE_BYTES = 1024
 """Smaller tensors stay in the graph: shape inference needs the values of shapes, axes and the like."""
@@ -21,7 +21,7 @@ KEEP_INLINE_BYTES = 1024
 # Field numbers of onnx.proto (ModelProto, GraphProto, TensorProto).
 MODEL_GRAPH, GRAPH_INITIALIZER = 7, 5
 TENSOR_RAW_DATA, TENSOR_EXTERNAL_DATA, TENSOR_DATA_LOCATION = 9, 13, 14
-VARINT, FIXED64, LENGTH_DELIMITED, FIXED32 = 0, 1, 2, 5
+VARINT, FIXED64, FIXED32 = 0, 1, 5
 
 
 class Field(NamedTuple):
@@ -133,10 +133,6 @@ def read_varint(content: mmap.mmap, position: int, end: int) -> tuple[int, int]:
             return result, position
         shift += 7
     raise TruncatedError(f"a number at byte {position:,} has no end")
-
-
-def message(number: int, content: bytes | bytearray) -> bytes:
-    return varint(number << 3 | LENGTH_DELIMITED) + varint(len(content)) + bytes(content)
 
 
 def refuse_other_formats(head: bytes, path: Path) -> None:

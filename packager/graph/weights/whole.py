@@ -123,6 +123,11 @@ def _prefix(number: int, size_bytes: int) -> bytes:
     return varint(number << 3 | LENGTH_DELIMITED) + varint(size_bytes)
 
 
+def message(number: int, content: bytes | bytearray) -> bytes:
+    """A field of bytes, text or a message."""
+    return _prefix(number, len(content)) + bytes(content)
+
+
 def varint(number: int) -> bytes:
     """Base 128, least significant group first; all bytes but the last have their highest bit set."""
     content = bytearray()
