@@ -13,8 +13,8 @@ from packager import models
 from packager.compile.compile import compile_variant
 from packager.core.values import Compiled, Model, baseline
 from packager.files.store import Store
-from packager.quantization.making import draft_of
 from packager.quantizers import Quantizer
+from packager.rewriting.draft import draft_of
 
 STANDARD = {"": 17}
 

@@ -13,9 +13,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from packager.core.values import FloatLayer, Range
 from packager.graph.weights.writing import WeightFile
-from packager.quantization.making import draft_of
 from packager.quantizers import Calibration, Quantizer, StaticQdq
-from packager.rewriting.draft import Draft
+from packager.rewriting.draft import Draft, draft_of
 from packager.session import exact
 from tests import onnx_text
 

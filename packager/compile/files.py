@@ -17,7 +17,7 @@ from packager.core.values import Choice, Compiled, Format, Plan, Style, Variant,
 from packager.files.store import Store
 from packager.models.traits import traits_of
 from packager.quantizers import REWRITES
-from packager.rewriting.draft import Draft
+from packager.rewriting.draft import draft_of
 
 REWRITTEN = {GraphForm.DEQUANTIZED: ("dequantized", "float"), GraphForm.UNSIGNED: ("unsigned", "unsigned")}
 """Form -> the quantizer that rewrites the variant, and the end of the new variant's name."""
@@ -113,10 +113,8 @@ def formed(variant: Variant, form: GraphForm) -> Variant:
         return variant
     if form is GraphForm.MODEL:
         return baseline(variant.model)
-    import onnx
-
     quantizer, suffix = REWRITTEN[form]
-    draft = Draft(proto=onnx.ModelProto.FromString(variant.graph), data_folder=variant.data_folder)
+    draft = draft_of(variant.graph, variant.data_folder)
     REWRITES[quantizer]().quantize(draft)
     graph, name = draft.finish(), f"{variant.name}-{suffix}"
     return replace(variant, name=name, quantizer=quantizer, graph=graph, traits=traits_of(variant.model, graph))

@@ -12,7 +12,6 @@ from packager.core.values import Model, Range
 from packager.files.atomic import link_or_copy
 from packager.files.store import Step, Store, key_of
 from packager.graph.weights.writing import WeightFile
-from packager.quantization.making import draft_of
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.hosts import as_measured
 from packager.quantization.measurement.metrics import SQNR, Score
@@ -20,6 +19,7 @@ from packager.quantization.measurement.subject import MeasuredGraph
 from packager.quantization.ranges import Basis, ranges_for
 from packager.quantization.search import Assignment, Search, SearchResult
 from packager.quantizers import Auto, StaticQdq
+from packager.rewriting.draft import draft_of
 from packager.rewriting.layers import fit_layers, names_of
 from packager.samples import Samples
 

@@ -9,17 +9,9 @@ from packager import models
 from packager.core.values import FloatLayer, Model, Range, Variant
 from packager.graph.weights.writing import WeightFile
 from packager.quantizers import Quantizer
-from packager.rewriting.draft import Draft
+from packager.rewriting.draft import draft_of
 
 GRAPH, WEIGHTS, LEFT = "graph.onnx", "weights.bin", "left.json"
-
-
-def draft_of(graph: bytes, data_folder: Path) -> Draft:
-    """A draft of the serialized ModelProto `graph` that is rewritten in place: unchanged weights stay where they
-    are."""
-    import onnx
-
-    return Draft(proto=onnx.ModelProto.FromString(graph), data_folder=data_folder)
 
 
 def quantize(

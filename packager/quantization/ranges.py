@@ -10,9 +10,8 @@ from packager.core.errors import ConfigError
 from packager.core.values import Model, Range
 from packager.files.store import Store
 from packager.quantization import calibration
-from packager.quantization.making import draft_of
 from packager.quantizers import Calibration
-from packager.rewriting.draft import Draft
+from packager.rewriting.draft import Draft, draft_of
 from packager.samples.reading import READER
 
 

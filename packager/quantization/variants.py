@@ -13,9 +13,10 @@ from packager.core.errors import ModelError
 from packager.core.names import kebab_case
 from packager.core.values import FloatLayer, Model, Precision, Range, Variant, baseline
 from packager.files.store import Step, Store, key_of
-from packager.quantization.making import draft_of, quantize, read_variant
+from packager.quantization.making import quantize, read_variant
 from packager.quantization.prepare import prepared, raised
 from packager.quantizers import Auto, Calibration, NoQuantizer, Quantizer, Recipe, StaticQdq
+from packager.rewriting.draft import draft_of
 from packager.rewriting.layers import has_foldable_weights
 
 QUANTIZE = Step(name="quantize", caller=__name__, computed_by=("packager.quantization.making", "packager.quantizers"))

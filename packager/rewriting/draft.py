@@ -235,3 +235,11 @@ def _bytes_of(array: "numpy.ndarray") -> memoryview:
     import numpy
 
     return numpy.ascontiguousarray(array).data.cast("B")
+
+
+def draft_of(graph: bytes, data_folder: Path) -> Draft:
+    """A draft of the serialized ModelProto `graph` that is rewritten in place: unchanged weights stay where they
+    are."""
+    import onnx
+
+    return Draft(proto=onnx.ModelProto.FromString(graph), data_folder=data_folder)

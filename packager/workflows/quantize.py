@@ -14,7 +14,6 @@ from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.graph.weights.places import LARGEST_BYTES
 from packager.graph.weights.whole import write_beside, write_whole
-from packager.quantization.making import draft_of
 from packager.quantization.measurement.evaluator import Evaluator
 from packager.quantization.measurement.gate import Sizes, gate
 from packager.quantization.measurement.latency import Latency, emulated_latency, latency
@@ -35,6 +34,7 @@ from packager.quantization.search import SearchResult
 from packager.quantization.variants import BuiltVariant, build_variant, settings_of
 from packager.quantization.worth import samples_for, subjects
 from packager.quantizers import Auto, Calibration, Recipe
+from packager.rewriting.draft import draft_of
 from packager.rewriting.ports import make_integer
 from packager.samples import Samples
 
