@@ -14,6 +14,7 @@ import pytest
 
 from packager.environments import ENVIRONMENTS
 from packager.processes import children
+from packager.processes.groups import Groups
 
 ROOT = Path(__file__).parents[1]
 STARTS = re.compile(r"subprocess|multiprocessing|pty|asyncio\.subprocess|concurrent\.futures\.process")
@@ -140,6 +141,18 @@ def test_programs_end_with_mobpack_however_that_ends(then: str, code: int) -> No
             parent.kill()
         assert parent.wait(WAIT_S) == code
     assert_gone(numbers)
+
+
+def test_the_guard_runs_before_the_program_that_it_watches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """mobpack may be killed between the two."""
+    guards: list[object] = []
+    groups = Groups()
+    monkeypatch.setattr(children, "_groups", groups)
+    monkeypatch.setattr(groups, "watch", lambda process: guards.append(groups._guard))
+    nothing = subprocess.DEVNULL
+    children.end(children.start(["true"], tmp_path, stdin=nothing, stdout=nothing, stderr=nothing))
+    assert len(guards) == 1
+    assert isinstance(guards[0], subprocess.Popen)
 
 
 COMPILE = """
