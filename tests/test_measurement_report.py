@@ -161,7 +161,7 @@ def test_the_page_says_what_was_made_of_what() -> None:
 def test_the_page_says_what_it_costs_and_gains() -> None:
     said = words(page(FULL))
     for expected in (
-        "30.0 dB noise is 0.001 of the power of the outputs over 8 samples; number 5 has 21.5 dB, the lowest; "
+        "30.0 dB noise is 0.001 of the power of the outputs over 8 samples; lowest: 21.5 dB on sample 5; "
         "within the budget of 0.01",
         "50% 12 ms becomes 6 ms",
         "12 ms (11 to 13) 6 ms (5.5 to 6.5) 0.50 30 runs each",

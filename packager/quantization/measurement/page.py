@@ -134,7 +134,7 @@ def _on(score: Score) -> str:
     """The samples of the score, and the worst of them; empty for metrics with data of their own."""
     if score.worst_value is None:
         return ""
-    worst = f"number {score.worst_sample} has {_score(score.metric, score.worst_value)}, the lowest"
+    worst = f"lowest: {_score(score.metric, score.worst_value)} on sample {score.worst_sample}"
     return f" over {plural(score.samples, 'sample')}; {worst}" if score.samples > 1 else ""
 
 
@@ -143,7 +143,7 @@ def _facts(report: QuantizationReport) -> Iterator[FactView]:
         yield FactView(label=label, value=f"{side.file}, {side.size_bytes:,} bytes")
         yield FactView(label="sha256", value=side.sha256)
     yield FactView(label="Quantizer", value=report.quantizer)
-    for name in sorted(report.settings):
+    for name in sorted(report.settings.keys() - {"quantizer"}):
         yield FactView(label=name, value=report.settings[name])
     if report.calibration:
         yield FactView(label="Calibration", value=_calibration(report.calibration))
