@@ -8,13 +8,13 @@ from packager.core.errors import GateError, ModelError, ToolError
 from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Format, Plan, Style
 from packager.environments import ENVIRONMENTS
+from packager.graph.macs import macs
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph as read_onnx
 from packager.providers import CPU, provider_of
 from packager.verification.partition import coreml, groups, nnapi
 from packager.verification.partition.device import DeviceProvider, measure_on_android
 from packager.verification.partition.kernels import graph_of
-from packager.verification.partition.macs import macs
 from packager.verification.partition.measured import SOURCES, Assignment, measure
 from packager.verification.partition.rules import Prediction
 
