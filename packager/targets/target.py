@@ -44,6 +44,17 @@ OwnRuntime = PackagedRuntime | PackagedFramework
 """The user's own runtime for Android or for iOS."""
 
 
+class DefaultProviders(tuple[str, ...]):
+    """Providers of a target whose table names none: each gets files of a model only where it is worth them."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> Any:
+        """As of any list of names: the schema of mobpack.toml prints the default."""
+        return handler.generate_schema(tuple[str, ...])
+
+
 class Planned(Protocol):
     """The part of a target that plans depend on. The fields of a target are the keys of its table in mobpack.toml."""
 

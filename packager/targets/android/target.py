@@ -19,7 +19,7 @@ from packager.render import render, write_sources
 from packager.targets.android import aar, files, gradle, kotlin, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
-from packager.targets.target import Built, PackagedRuntime, artifact
+from packager.targets.target import Built, DefaultProviders, PackagedRuntime, artifact
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(
@@ -66,8 +66,9 @@ class Android:
     """Maven group; with the package's name it forms the package of the Kotlin classes"""
     variant: str = "source"
     """variant of the models to ship"""
-    providers: tuple[str, ...] = ("xnnpack",)
-    """providers that run the models, tried in this order; the CPU is always last"""
+    providers: tuple[str, ...] = DefaultProviders(("xnnpack",))
+    """providers that run the models, tried in this order; the CPU is always last. Without the key, `xnnpack` gets files
+    of the models for which it is worth them (docs/check.md)"""
     format: Literal["auto", "ort", "onnx"] = "auto"
     """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the other providers; `ort`: ORT format
     only, as reduced runtimes need, except for `soc-models`; `onnx`: the unmodified graph, which the runtime optimizes
