@@ -42,6 +42,8 @@ class Dependency:
     version: str
     scope: Scope
     is_aar: bool
+    allowed: str = ""
+    """versions that an app may bring instead, as a range of Maven's; empty for `version` or newer"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,10 +101,10 @@ class MavenMetadataView:
     is_release: bool
 
 
-def dependency(notation: str, *, scope: Scope, is_aar: bool = False) -> Dependency:
+def dependency(notation: str, *, scope: Scope, is_aar: bool = False, allowed: str = "") -> Dependency:
     """Parses `group:artifact:version`, the form of pins.toml, to a dependency."""
     group, artifact, version = notation.split(":")
-    return Dependency(group=group, artifact=artifact, version=version, scope=scope, is_aar=is_aar)
+    return Dependency(group=group, artifact=artifact, version=version, scope=scope, is_aar=is_aar, allowed=allowed)
 
 
 def write_repository(

@@ -18,6 +18,7 @@ from packager.verification.parity import References
 from packager.verification.partition import kernels
 from packager.verification.partition.report import partitions
 from packager.verification.raised import refuse_changed
+from packager.verification.ranges import prove_ranges
 
 __all__ = ["gather", "refuse_changed"]
 
@@ -59,6 +60,8 @@ def gather(
         )
     ]
     proofs = (*unopened, *prove_kernels(distinct_files(others), config, store, console))
+    published = {name: table for name, table in config.targets().items() if name not in runtimes}
+    proofs += tuple(prove_ranges(plans, published, store, console))
     with store.scratch() as scratch:
         parities, failures = compare_all(plans, config, references, store, console, scratch, evidence)
     return Report(

@@ -25,6 +25,16 @@ class GradleDependency:
     notation: str
     """group:artifact:version, or the path of a jar in the project"""
     is_file: bool = False
+    allowed: str = ""
+    """versions that an app may bring instead of the one in `notation`, as a range of Maven's; empty for newer ones"""
+
+    @property
+    def module(self) -> str:
+        return self.notation.rpartition(":")[0]
+
+    @property
+    def version(self) -> str:
+        return self.notation.rpartition(":")[2]
 
 
 @dataclass(frozen=True, kw_only=True)

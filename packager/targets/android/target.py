@@ -19,7 +19,7 @@ from packager.render import render, write_sources
 from packager.targets.android import aar, files, gradle, kotlin, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
-from packager.targets.target import Built, DefaultProviders, PackagedRuntime, artifact
+from packager.targets.target import Built, DefaultProviders, PackagedRuntime, RuntimeRange, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(
@@ -83,6 +83,10 @@ class Android:
     """form to ship instead of `native` if mobpack cannot convert for ARM on this machine"""
     soc_models: tuple[str, ...] = ()
     """Qualcomm chips to compile models for ahead of time if providers has `qnn`, by their Android names: `SM8650`"""
+    runtime_range: str = ""
+    """oldest minor version of ONNX Runtime that an app may bring, for example `1.27`: the build loads every file in
+    each release from there on, and the package's metadata allow them; default: the release that the package names, or a
+    newer one"""
     min_sdk: int = 24
     """oldest supported Android API level"""
     assembler: Literal["embedded", "gradle"] = "embedded"
@@ -108,6 +112,7 @@ class Android:
                 f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
                 hint=f'add "{for_chips[0]}" to providers',
             )
+        self.allowed_runtimes()
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
             raise SettingError(f"min-sdk {self.min_sdk} is too old", hint=f"ONNX Runtime needs {oldest} or later")
@@ -117,6 +122,10 @@ class Android:
         pinned = downloads.pins()["android"]
         names = (provider_of(provider).ANDROID_RUNTIME for provider in self.providers)
         return str(pinned[next((name for name in names if name != CPU.ANDROID_RUNTIME), CPU.ANDROID_RUNTIME)])
+
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Raises SettingError for a range that cannot be proved."""
+        return runtime_range(self.runtime_range, self.runtime().rpartition(":")[2])
 
     def outside(self) -> str:
         """Gradle downloads what it needs by itself."""
@@ -174,6 +183,7 @@ class Android:
             ),
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.runtime(),
+            allowed_runtimes=None if runtime else self.allowed_runtimes(),
         )
 
     def built(self, view: AndroidView, plans: tuple[Plan, ...]) -> Built:
@@ -187,6 +197,7 @@ class Android:
             runtime_version=self._runtime_version(view.own),
             dependency=self.runtime(),
             own=view.own,
+            runtime_range=view.allowed_runtimes,
         )
 
     def _runtime_version(self, own: PackagedRuntime | None) -> str:
@@ -210,7 +221,9 @@ class Android:
     def project(self, view: AndroidView, sources: Sources) -> Sources:
         """The sources as a Gradle project."""
         if view.onnxruntime:
-            runtime = gradle.GradleDependency(configuration="implementation", notation=view.onnxruntime)
+            runtime = gradle.GradleDependency(
+                configuration="implementation", notation=view.onnxruntime, allowed=_allowed(view)
+            )
         else:
             jar = str(aar.RUNTIME_JAR)
             runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
@@ -235,6 +248,7 @@ class Android:
             self.assembler,
             self.min_sdk,
             view.onnxruntime,
+            _allowed(view),
             [own.sha256, own.name, own.ship] if own else [],
             downloads.pins()["android"],
             {str(path): text for path, text in sources.texts.items()},
@@ -274,6 +288,11 @@ class Android:
             min_compile_sdk=self.min_sdk,
             runtime=_inside(view),
         )
+
+
+def _allowed(view: AndroidView) -> str:
+    """The releases of ONNX Runtime that apps may bring, in Maven's notation; empty without a range."""
+    return view.allowed_runtimes.maven if view.allowed_runtimes else ""
 
 
 def _inside(view: AndroidView) -> PackagedRuntime | None:

@@ -85,6 +85,9 @@ class Ios:
         """CocoaPods name of the ONNX Runtime that the package depends on."""
         return str(downloads.pins()["ios"]["onnxruntime"])
 
+    def allowed_runtimes(self) -> None:
+        """The release that the package names."""
+
     def outside(self) -> str:
         """Packages are laid out here."""
         return ""
