@@ -291,6 +291,13 @@ class Package:
     license: str
     """SPDX identifier, or empty"""
     description: str = ""
+    url: str = ""
+    """home page"""
+    scm: str = ""
+    """address of the repository with its sources"""
+    developers: tuple[str, ...] = ()
+    npm_registry: str = ""
+    """where `npm publish` sends it; empty for npm's own registry"""
 
 
 @dataclass(frozen=True, kw_only=True)
