@@ -59,7 +59,6 @@ class BuildView:
     java: int
     kotlin_language: str
     gradle_plugin: str
-    kotlin_gradle_plugin: str
     dependencies: tuple[GradleDependency, ...]
 
 
@@ -108,7 +107,6 @@ def gradle_project(
         java=pinned["java"],
         kotlin_language=pinned["kotlin-language"],
         gradle_plugin=pinned["gradle-plugin"],
-        kotlin_gradle_plugin=pinned["kotlin-gradle-plugin"],
         dependencies=dependencies,
     )
     settings = SettingsView(artifact=artifact, repository=repository)
