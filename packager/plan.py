@@ -4,15 +4,15 @@ Decisions are pure: traits of the variant, the target's table, the providers' re
 convert go in, a value comes out, and nothing is opened or converted.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from packager import models
 from packager.compile.compile import FP16
 from packager.compile.files import make_files
-from packager.core.decision import Alternative, Decision, FileSpec, GraphForm, Inside, Selection
-from packager.core.values import Format, GraphRequirements, Model, Plan, Precision, Style, Variant
+from packager.core.decision import Alternative, Decision, FileSpec, GraphForm, Inside, Selection, Weighed
+from packager.core.values import Format, GraphRequirements, LeftOut, Model, Plan, Precision, Style, Variant
 from packager.environments.arm64 import Arm64
 from packager.files.store import Store
 from packager.providers import CPU, provider_of
@@ -31,23 +31,28 @@ TAKEN_OUT = (Precision.QDQ, Precision.WEIGHT_ONLY)
 """Quantized forms that a float graph can be recovered from."""
 
 
-def make(variant: Variant, target: Planned, store: Store, announce: Announce) -> Plan:
-    """The plan of one model for `target`: decided, then its files made.
+def make(variant: Variant, target: Planned, store: Store, announce: Announce, weighed: Sequence[Weighed] = ()) -> Plan:
+    """The plan of one model for `target`: decided, then its files made. `weighed` are providers of the target's
+    defaults, of which only those that are worth it get files.
 
     Raises ModelError when a required file cannot be made.
     """
-    decision = decide(variant, target, without_arm64=Arm64().unsupported())
+    decision = decide(variant, target, without_arm64=Arm64().unsupported(), weighed=weighed)
     return make_files(decision, variant, store, announce)
 
 
-def decide(variant: Variant, target: Planned, *, without_arm64: str = "") -> Decision:
+def decide(variant: Variant, target: Planned, *, without_arm64: str = "", weighed: Sequence[Weighed] = ()) -> Decision:
     """Which file every provider of `target` opens. `without_arm64` says why this machine cannot convert for ARM; empty
     if it can.
 
     Raises ModelError for a variant that is too large for the only format of `target`.
     """
-    planner = Planner(variant=variant, target=target, without_arm64=without_arm64)
-    names = (*target.providers, CPU.NAME)
+    left_out = tuple(LeftOut(provider=each.provider, reason=each.reason) for each in weighed if not each.is_worth)
+    dropped = {each.provider for each in left_out}
+    providers = tuple(name for name in target.providers if name not in dropped)
+    found = {each.provider: each.reason for each in weighed}
+    planner = Planner(variant=variant, target=target, without_arm64=without_arm64, providers=providers, found=found)
+    names = (*providers, CPU.NAME)
     return Decision(
         model=variant.model.name,
         variant=variant.name,
@@ -55,6 +60,7 @@ def decide(variant: Variant, target: Planned, *, without_arm64: str = "") -> Dec
         precision=variant.traits.precision,
         selections=tuple(each for name in names for each in planner.selections(name)),
         notes=tuple(dict.fromkeys(note for name in names for note in planner.notes(name))),
+        left_out=left_out,
     )
 
 
@@ -65,6 +71,10 @@ class Planner:
     variant: Variant
     target: Planned
     without_arm64: str
+    providers: tuple[str, ...]
+    """those of the target that get files"""
+    found: Mapping[str, str]
+    """provider -> the figures for which it stands before the CPU, where nobody named it"""
 
     def requirements(self, provider: str) -> GraphRequirements:
         return provider_of(provider).requirements(self.variant.traits)
@@ -82,7 +92,7 @@ class Planner:
         yield Selection(
             provider=provider,
             file=file,
-            reason=other or why,
+            reason="; ".join(filter(None, (other or why, self.found.get(provider)))),
             settings=self._settings(provider, file),
             alternative=self._alternative(provider, form, file, requirements),
         )
@@ -182,7 +192,7 @@ class Planner:
         one that opens the variant as it is in ORT format."""
         precision = self.variant.traits.precision
         is_open = self.target.format == "auto" and precision is not Precision.FLOAT16 and precision not in TAKEN_OUT
-        return next((name for name in self.target.providers if is_open and self.requirements(name).needs_one_file), "")
+        return next((name for name in self.providers if is_open and self.requirements(name).needs_one_file), "")
 
     @cached_property
     def _base(self) -> FileSpec:
@@ -228,13 +238,13 @@ class Planner:
     @cached_property
     def _inside(self) -> Inside:
         """Tensors that every ONNX file has in the graph, so that providers can open the same file."""
-        needed = map(self.requirements, self.target.providers)
+        needed = map(self.requirements, self.providers)
         return "parameters" if any(each.needs_parameters_inside for each in needed) else "nothing"
 
     @cached_property
     def _has_cache_key(self) -> bool:
         """Whether a provider of the target looks for its cache's key in the files that it opens."""
-        return any(self.requirements(name).needs_cache_key for name in self.target.providers)
+        return any(self.requirements(name).needs_cache_key for name in self.providers)
 
     @cached_property
     def _processor(self) -> str:

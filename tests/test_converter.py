@@ -83,7 +83,7 @@ def test_metadata_reaches_the_compiled_file(tmp_path: Path) -> None:
     model = onnx_model("(float[2] x) => (float[2] y) { y = Relu (x) }")
     model.metadata_props.add(key="character", value="一\n二")
     session = onnxruntime.InferenceSession(str(compiled(tmp_path, model).path), providers=["CPUExecutionProvider"])
-    assert session.get_modelmeta().custom_metadata_map == {"character": "一\n二"}
+    assert session.get_modelmeta().custom_metadata_map == {"character": "一\n二", "mobpack.macs": ""}
 
 
 def test_weights_in_a_data_file_reach_the_compiled_file(tmp_path: Path, converted: Compiled) -> None:

@@ -1,8 +1,11 @@
 """Shared libraries are read as the linker wrote them; damaged ones end in one error, and soon."""
 
+import io
 import random
 import struct
+import tarfile
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +15,9 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.files import elf
+from packager.processes import downloads
 from tests.test_runtime_library import shared_library
+from tests.toolchain.require import fetched
 
 NEEDED = ("libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6")
 READERS = (elf.read, elf.symbols, elf.looked_up)
@@ -110,3 +115,16 @@ def test_a_version_table_that_never_ends_is_refused(library: bytes) -> None:
     began = time.monotonic()
     elf.symbols(bytes(endless), "x")
     assert time.monotonic() - began < LIMIT_S
+
+
+def test_the_published_runtimes_fit_devices_with_pages_of_16_kib() -> None:
+    """Google Play refuses apps for Android 15 with 64-bit libraries for pages of 4 KiB only."""
+    fetched("onnxruntime-binaries")
+    with tarfile.open(downloads.fetch("onnxruntime-binaries")) as package:
+        content = package.extractfile("package/Plugins/Android/onnxruntime.aar")
+        assert content is not None
+        with zipfile.ZipFile(io.BytesIO(content.read())) as aar:
+            libraries = {name: elf.read(aar.read(name), name) for name in aar.namelist() if name.endswith(".so")}
+    checked = {name: each.page_bytes for name, each in libraries.items() if "64" in each.abi}
+    assert {Path(name).parent.name for name in checked} == {"arm64-v8a", "x86_64"}
+    assert {name: pages for name, pages in checked.items() if pages < 16384} == {}

@@ -11,8 +11,8 @@ from typing import Any
 import numpy
 import pytest
 
+from packager.graph.macs import macs
 from packager.models.graphs import read_graph
-from packager.verification.partition.macs import macs
 from tests.onnx_text import onnx_model
 
 pytestmark = pytest.mark.by_content

@@ -3,15 +3,19 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from packager.cli.build import add_to_repository
+from packager.core.console import Console
+from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.processes.downloads import pins
-from packager.release.maven import Coordinates, Dependency, Scope, dependency, write_repository
+from packager.release.maven import Coordinates, Dependency, Scope, add_to, dependency, write_repository
 
 COORDINATES = Coordinates(group="com.example.ml", artifact="vision", version="1.2.0")
 POM = "{http://maven.apache.org/POM/4.0.0}"
@@ -31,15 +35,16 @@ def repository(
     coordinates: Coordinates = COORDINATES,
     package_license: str = "Apache-2.0",
     description: str = "Sees <things> & more",
+    package: Package | None = None,
 ) -> Path:
     folder.mkdir()
     (folder / "built.aar").write_bytes(b"an aar")
     (folder / "built-sources.jar").write_bytes(b"a jar")
-    package = Package(name="vision", version=coordinates.version, license=package_license, description=description)
+    described = Package(name="vision", version=coordinates.version, license=package_license, description=description)
     write_repository(
         folder / "maven",
         coordinates=coordinates,
-        package=package,
+        package=package or described,
         aar=folder / "built.aar",
         sources_jar=folder / "built-sources.jar",
         dependencies=needs(),
@@ -177,3 +182,78 @@ def test_a_snapshot_is_the_latest_but_not_a_release(tmp_path: Path) -> None:
         [("latest", "1.2.0"), ("release", "1.2.0")],
         [("latest", "1.3.0-SNAPSHOT")],
     ]
+
+
+def test_the_pom_says_what_maven_central_requires(tmp_path: Path) -> None:
+    package = Package(
+        name="vision",
+        version="1.2.0",
+        license="Apache-2.0",
+        description="Sees.",
+        url="https://example.com/vision",
+        scm="https://example.com/vision.git",
+        developers=("Ada & Co", "Grace Hopper"),
+    )
+    root = repository(tmp_path / "a", package=package)
+    pom = ElementTree.parse(root / HOME / "vision-1.2.0.pom").getroot()
+    found = {
+        name: pom.findtext(f"{POM}{name.replace('/', f'/{POM}')}") for name in ("url", "scm/url", "scm/connection")
+    }
+    assert found == {
+        "url": "https://example.com/vision",
+        "scm/url": "https://example.com/vision.git",
+        "scm/connection": "scm:git:https://example.com/vision.git",
+    }
+    assert [each.text for each in pom.iter(f"{POM}name")][1:] == ["Apache-2.0", "Ada & Co", "Grace Hopper"]
+
+
+def test_a_pom_without_them_has_no_empty_elements(tmp_path: Path) -> None:
+    text = (repository(tmp_path / "a") / HOME / "vision-1.2.0.pom").read_text(encoding="utf-8")
+    assert not any(each in text for each in ("<url>", "<scm>", "<developers>"))
+
+
+def listed(root: Path) -> list[str | None]:
+    metadata = ElementTree.parse(root / HOME.parent / "maven-metadata.xml").getroot()
+    return [each.text for each in metadata.iterfind("versioning/versions/version")]
+
+
+def test_a_version_joins_those_that_a_repository_has(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    for version in ("1.1.0", "1.2.0", "1.3.0-SNAPSHOT"):
+        released = repository(tmp_path / version, coordinates=replace(COORDINATES, version=version))
+        assert add_to(shared, released)
+    assert listed(shared) == ["1.1.0", "1.2.0", "1.3.0-SNAPSHOT"]
+    metadata = ElementTree.parse(shared / HOME.parent / "maven-metadata.xml").getroot()
+    assert metadata.findtext("versioning/latest") == "1.3.0-SNAPSHOT"
+    assert metadata.findtext("versioning/release") == "1.2.0"
+    for version in ("1.1.0", "1.2.0"):
+        assert (shared / HOME.parent / version / f"vision-{version}.aar").is_file()
+    content = (shared / HOME.parent / "maven-metadata.xml").read_bytes()
+    assert (shared / HOME.parent / "maven-metadata.xml.sha1").read_text() == hashlib.sha1(content).hexdigest()
+
+
+def test_the_same_release_can_be_added_again(tmp_path: Path) -> None:
+    released = repository(tmp_path / "a")
+    add_to(tmp_path / "shared", released)
+    add_to(tmp_path / "shared", released)
+    assert listed(tmp_path / "shared") == ["1.2.0"]
+
+
+def test_a_published_version_never_changes(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    add_to(shared, repository(tmp_path / "a"))
+    other = repository(tmp_path / "b", description="another text")
+    (other / "com/example/ml/vision/1.2.0/a-new-file").write_bytes(b"")
+    with pytest.raises(ConfigError, match="is there with other content: a published version does not change"):
+        add_to(shared, other)
+    assert not (shared / HOME / "a-new-file").exists()
+
+
+def test_the_command_adds_a_release_to_the_repository_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository(tmp_path / "dist")
+    add_to_repository(tmp_path / "dist", tmp_path / "shared", Console())
+    assert listed(tmp_path / "shared") == ["1.2.0"]
+    assert "files of the Android library" in capsys.readouterr().err
+    add_to_repository(tmp_path / "dist", None, Console())

@@ -307,6 +307,13 @@ def test_a_package_with_hostile_words_is_still_valid_json() -> None:
     assert document["license"] == "UNLICENSED"
 
 
+@pytest.mark.parametrize("registry", ["", "https://npm.example.com/"])
+def test_a_registry_for_publishing_is_named_only_where_it_is_asked_for(registry: str) -> None:
+    view = VISION.target.view(replace(VISION.package, npm_registry=registry), VISION.built(), Report(parities=()))
+    document = json.loads(VISION.target.render(view).texts[PurePosixPath("package.json")])
+    assert document.get("publishConfig") == ({"registry": registry} if registry else None)
+
+
 def test_a_package_without_a_description_lists_its_models() -> None:
     assert VISION.view().names.description == "On-device models: classifier"
     assert EVERYTHING.view().names.description == "All that a signature can hold."

@@ -63,6 +63,11 @@ if TYPE_CHECKING:
     type=click.Choice(["ort-package"]),
     help="Also write the models as an ORT Model Package.",
 )
+@click.option(
+    "--repository",
+    type=MODEL,
+    help="Also add the Android library to this Maven repository, a folder, and keep the versions that are there.",
+)
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--verify", is_flag=True, help="Do every step, even where nothing has changed since the last build.")
 @no_code_option
@@ -81,6 +86,7 @@ def build(
     evidence: Path,
     emit_project: bool,
     emits: tuple[str, ...],
+    repository: Path | None,
     strict: bool,
     verify: bool,
     no_code: bool,
@@ -97,6 +103,7 @@ def build(
     if not verify and (known := unchanged.known_result(begun, out, evidence)):
         console.say(f"nothing has changed since the last build: {out} is as it was made (--verify builds all the same)")
         show(known, out, console, as_json=as_json)
+        add_to_repository(out, repository, console)
         return
 
     from packager.workflows import build as workflow
@@ -125,6 +132,17 @@ def build(
     )
     unchanged.keep(begun, ended)
     show(replace(result, warnings=()), out, console, as_json=as_json)
+    add_to_repository(out, repository, console)
+
+
+def add_to_repository(out: Path, repository: Path | None, console: "Console") -> None:
+    """Adds the libraries of the release in `out` to a Maven repository, if one is named."""
+    if repository is None:
+        return
+    from packager.release import maven
+
+    written = maven.add_to(repository, out / "maven")
+    console.say(f"{repository}: {len(written)} files of the Android library")
 
 
 def configured(

@@ -20,6 +20,7 @@ def show(plan: "Plan", found: "Examination", console: "Console") -> None:
         [_provider(choice), _name(choice.compiled), size(choice.compiled.size_bytes), choice.reason]
         for choice in plan.choices
     ]
+    rows += [[each.provider, "no file", "", each.reason] for each in plan.left_out]
     console.table("", ["provider", "opens", "adds", "because"], rows)
     mine = [each for each in found.report.partitions if (each.model, each.target) == (plan.model.name, plan.target)]
     if mine:

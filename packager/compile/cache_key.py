@@ -7,21 +7,15 @@ ONNX Runtime 1.29, ModelCacheDirectory).
 """
 
 import hashlib
-import mmap
 from collections.abc import Sequence
 from pathlib import Path
 
-from packager.compile.canonical import flatbuffer_classes
+from packager.compile import metadata
 from packager.files.hashes import sha256_of
-from packager.graph.weights.whole import message
 
 ENTRY = "COREML_CACHE_KEY"
 ROOM = "0" * 64
 """Placeholder for the digits of the finished file."""
-METADATA_PROPS, ENTRY_KEY, ENTRY_VALUE = 14, 1, 2
-"""Field of ModelProto, and fields of StringStringEntryProto (onnx.proto)."""
-VALUE_SLOT = 6
-"""Offset of `value` in the vtable of StringStringEntry in ort.fbs, after that of `key`."""
 
 
 def with_room(graph: bytes) -> bytes:
@@ -41,20 +35,13 @@ def write_key(path: Path, data_files: Sequence[Path] = ()) -> None:
     """
     key = _key([path, *data_files])
     if path.suffix == ".ort":
-        with path.open("r+b") as file:
-            file.seek(_place(path))
-            file.write(key.encode())
+        metadata.overwrite(path, ENTRY, key.encode())
     else:
         _write_onnx(path, key)
 
 
 def _room() -> bytes:
-    """A serialized message to append: concatenated messages are merged (Protocol Buffers, "Encoding").
-
-    Written without onnx, which the converter has no other use for.
-    """
-    entry = message(ENTRY_KEY, ENTRY.encode()) + message(ENTRY_VALUE, ROOM.encode())
-    return message(METADATA_PROPS, entry)
+    return metadata.serialized(ENTRY, ROOM)
 
 
 def _key(files: Sequence[Path]) -> str:
@@ -63,23 +50,9 @@ def _key(files: Sequence[Path]) -> str:
     return hashlib.sha256("".join([first, *others]).encode()).hexdigest() if others else first
 
 
-def _place(path: Path) -> int:
-    """Offset of the 64 characters in an ORT-format file."""
-    fbs = flatbuffer_classes()
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        model = fbs.InferenceSession.InferenceSession.GetRootAsInferenceSession(content, 0).Model()
-        entries = [model.MetadataProps(index) for index in range(model.MetadataPropsLength())]
-        table = next(entry._tab for entry in entries if entry.Key().decode() == ENTRY)
-        string: int = table.Indirect(table.Pos + table.Offset(VALUE_SLOT))
-    return string + 4  # after its length
-
-
 def _write_onnx(path: Path, key: str) -> None:
     import onnx
 
     proto = onnx.load(path, load_external_data=False)
-    others = [entry for entry in proto.metadata_props if entry.key != ENTRY]
-    del proto.metadata_props[:]
-    proto.metadata_props.extend(others)
-    proto.metadata_props.add(key=ENTRY, value=key)
+    metadata.set_entry(proto, ENTRY, key)
     path.write_bytes(proto.SerializeToString(deterministic=True))

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from packager.compile import cache_key
+from packager.compile import cache_key, recorded_macs
 from packager.compile.converter import EXTERNAL_ENTRIES, REPLAY_ENTRY, SESSION_ENTRIES, ConversionJob
 from packager.compile.external import write_external
 from packager.core.decision import Inside
@@ -166,6 +166,7 @@ def compile_plain(variant: Variant, store: Store, *, inside: Inside = "nothing")
 
     def make(folder: Path) -> None:
         path, data = write_external(variant.graph, variant.data_folder, folder, "model", inside=inside)
+        recorded_macs.write_macs(path)
         if cache_key.has_room(variant.graph):
             cache_key.write_key(path, data)
         _describe(folder, [path.name, *(file.name for file in data)], {})
@@ -200,6 +201,7 @@ def compile_for_chip(variant: Variant, chip: str, store: Store) -> Compiled:
             graph = scratch / "variant.onnx"
             graph.write_bytes(variant.graph)
             compile_context(graph, variant.data_folder, numbers[chip], folder / "model.onnx", scratch)
+        recorded_macs.write_macs_of_context(folder / "model.onnx", variant.graph)
         _describe(folder, ["model.onnx"], {})
 
     made = _made(store, CONTEXT, [*_inputs(variant), numbers[chip]], make)
@@ -240,7 +242,7 @@ def _convert(
             shared=str(folder / SHARED) if base else "",
             inside=inside,
             disabled_optimizers=list(base.disabled_optimizers) if base else [],
-            raw=str(_saved_on_arm(variant, graph, scratch, output, style)) if processor == FP16 else "",
+            raw=str(_saved_on_arm(variant, scratch, output, style)) if processor == FP16 else "",
         )
         answer = commands.run_job(
             ["-m", "packager.compile.converter"],
@@ -264,7 +266,7 @@ def _convert(
     )
 
 
-def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, style: Style) -> Path:
+def _saved_on_arm(variant: Variant, scratch: Path, output: Path, style: Style) -> Path:
     """The graph as ONNX Runtime rewrites it on an ARM core with 16-bit arithmetic, in the format of `output`: with all
     rewrites, or with basic ones for an unfused file, which then records no fusions."""
     from packager.environments import ensure
@@ -273,6 +275,8 @@ def _saved_on_arm(variant: Variant, graph: Path, scratch: Path, output: Path, st
     core = Arm64(cpu=FP16_CPU)
     ensure(core)
     is_ort = output.suffix == ".ort"
+    graph = scratch / "arm64-graph.onnx"
+    graph.write_bytes(recorded_macs.with_room(variant.graph))
     raw = scratch / f"arm64{output.suffix}"
     answer = commands.run_job(
         [Path(__file__).with_name("session.py")],

@@ -79,11 +79,12 @@ class Result:
 
 
 def convert(job: ConversionJob) -> Result:
-    """Converts, and writes a key for CoreML's cache into the file if the graph has room for one. Raises ONNX Runtime's
-    exceptions."""
-    from packager.compile import cache_key
+    """Converts, and writes the MACs of the nodes into the file, then a key for CoreML's cache if the graph has room for
+    one. Raises ONNX Runtime's exceptions."""
+    from packager.compile import cache_key, recorded_macs
 
     result, output = _converted(job), Path(job.output)
+    recorded_macs.write_macs(output)
     if cache_key.has_room(Path(job.graph).read_bytes()):
         cache_key.write_key(output, [output.with_name(name) for name in result.files])
     return result
@@ -146,7 +147,7 @@ def _save_onnx(job: ConversionJob) -> Path:
     options.graph_optimization_level = levels.ORT_ENABLE_BASIC if job.is_unfused else levels.ORT_ENABLE_ALL
     options.optimized_model_filepath = str(raw)
     onnxruntime.InferenceSession(
-        Path(job.graph).read_bytes(), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
+        _content(job), options, providers=["CPUExecutionProvider"], disabled_optimizers=disabled
     )
     return raw
 
@@ -215,13 +216,20 @@ def _save(job: ConversionJob, name: str, entries: dict[str, str], disabled: list
     options.optimized_model_filepath = str(path)
     # The NCHWc layout is for x86 only; phones have no kernels for it.
     session = onnxruntime.InferenceSession(
-        Path(job.graph).read_bytes(),
+        _content(job),
         options,
         providers=["CPUExecutionProvider"],
         disabled_optimizers=["NchwcTransformer", *disabled],
     )
     del session
     return path
+
+
+def _content(job: ConversionJob) -> bytes:
+    """The graph, with room for the MACs of its nodes."""
+    from packager.compile.recorded_macs import with_room
+
+    return with_room(Path(job.graph).read_bytes())
 
 
 class UnheldError(Exception):

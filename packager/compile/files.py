@@ -35,6 +35,7 @@ def make_files(decision: Decision, variant: Variant, store: Store, announce: Cal
         choices=tuple(choices(decision, maker)),
         notes=decision.notes,
         precision=decision.precision,
+        left_out=decision.left_out,
     )
 
 

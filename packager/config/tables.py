@@ -23,6 +23,7 @@ FILE_NAME = "mobpack.toml"
 SOURCE = "source"
 """variant with the model's own numbers; it needs no table"""
 VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]*")
+ADDRESS = re.compile(r"(https://[^\s\"<>]+)?")
 KNOWN_TARGETS: Mapping[str, type[Any]] = {**TARGETS, **WRAPPERS}
 
 
@@ -44,6 +45,15 @@ class PackageTable(Strict):
     """SPDX identifier of the licence, for the package's metadata"""
     description: str = ""
     """one-sentence description, for the package's metadata"""
+    url: Annotated[str, matches(ADDRESS, "use an address that begins with https://")] = ""
+    """the package's home page, for the POM"""
+    scm: Annotated[str, matches(ADDRESS, "use an address that begins with https://")] = ""
+    """address of the repository with its sources, for the POM"""
+    developers: tuple[str, ...] = ()
+    """who makes it, for the POM: `["Ada Lovelace"]`; Maven Central requires `license`, `description`, `url`, `scm` and
+    this"""
+    npm_registry: Annotated[str, matches(ADDRESS, "use an address that begins with https://")] = ""
+    """registry that `npm publish` sends the npm package to; default: npm's own"""
 
 
 def _named_by(key: str, default: str) -> Discriminator:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from packager.core.values import Format, Precision, Style
+from packager.core.values import Format, LeftOut, Precision, Style
 
 Inside = Literal["nothing", "parameters", "weights"]
 """Tensors that stay in the graph itself, however large: scales, zero points and biases of quantized operators, or
@@ -97,6 +97,16 @@ class Selection:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Weighed:
+    """Whether a provider that nobody named stands before the CPU, and why."""
+
+    provider: str
+    is_worth: bool
+    reason: str
+    """the figures that decide, in words"""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decision:
     """Which files a variant ships as on one target: the whole of a plan, before anything is made."""
 
@@ -109,9 +119,12 @@ class Decision:
     """in the order in which an app tries them, `cpu` last"""
     notes: tuple[str, ...] = ()
     """requests that cannot be met, one sentence each"""
+    left_out: tuple[LeftOut, ...] = ()
+    """providers of the target's defaults that are not worth their files"""
 
     def __str__(self) -> str:
         """The decision in words, on one page."""
         title = f"{self.model} ({self.variant}, {self.precision}) on {self.target}:"
         lines = [line for each in self.selections for line in each.lines()]
+        lines += [f"  {each.provider}: left out: {each.reason}" for each in self.left_out]
         return "\n".join([title, *lines, *(f"  note: {note}" for note in self.notes)])

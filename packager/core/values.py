@@ -19,6 +19,7 @@ __all__ = [
     "FloatLayer",
     "Format",
     "GraphRequirements",
+    "LeftOut",
     "Model",
     "Package",
     "Plan",
@@ -243,6 +244,14 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """A provider of a target's defaults that has no file of a model, and why."""
+
+    provider: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """Files of a model that ship for one target."""
 
@@ -254,6 +263,8 @@ class Plan:
     """requests that the plan could not meet, one sentence each; --strict turns each into an error"""
     precision: Precision = Precision.FLOAT32
     """precision of the variant"""
+    left_out: tuple[LeftOut, ...] = ()
+    """providers of the target's defaults that are not worth their files"""
 
     @property
     def files(self) -> tuple[Compiled, ...]:
@@ -280,6 +291,13 @@ class Package:
     license: str
     """SPDX identifier, or empty"""
     description: str = ""
+    url: str = ""
+    """home page"""
+    scm: str = ""
+    """address of the repository with its sources"""
+    developers: tuple[str, ...] = ()
+    npm_registry: str = ""
+    """where `npm publish` sends it; empty for npm's own registry"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list
     types. Kotlin's standard library is a compile dependency, because they do use its types.
     """
     by_kind = {artifact.kind: artifact.path for artifact in artifacts}
-    runtime = [maven.dependency(view.onnxruntime, scope=maven.Scope.RUNTIME, is_aar=True)] if view.onnxruntime else []
+    runtime = list(_runtime(view))
     stdlib = maven.dependency(downloads.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE)
     written = maven.write_repository(
         dist / "maven",
@@ -76,6 +76,13 @@ def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list
         written += _maven_runtime(runtime[0], by_kind["runtime-aar"], dist)
     suffixes = {f".{algorithm}" for algorithm in maven.ALGORITHMS}
     return [described(path, dist, target="android", kind="maven") for path in written if path.suffix not in suffixes]
+
+
+def _runtime(view: AndroidView) -> Iterator[maven.Dependency]:
+    """The ONNX Runtime that the library depends on, if it is not inside."""
+    if view.onnxruntime:
+        allowed = view.allowed_runtimes.maven if view.allowed_runtimes else ""
+        yield maven.dependency(view.onnxruntime, scope=maven.Scope.RUNTIME, is_aar=True, allowed=allowed)
 
 
 def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path, ...]:

@@ -180,6 +180,7 @@ def plan_entry(plan: Plan) -> dict[str, object]:
             }
             for choice in plan.choices
         ],
+        "left-out": [{"provider": each.provider, "reason": each.reason} for each in plan.left_out],
     }
 
 

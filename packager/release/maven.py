@@ -1,16 +1,21 @@
 """Lays out a Maven repository, on disk or on a server, from which apps get an Android library."""
 
 import hashlib
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from packager.core.errors import ConfigError
 from packager.core.values import Package
 from packager.files.atomic import atomic_file
+from packager.files.hashes import sha256_of
 from packager.render import render
 
+METADATA = "maven-metadata.xml"
+VERSION = re.compile(r"<version>\s*([^<\s]+)\s*</version>")
 ALGORITHMS = ("md5", "sha1", "sha256", "sha512")
 PIECE_BYTES = 1 << 20
 
@@ -42,6 +47,8 @@ class Dependency:
     version: str
     scope: Scope
     is_aar: bool
+    allowed: str = ""
+    """versions that an app may bring instead, as a range of Maven's; empty for `version` or newer"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +87,9 @@ class PomView:
     name: str
     description: str
     license: str
+    url: str
+    scm: str
+    developers: tuple[str, ...]
     dependencies: tuple[Dependency, ...]
 
 
@@ -96,13 +106,16 @@ class MavenMetadataView:
     group: str
     artifact: str
     version: str
-    is_release: bool
+    """the latest"""
+    release: str
+    """the latest that is no snapshot; empty if there is none"""
+    versions: tuple[str, ...]
 
 
-def dependency(notation: str, *, scope: Scope, is_aar: bool = False) -> Dependency:
+def dependency(notation: str, *, scope: Scope, is_aar: bool = False, allowed: str = "") -> Dependency:
     """Parses `group:artifact:version`, the form of pins.toml, to a dependency."""
     group, artifact, version = notation.split(":")
-    return Dependency(group=group, artifact=artifact, version=version, scope=scope, is_aar=is_aar)
+    return Dependency(group=group, artifact=artifact, version=version, scope=scope, is_aar=is_aar, allowed=allowed)
 
 
 def write_repository(
@@ -116,8 +129,8 @@ def write_repository(
 ) -> tuple[Path, ...]:
     """Writes the library below `folder`, a repository's root, and returns every file written, sorted.
 
-    Files of other libraries and versions stay unchanged; maven-metadata.xml lists this version only. A library without
-    generated sources has no `sources_jar`.
+    Files of other libraries and versions stay unchanged, and maven-metadata.xml keeps the versions that it lists. A
+    library without generated sources has no `sources_jar`.
     """
     home = folder.joinpath(*coordinates.group.split("."), coordinates.artifact)
     stem = home / coordinates.version / f"{coordinates.artifact}-{coordinates.version}"
@@ -128,11 +141,11 @@ def write_repository(
     described = {path: _file(path) for path in (written_aar, written_sources) if path}
     sources = described[written_sources] if written_sources else None
     module = _module_view(coordinates, needs, aar=described[written_aar], sources_jar=sources)
-    metadata = _metadata_view(coordinates)
+    metadata = _metadata_view(coordinates, versions_in(home / METADATA))
     for path in (
         _write(Path(f"{stem}.pom"), render("android/maven/pom.xml.j2", pom)),
         _write(Path(f"{stem}.module"), render("android/maven/module.json.j2", module)),
-        _write(home / "maven-metadata.xml", render("android/maven/maven-metadata.xml.j2", metadata)),
+        _write(home / METADATA, render("android/maven/maven-metadata.xml.j2", metadata)),
     ):
         described[path] = _file(path)
     return tuple(sorted([*described, *_write_checksums(described)]))
@@ -146,6 +159,9 @@ def _pom_view(coordinates: Coordinates, package: Package, dependencies: tuple[De
         name=package.name,
         description=package.description,
         license=package.license,
+        url=package.url,
+        scm=package.scm,
+        developers=package.developers,
         dependencies=dependencies,
     )
 
@@ -204,18 +220,60 @@ def _sources() -> tuple[Attribute, ...]:
     )
 
 
-def _metadata_view(coordinates: Coordinates) -> MavenMetadataView:
-    """The list of versions, for tools that resolve `1.+` or the latest version.
+def _metadata_view(coordinates: Coordinates, before: Sequence[str]) -> MavenMetadataView:
+    """The list of versions, for tools that resolve `1.+` or the latest version: those `before`, then this one.
 
     It has no <lastUpdated>: the element is optional, no version resolution reads it, and a timestamp would make the
     build irreproducible. A repository server writes its own list with its own date.
     """
+    versions = (*(each for each in before if each != coordinates.version), coordinates.version)
+    released = [each for each in versions if not each.endswith("-SNAPSHOT")]
     return MavenMetadataView(
         group=coordinates.group,
         artifact=coordinates.artifact,
         version=coordinates.version,
-        is_release=not coordinates.version.endswith("-SNAPSHOT"),
+        release=released[-1] if released else "",
+        versions=versions,
     )
+
+
+def versions_in(metadata: Path) -> tuple[str, ...]:
+    """The versions that a maven-metadata.xml lists; none if there is no such file."""
+    text = metadata.read_text(encoding="utf-8") if metadata.exists() else ""
+    return tuple(VERSION.findall(text.partition("<versions>")[2]))
+
+
+def add_to(repository: Path, release: Path) -> tuple[Path, ...]:
+    """Copies every library of the Maven repository `release` to `repository`, and returns the files that were written.
+    Versions that are there stay, and stay listed.
+
+    Raises ConfigError for a version that is there with other bytes, before anything is written.
+    """
+    files = sorted(path for path in release.rglob("*") if path.is_file() and not path.name.startswith(METADATA))
+    for source in files:
+        _refuse_other_bytes(source, repository / source.relative_to(release))
+    written = [_copy(source, repository / source.relative_to(release)) for source in files]
+    for listed in sorted(release.rglob(METADATA)):
+        written += _listed_in(listed.relative_to(release), release, repository)
+    return tuple(written)
+
+
+def _refuse_other_bytes(source: Path, target: Path) -> None:
+    if target.exists() and sha256_of(target) != sha256_of(source):
+        raise ConfigError(
+            f"{target} is there with other content: a published version does not change",
+            hint="raise version in [package], or delete that version from the repository",
+        )
+
+
+def _listed_in(name: Path, release: Path, repository: Path) -> list[Path]:
+    """Adds the version of the library whose list is `name` to the one in `repository`."""
+    *group, artifact = name.parent.parts
+    version = versions_in(release / name)[-1]
+    coordinates = Coordinates(group=".".join(group), artifact=artifact, version=version)
+    view = _metadata_view(coordinates, versions_in(repository / name))
+    path = _write(repository / name, render("android/maven/maven-metadata.xml.j2", view))
+    return [path, *_write_checksums({path: _file(path)})]
 
 
 def _copy(source: Path, target: Path) -> Path:

@@ -20,6 +20,7 @@ from packager.reporting.document import (
     LatencyEntry,
     LayerEntry,
     LayersEntry,
+    LeftOutEntry,
     ModelEntry,
     Number,
     OutputEntry,
@@ -124,7 +125,12 @@ def _file(compiled: Compiled) -> FileEntry:
 
 
 def _plan(plan: Plan) -> PlanEntry:
-    return PlanEntry(model=plan.model.name, target=plan.target, choices=tuple(_choice(each) for each in plan.choices))
+    return PlanEntry(
+        model=plan.model.name,
+        target=plan.target,
+        choices=tuple(_choice(each) for each in plan.choices),
+        left_out=tuple(LeftOutEntry(provider=each.provider, reason=placeless(each.reason)) for each in plan.left_out),
+    )
 
 
 def _choice(choice: Choice) -> ChoiceEntry:

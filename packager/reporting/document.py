@@ -60,11 +60,20 @@ class ChoiceEntry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOutEntry:
+    """Provider of the target's defaults without a file of the model, with the reason."""
+
+    provider: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class PlanEntry:
     model: str
     target: str
     choices: tuple[ChoiceEntry, ...]
     """in the order in which they are tried"""
+    left_out: tuple[LeftOutEntry, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

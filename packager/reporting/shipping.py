@@ -66,6 +66,10 @@ def choice_views(found: ReportDocument) -> Iterator[ChoiceView]:
                 file=file_name(choice),
                 reason=choice.reason,
             )
+        for each in plan.left_out:
+            yield ChoiceView(
+                model=plan.model, target=plan.target, provider=each.provider, file="no file", reason=each.reason
+            )
 
 
 def partition_view(entry: PartitionEntry) -> PartitionView:

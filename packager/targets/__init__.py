@@ -3,7 +3,16 @@
 from packager.targets.android import Android
 from packager.targets.ios import Ios
 from packager.targets.react_native import ReactNative
-from packager.targets.target import Built, OwnRuntime, PackagedRuntime, Planned, Printed, Target, Wrapper
+from packager.targets.target import (
+    Built,
+    DefaultProviders,
+    OwnRuntime,
+    PackagedRuntime,
+    Planned,
+    Printed,
+    Target,
+    Wrapper,
+)
 
 TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME: Ios}
 
@@ -14,6 +23,7 @@ __all__ = [
     "TARGETS",
     "WRAPPERS",
     "Built",
+    "DefaultProviders",
     "OwnRuntime",
     "PackagedRuntime",
     "Planned",

@@ -5,8 +5,10 @@ from dataclasses import Field, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal, Protocol
 
+from packager.core.errors import SettingError
 from packager.core.findings import Report
 from packager.core.values import Artifact, Package, Plan, Sources
+from packager.environments.release import releases
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.vectors import NO_VECTORS, Golden
@@ -40,8 +42,50 @@ class PackagedRuntime:
     """the runtime's own R8 rules"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RuntimeRange:
+    """Releases of ONNX Runtime that apps may bring. Files are proved to load in each of `releases`."""
+
+    releases: tuple[str, ...]
+    """the last of each minor version, the oldest first"""
+    preferred: str
+    """the release that an app gets which brings none"""
+
+    @property
+    def maven(self) -> str:
+        """Maven's notation. It has no newest release: ONNX Runtime opens the files of older ones."""
+        return f"[{self.releases[0]},2)"
+
+
+def runtime_range(oldest: str, preferred: str) -> RuntimeRange | None:
+    """The range that begins with the minor version `oldest`; None if that is empty. Raises SettingError for one that is
+    unknown, or newer than `preferred`."""
+    if not oldest:
+        return None
+    known = releases()
+    minors = [release.rpartition(".")[0] for release in known]
+    allowed = minors[: minors.index(preferred.rpartition(".")[0]) + 1]
+    if oldest not in allowed:
+        raise SettingError(
+            f'runtime-range "{oldest}" is no version that a range can begin with',
+            hint=f"one of {', '.join(allowed)}",
+        )
+    return RuntimeRange(releases=known[minors.index(oldest) :], preferred=preferred)
+
+
 OwnRuntime = PackagedRuntime | PackagedFramework
 """The user's own runtime for Android or for iOS."""
+
+
+class DefaultProviders(tuple[str, ...]):
+    """Providers of a target whose table names none: each gets files of a model only where it is worth them."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: Any) -> Any:
+        """As of any list of names: the schema of mobpack.toml prints the default."""
+        return handler.generate_schema(tuple[str, ...])
 
 
 class Planned(Protocol):
@@ -89,6 +133,10 @@ class Planned(Protocol):
         """The runtime that its packages depend on, in the platform's notation."""
         ...
 
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Releases of that runtime that apps may bring instead; None for that one or newer ones."""
+        ...
+
     def outside(self) -> str:
         """Tools of the machine that its packages depend on, in words; empty where mobpack's own make them."""
         ...
@@ -114,6 +162,9 @@ class Built:
     """the published ONNX Runtime in the platform's notation: Maven coordinates, or a pod and its version"""
     own: OwnRuntime | None
     """the runtime that replaces it"""
+    runtime_range: RuntimeRange | None = None
+    """releases of the published runtime that an app may bring instead of `runtime_version`; None for that one or
+    newer ones"""
 
 
 class Printed(Protocol):

@@ -18,6 +18,7 @@ from packager.verification.parity import References
 from packager.verification.partition import kernels
 from packager.verification.partition.report import partitions
 from packager.verification.raised import refuse_changed
+from packager.verification.ranges import prove_ranges
 
 __all__ = ["gather", "refuse_changed"]
 
@@ -41,8 +42,10 @@ def gather(
     console: Console,
     evidence: Path,
     runtimes: Mapping[str, Chosen] = PUBLISHED,
+    asked: Sequence[Partition] = (),
 ) -> Report:
-    """All evidence for or against the files of `plans`; some targets ship one of the user's own `runtimes`.
+    """All evidence for or against the files of `plans`; some targets ship one of the user's own `runtimes`. `asked` are
+    partitions that the plans rest on.
 
     `references` keep what the originals and the files compute. Files that reproduce a failed comparison go below
     `evidence`. Raises ModelError for a file that the runtime does not load, ToolError if a required runner cannot run.
@@ -57,9 +60,13 @@ def gather(
         )
     ]
     proofs = (*unopened, *prove_kernels(distinct_files(others), config, store, console))
+    published = {name: table for name, table in config.targets().items() if name not in runtimes}
+    proofs += tuple(prove_ranges(plans, published, store, console))
     with store.scratch() as scratch:
         parities, failures = compare_all(plans, config, references, store, console, scratch, evidence)
-    return Report(kernels=proofs, parities=parities, partitions=split_all(plans, store, console), failures=failures)
+    return Report(
+        kernels=proofs, parities=parities, partitions=split_all(plans, store, console, asked), failures=failures
+    )
 
 
 def judge_unopened(files: Sequence[Compiled], config: Config, runtime: Chosen) -> Iterator[KernelProof]:
@@ -98,12 +105,14 @@ def prove_kernels(files: Sequence[Compiled], config: Config, store: Store, conso
     return tuple(proofs)
 
 
-def split_all(plans: Sequence[Plan], store: Store, console: Console) -> tuple[Partition, ...]:
-    """Partitions of every provider's file."""
+def split_all(
+    plans: Sequence[Plan], store: Store, console: Console, asked: Sequence[Partition] = ()
+) -> tuple[Partition, ...]:
+    """Partitions of every provider's file; those in `asked` are known."""
     found: list[Partition] = []
     for each in plans:
         with console.step(f"ask the providers of {each.target} about {each.model.name}"), store.scratch() as scratch:
-            found += partitions(each, scratch)
+            found += partitions(each, scratch, asked)
     for one in found:
         if one.skipped:
             console.say(f"  skipped: partitions of {one.model} for {one.provider} on {one.target}: {one.skipped}")

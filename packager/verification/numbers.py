@@ -12,6 +12,7 @@ from packager.core.findings import Failure, Parity
 from packager.core.values import Compiled, Plan, Precision, Style, Variant, baseline, distinct_files
 from packager.files.hashes import sha256_of
 from packager.files.store import Step, Store, content_key
+from packager.quantizers import REWRITES
 from packager.runners import ANY, ORIGINAL, RECORDED, RUNNERS, Runner
 from packager.samples import Settings, Source, source_of
 from packager.verification import parity
@@ -64,6 +65,9 @@ def compare_all(
             if checked.parity.too_far and case.variant not in broken:
                 broken.add(case.variant)
                 failures.append(explained_variant(case, references, folder, evidence))
+            elif is_other_model(checked.parity, subject) and case.variant not in broken:
+                broken.add(case.variant)
+                failures.append(refused(checked.parity))
     for warning in dict.fromkeys(text for one in parities for text in _warnings(one, config)):
         console.warn(warning)
     for each in distinct_files(plans):
@@ -151,6 +155,23 @@ def fails(found: Parity, config: Config) -> bool:
     """Whether it stops a release. A refusal to open a file only counts if the runner is required: another build of the
     provider may support less, or more, than the phone's. A runner that opens a file must run it."""
     return bool(found.over) or bool(found.refusal and (found.is_opened or found.runner in config.parity.require))
+
+
+def is_other_model(found: Parity, subject: Subject) -> bool:
+    """Whether a graph that mobpack wrote in another precision, for a provider, computes something else than the model:
+    the provider would answer otherwise than the CPU."""
+    is_far = found.from_original is not None and found.from_original > FAR
+    return is_far and subject.variant.quantizer in REWRITES
+
+
+def refused(found: Parity) -> Failure:
+    share = 0.0 if found.from_original is None else found.from_original
+    return Failure(
+        parity=found,
+        message=f"model '{found.model}': the graph that a provider needs ({found.variant}, in another precision) "
+        f"differs by {share:.0%} of the outputs' scale from the model on {found.distance_samples}",
+        hint="leave the provider out of the target's providers, or set [parity] samples to inputs like the app's",
+    )
 
 
 def refuse_absent(config: Config) -> None:

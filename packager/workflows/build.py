@@ -23,7 +23,7 @@ from packager.verification.parity import References
 from packager.workflows.gates import judge, keep_evidence, refuse_warnings, write_report
 from packager.workflows.options import options_of
 from packager.workflows.packages import Contents, package_all
-from packager.workflows.planning import plan_all
+from packager.workflows.planning import Planned, plan_all
 from packager.workflows.requested import Request, package_of, wrappers_of
 from packager.workflows.runtimes import choose_runtimes, refuse_unwrappable, runtimes_of
 
@@ -46,7 +46,7 @@ def build(config: Config, request: Request, console: Console) -> Release:
     refuse_unwrappable(config, request.targets, runtimes, console)
     with store.in_use(), release.staged(request.out) as staging:
         planned = plan_all(config, request.targets, store, console, runtimes)
-        contents = proven(planned.plans, config, request, store, console, runtimes)
+        contents = proven(planned, config, request, store, console, runtimes)
         shipped = package_all(contents, config, request, staging, store, console)
         write_manifest(contents, shipped, config, request, staging, console)
         extras = reporting.measured(planned.made, store, console, has_latency=False)
@@ -56,24 +56,24 @@ def build(config: Config, request: Request, console: Console) -> Release:
 
 
 def proven(
-    plans: tuple[Plan, ...],
+    planned: Planned,
     config: Config,
     request: Request,
     store: Store,
     console: Console,
     runtimes: Mapping[str, Chosen],
 ) -> Contents:
-    """The contents of the packages: `plans` with their evidence, which passed the gates, and with golden vectors."""
+    """The contents of the packages: the plans with their evidence, which passed the gates, and with golden vectors."""
     with store.scratch() as scratch:
         references = References(scratch)
-        report = examine(plans, config, request, references, store, console, runtimes)
+        report = examine(planned, config, request, references, store, console, runtimes)
         judge(report, request.rules, console)
-        golden = vectors_for(plans, config, request, references, store, console)
-    return Contents(package=package_of(config), plans=plans, report=report, golden=golden, runtimes=runtimes)
+        golden = vectors_for(planned.plans, config, request, references, store, console)
+    return Contents(package=package_of(config), plans=planned.plans, report=report, golden=golden, runtimes=runtimes)
 
 
 def examine(
-    plans: Sequence[Plan],
+    planned: Planned,
     config: Config,
     request: Request,
     references: References,
@@ -81,13 +81,13 @@ def examine(
     console: Console,
     runtimes: Mapping[str, Chosen],
 ) -> Report:
-    """Gathers the evidence for `plans`. Evidence of failed comparisons is kept in the folder that `request` names."""
+    """Gathers the evidence for the plans. Evidence of failed comparisons is kept in the folder that `request` names."""
     refuse_other(request.rules.evidence)
     refuse_nested(request.rules.evidence, request.out)
     with store.scratch() as scratch:
-        report = evidence.gather(plans, config, references, store, console, scratch, runtimes)
+        report = evidence.gather(planned.plans, config, references, store, console, scratch, runtimes, planned.asked)
         if report.failures:
-            report = keep_evidence(plans, report, request.rules, console)
+            report = keep_evidence(planned.plans, report, request.rules, console)
         elif request.rules.evidence.is_dir():
             console.say(f"  {request.rules.evidence} is from an earlier run; all comparisons now pass")
     return report
@@ -151,7 +151,7 @@ def check(config: Config, request: Request, console: Console, page: Path | None 
         refuse_unwrappable(config, request.targets, runtimes, console)
         planned = plan_all(config, request.targets, store, console, runtimes)
         with store.scratch() as scratch:
-            report = examine(planned.plans, config, request, References(scratch), store, console, runtimes)
+            report = examine(planned, config, request, References(scratch), store, console, runtimes)
         if page:
             extras = reporting.measured(planned.made, store, console)
             write_report(planned.plans, report, extras, page, request.rules, console)

@@ -48,7 +48,7 @@ def examine() -> list[Part]:
             "Gradle",
             "Android: building the emitted project (optional)",
             lambda: shutil.which("gradle") or "",
-            "install Gradle 8.11 or later",
+            "install Gradle 9.1 or later",
         ),
         _part("npm", "mobpack's own tests", _npm, "pip install 'mobpack[test]'"),
     ]

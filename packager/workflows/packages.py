@@ -1,7 +1,7 @@
 """Packages what was planned and proven: every target first, then the wrappers that include them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from packager.core.values import Package, Plan, distinct_files
 from packager.files.store import Store
 from packager.render import write_sources
 from packager.runtimes.shipping import Chosen
-from packager.targets import Built, Printed, Target
+from packager.targets import Built, DefaultProviders, Printed, Target
 from packager.vectors import Golden
 from packager.workflows.requested import Request, targets_of, wrappers_of
 
@@ -40,9 +40,10 @@ def package_all(
     """Packages every target and wrapper of `request` below `staging`."""
     shipped: list[release.Shipped] = []
     built: dict[str, Built] = {}
-    for name, target in targets_of(config, request.targets).items():
+    for name, table in targets_of(config, request.targets).items():
         with console.step(f"package for {name}"):
             plans = contents.planned_for(name)
+            target = narrowed(table, plans)
             runtime = contents.runtimes[name].packaged if name in contents.runtimes else None
             view = target.view(contents.package, plans, contents.report, runtime, contents.golden)
             shipped += package_target(target, view, staging, store, emit_project=request.emit_project)
@@ -55,6 +56,14 @@ def package_all(
             view = wrapper.view(contents.package, built, contents.report, contents.golden)
             shipped += package_target(wrapper, view, staging, store, emit_project=request.emit_project)
     return shipped
+
+
+def narrowed(target: Target, plans: tuple[Plan, ...]) -> Target:
+    """`target` without providers of its defaults that have no file of any model: apps never see them."""
+    if not isinstance(target.providers, DefaultProviders):
+        return target
+    used = {choice.provider for each in plans for choice in each.choices}
+    return replace(target, providers=DefaultProviders(name for name in target.providers if name in used))
 
 
 def package_target(

@@ -9,14 +9,17 @@ from packager.config import Config, ModelTable
 from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.console import Console, size
+from packager.core.findings import Partition
 from packager.core.values import Compiled, Model, Plan, distinct_files
 from packager.files.store import Store
 from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
 from packager.runtimes import shipping
 from packager.runtimes.shipping import PUBLISHED, Chosen
-from packager.targets import Target
+from packager.targets import DefaultProviders, Target
 from packager.verification import evidence
+from packager.verification.partition.report import partitions
+from packager.verification.partition.weighing import weigh
 from packager.workflows.requested import targets_of
 
 
@@ -27,6 +30,8 @@ class Planned:
     plans: tuple[Plan, ...]
     made: tuple[BuiltVariant, ...]
     """the variants in the plans"""
+    asked: tuple[Partition, ...] = ()
+    """partitions that decided about providers of the targets' defaults"""
 
 
 def plan_all(
@@ -40,6 +45,7 @@ def plan_all(
     cannot run."""
     plans: list[Plan] = []
     made: list[BuiltVariant] = []
+    asked: list[Partition] = []
     for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
         variants: dict[str, BuiltVariant] = {}
         for name, table in targets_of(config, targets).items():
@@ -47,7 +53,12 @@ def plan_all(
             if target.variant not in variants:
                 variants[target.variant] = make_variant(model, target.variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
-                plans.append(plan.make(variants[target.variant].variant, target, store, announce))
+                found = plan.make(variants[target.variant].variant, target, store, announce)
+                if isinstance(target.providers, DefaultProviders):
+                    asked += ask(found, store)
+                    weighed = weigh(found, asked)
+                    found = plan.make(variants[target.variant].variant, target, store, announce, weighed)
+                plans.append(found)
         made += variants.values()
     for runtime in runtimes.values():
         shipping.refuse_unrunnable(plans, runtime)
@@ -55,7 +66,23 @@ def plan_all(
         console.warn(note)
     for compiled in distinct_files(plans):
         _note_size(compiled, console)
-    return Planned(plans=tuple(plans), made=tuple(made))
+    for each in plans:
+        say_left_out(each, console)
+    return Planned(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
+
+
+def ask(found: Plan, store: Store) -> tuple[Partition, ...]:
+    with store.scratch() as scratch:
+        return partitions(found, scratch)
+
+
+def say_left_out(found: Plan, console: Console) -> None:
+    """Prints the providers of the target's defaults that get no file, and how to get one."""
+    for each in found.left_out:
+        console.say(
+            f"  {each.provider} gets no file of {found.model.name} on {found.target}: {each.reason}; "
+            f'providers = ["{each.provider}"] in [target.{found.target}] ships one'
+        )
 
 
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:

@@ -45,6 +45,10 @@ def package_of(config: Config) -> Package:
         version=config.package.version,
         license=config.package.license,
         description=config.package.description,
+        url=config.package.url,
+        scm=config.package.scm,
+        developers=config.package.developers,
+        npm_registry=config.package.npm_registry,
     )
 
 

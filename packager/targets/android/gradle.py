@@ -25,6 +25,16 @@ class GradleDependency:
     notation: str
     """group:artifact:version, or the path of a jar in the project"""
     is_file: bool = False
+    allowed: str = ""
+    """versions that an app may bring instead of the one in `notation`, as a range of Maven's; empty for newer ones"""
+
+    @property
+    def module(self) -> str:
+        return self.notation.rpartition(":")[0]
+
+    @property
+    def version(self) -> str:
+        return self.notation.rpartition(":")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +59,6 @@ class BuildView:
     java: int
     kotlin_language: str
     gradle_plugin: str
-    kotlin_gradle_plugin: str
     dependencies: tuple[GradleDependency, ...]
 
 
@@ -98,7 +107,6 @@ def gradle_project(
         java=pinned["java"],
         kotlin_language=pinned["kotlin-language"],
         gradle_plugin=pinned["gradle-plugin"],
-        kotlin_gradle_plugin=pinned["kotlin-gradle-plugin"],
         dependencies=dependencies,
     )
     settings = SettingsView(artifact=artifact, repository=repository)

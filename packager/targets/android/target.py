@@ -19,7 +19,7 @@ from packager.render import render, write_sources
 from packager.targets.android import aar, files, gradle, kotlin, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
-from packager.targets.target import Built, PackagedRuntime, artifact
+from packager.targets.target import Built, DefaultProviders, PackagedRuntime, RuntimeRange, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
 
 ASSEMBLY = Step(
@@ -66,8 +66,9 @@ class Android:
     """Maven group; with the package's name it forms the package of the Kotlin classes"""
     variant: str = "source"
     """variant of the models to ship"""
-    providers: tuple[str, ...] = ("xnnpack",)
-    """providers that run the models, tried in this order; the CPU is always last"""
+    providers: tuple[str, ...] = DefaultProviders(("xnnpack",))
+    """providers that run the models, tried in this order; the CPU is always last. Without the key, `xnnpack` gets files
+    of the models for which it is worth them (docs/check.md)"""
     format: Literal["auto", "ort", "onnx"] = "auto"
     """`auto`: ORT format for the CPU, an ONNX graph over the same weights for the other providers; `ort`: ORT format
     only, as reduced runtimes need, except for `soc-models`; `onnx`: the unmodified graph, which the runtime optimizes
@@ -82,6 +83,10 @@ class Android:
     """form to ship instead of `native` if mobpack cannot convert for ARM on this machine"""
     soc_models: tuple[str, ...] = ()
     """Qualcomm chips to compile models for ahead of time if providers has `qnn`, by their Android names: `SM8650`"""
+    runtime_range: str = ""
+    """oldest minor version of ONNX Runtime that an app may bring, for example `1.27`: the build loads every file in
+    each release from there on, and the package's metadata allow them; default: the release that the package names, or a
+    newer one"""
     min_sdk: int = 24
     """oldest supported Android API level"""
     assembler: Literal["embedded", "gradle"] = "embedded"
@@ -107,6 +112,7 @@ class Android:
                 f"soc-models needs the provider {' or '.join(for_chips)}, the only one that opens its files",
                 hint=f'add "{for_chips[0]}" to providers',
             )
+        self.allowed_runtimes()
         oldest = downloads.pins()["android"]["min-sdk"]
         if self.min_sdk < oldest:
             raise SettingError(f"min-sdk {self.min_sdk} is too old", hint=f"ONNX Runtime needs {oldest} or later")
@@ -116,6 +122,10 @@ class Android:
         pinned = downloads.pins()["android"]
         names = (provider_of(provider).ANDROID_RUNTIME for provider in self.providers)
         return str(pinned[next((name for name in names if name != CPU.ANDROID_RUNTIME), CPU.ANDROID_RUNTIME)])
+
+    def allowed_runtimes(self) -> RuntimeRange | None:
+        """Raises SettingError for a range that cannot be proved."""
+        return runtime_range(self.runtime_range, self.runtime().rpartition(":")[2])
 
     def outside(self) -> str:
         """Gradle downloads what it needs by itself."""
@@ -173,6 +183,7 @@ class Android:
             ),
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.runtime(),
+            allowed_runtimes=None if runtime else self.allowed_runtimes(),
         )
 
     def built(self, view: AndroidView, plans: tuple[Plan, ...]) -> Built:
@@ -186,6 +197,7 @@ class Android:
             runtime_version=self._runtime_version(view.own),
             dependency=self.runtime(),
             own=view.own,
+            runtime_range=view.allowed_runtimes,
         )
 
     def _runtime_version(self, own: PackagedRuntime | None) -> str:
@@ -209,7 +221,9 @@ class Android:
     def project(self, view: AndroidView, sources: Sources) -> Sources:
         """The sources as a Gradle project."""
         if view.onnxruntime:
-            runtime = gradle.GradleDependency(configuration="implementation", notation=view.onnxruntime)
+            runtime = gradle.GradleDependency(
+                configuration="implementation", notation=view.onnxruntime, allowed=_allowed(view)
+            )
         else:
             jar = str(aar.RUNTIME_JAR)
             runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
@@ -234,6 +248,7 @@ class Android:
             self.assembler,
             self.min_sdk,
             view.onnxruntime,
+            _allowed(view),
             [own.sha256, own.name, own.ship] if own else [],
             downloads.pins()["android"],
             {str(path): text for path, text in sources.texts.items()},
@@ -273,6 +288,11 @@ class Android:
             min_compile_sdk=self.min_sdk,
             runtime=_inside(view),
         )
+
+
+def _allowed(view: AndroidView) -> str:
+    """The releases of ONNX Runtime that apps may bring, in Maven's notation; empty without a range."""
+    return view.allowed_runtimes.maven if view.allowed_runtimes else ""
 
 
 def _inside(view: AndroidView) -> PackagedRuntime | None:

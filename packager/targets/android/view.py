@@ -6,7 +6,7 @@ from pathlib import Path
 from packager.core.values import Package
 from packager.targets.dimensions import DimensionView
 from packager.targets.golden import GoldenSampleView, TestedFileView
-from packager.targets.target import PackagedRuntime
+from packager.targets.target import PackagedRuntime, RuntimeRange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,3 +257,5 @@ class AndroidView:
     """the runtime that replaces the published one"""
     onnxruntime: str
     """coordinates of the runtime that the package depends on; empty if it is bundled"""
+    allowed_runtimes: RuntimeRange | None = None
+    """releases of the published runtime that apps may bring instead"""

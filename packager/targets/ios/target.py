@@ -20,7 +20,7 @@ from packager.targets.ios import files, framework, package, podspec, privacy, sw
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
-from packager.targets.target import Built, artifact
+from packager.targets.target import Built, DefaultProviders, artifact
 from packager.vectors import NO_VECTORS, Golden
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
@@ -42,8 +42,9 @@ class Ios:
     """name of the Swift module; default: derived from the package's name, `page-orientation` -> `PageOrientationKit`"""
     variant: str = "source"
     """variant of the models to ship"""
-    providers: tuple[str, ...] = ("coreml",)
-    """providers that run the models, tried in this order; the CPU is always last"""
+    providers: tuple[str, ...] = DefaultProviders(("coreml",))
+    """providers that run the models, tried in this order; the CPU is always last. Without the key, `coreml` gets files
+    of the models for which it is worth them (docs/check.md)"""
     format: Literal["auto", "ort", "onnx"] = "auto"
     """`auto`: ORT format for CoreML, which needs its weights in its own file, ONNX graphs over the same weights for the
     CPU; `ort`: ORT format only, as reduced runtimes need; `onnx`: the unmodified graph, which the runtime optimizes at
@@ -83,6 +84,9 @@ class Ios:
     def runtime(self) -> str:
         """CocoaPods name of the ONNX Runtime that the package depends on."""
         return str(downloads.pins()["ios"]["onnxruntime"])
+
+    def allowed_runtimes(self) -> None:
+        """The release that the package names."""
 
     def outside(self) -> str:
         """Packages are laid out here."""

@@ -108,6 +108,7 @@ class ReactNative:
             version=package.version,
             description=package.description or f"On-device models: {', '.join(each.name for each in models)}",
             license=package.license or UNLICENSED,
+            npm_registry=package.npm_registry,
             module=module,
             cpp_namespace=naming.cpp_namespace(module),
             cmake_target=naming.cmake_target(module),

@@ -159,6 +159,8 @@ class NamesView:
     description: str
     license: str
     """licence for package.json"""
+    npm_registry: str
+    """where `npm publish` sends the package; empty for npm's own registry"""
     module: str
     """`PageOrientation`"""
     cpp_namespace: str

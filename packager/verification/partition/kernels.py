@@ -14,6 +14,7 @@ from packager.core.findings import KernelProof
 from packager.core.values import Compiled, Format, Style
 from packager.environments import Environment, ensure
 from packager.environments.arm64 import Arm64
+from packager.environments.release import Release
 from packager.environments.runtime import Runtime, shipped_version
 from packager.graph.view import Graph, Node
 from packager.models.graphs import read_graph as read_onnx
@@ -55,17 +56,7 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
         hint = f'{error.hint}; kernels = "skip" in [check] does without this proof'
         raise ToolError(error.message, hint=hint) from error
     graph = graph_of(compiled)
-    entries = {**ARM_ENTRIES, **compiled.settings}
-    job = {
-        "task": "load",
-        "model": str(compiled.path.absolute()),
-        "provider": "cpu",
-        "provider_options": {},
-        "entries": entries,
-        "data_folder": None,
-        "optimize": True,
-    }
-    answer = run_child(environment, job, scratch)
+    answer = run_child(environment, _job(compiled), scratch)
     if "error" in answer:
         raise ModelError(
             f"model '{variant.model.name}' ({variant.name}, {compiled.style}) does not load in ONNX Runtime "
@@ -75,6 +66,36 @@ def prove(compiled: Compiled, scratch: Path) -> KernelProof:
         )
     core = " on an emulated ARM core with FP16" if runs_on_arm else ""
     return _proof(compiled, len(list(graph.all_nodes())), by=f"loaded in ONNX Runtime {shipped_version()}{core}")
+
+
+def _job(compiled: Compiled) -> dict[str, object]:
+    """Opens the file on the CPU, which takes every node that no provider takes."""
+    return {
+        "task": "load",
+        "model": str(compiled.path.absolute()),
+        "provider": "cpu",
+        "provider_options": {},
+        "entries": {**ARM_ENTRIES, **compiled.settings},
+        "data_folder": None,
+        "optimize": True,
+    }
+
+
+def prove_in(compiled: Compiled, release: str, scratch: Path) -> KernelProof:
+    """Opens `compiled` in another release of ONNX Runtime, as `prove` does in the one that ships.
+
+    Raises ModelError if it does not load, ToolError if the release cannot be installed.
+    """
+    runtime = f"onnxruntime {release}"
+    if compiled.style is Style.CONTEXT or compiled.processor:
+        what = "a binary for one chip" if compiled.style is Style.CONTEXT else "it computes in 16 bits, on ARM only"
+        return skipped(compiled, f"{what}: not opened in this release", runtime=runtime)
+    environment = Release(version=release)
+    ensure(environment)
+    graph, answer = graph_of(compiled), run_child(environment, _job(compiled), scratch)
+    if "error" in answer:
+        raise ModelError(explained(str(answer["error"]), graph))
+    return _proof(compiled, len(list(graph.all_nodes())), by=f"loaded in ONNX Runtime {release}", runtime=runtime)
 
 
 def skipped(compiled: Compiled, reason: str, *, runtime: str = "") -> KernelProof:

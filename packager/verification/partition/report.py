@@ -1,6 +1,6 @@
 """One Partition per provider of a plan: measured if the provider runs here, otherwise predicted by rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,13 +8,13 @@ from packager.core.errors import GateError, ModelError, ToolError
 from packager.core.findings import CpuFallback, Partition
 from packager.core.values import Choice, Format, Plan, Style
 from packager.environments import ENVIRONMENTS
+from packager.graph.macs import macs
 from packager.graph.view import Graph
 from packager.models.graphs import read_graph as read_onnx
 from packager.providers import CPU, provider_of
 from packager.verification.partition import coreml, groups, nnapi
 from packager.verification.partition.device import DeviceProvider, measure_on_android
 from packager.verification.partition.kernels import graph_of
-from packager.verification.partition.macs import macs
 from packager.verification.partition.measured import SOURCES, Assignment, measure
 from packager.verification.partition.rules import Prediction
 
@@ -35,16 +35,30 @@ RULES: Mapping[str, Callable[[Graph], Prediction]] = {"nnapi": nnapi.predict, "c
 """Providers that run on no desktop, with rules from ONNX Runtime's source instead."""
 
 
-def partitions(plan: Plan, scratch: Path) -> tuple[Partition, ...]:
-    """The partition of each provider of `plan`, in the plan's order, without the CPU, which takes the rest."""
+def partitions(plan: Plan, scratch: Path, asked: Sequence[Partition] = ()) -> tuple[Partition, ...]:
+    """The partition of each provider of `plan`, in the plan's order, without the CPU, which takes the rest. Those in
+    `asked` are not asked again."""
+    known = {_key(each): each for each in asked}
     found = []
     for index, choice in enumerate(plan.choices):
         if choice.provider == CPU.NAME:
+            continue
+        if earlier := known.get(_wanted(plan, choice)):
+            found.append(earlier)
             continue
         folder = scratch / f"{index}-{choice.provider}"
         folder.mkdir()
         found.append(partition(plan, choice, folder))
     return tuple(found)
+
+
+def _key(each: Partition) -> tuple[object, ...]:
+    return each.model, each.target, each.provider, each.sha256, each.soc_models
+
+
+def _wanted(plan: Plan, choice: Choice) -> tuple[object, ...]:
+    """The key of the partition of `choice`."""
+    return plan.model.name, plan.target, choice.provider, choice.compiled.sha256, choice.soc_models
 
 
 def partition(plan: Plan, choice: Choice, scratch: Path) -> Partition:

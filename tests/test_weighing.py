@@ -1,0 +1,150 @@
+"""Providers that nobody named stand before the CPU only where what was found says so."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from packager import config, plan
+from packager.config import Config
+from packager.core.console import Console
+from packager.core.decision import Weighed
+from packager.core.findings import Partition
+from packager.core.values import Choice, Plan, Style, baseline
+from packager.files.store import Store
+from packager.targets import DefaultProviders
+from packager.targets.android import Android
+from packager.targets.ios import Ios
+from packager.verification.partition.weighing import weigh
+from packager.workflows.packages import narrowed
+from packager.workflows.planning import plan_all
+from tests.onnx_text import linear, loaded, saved
+
+pytestmark = pytest.mark.processes
+
+MEASURED = Partition(
+    model="m", target="android", provider="xnnpack", sha256="b", taken_count=36, node_count=100, partition_count=31,
+    share=1.0, is_measured=True,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def two_files(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    """A plan for XNNPACK, which takes a file of its own over the weights of the CPU's."""
+    folder = tmp_path_factory.mktemp("plan")
+    variant = baseline(loaded(folder, linear()))
+    return plan.make(variant, Android(), Store(folder / "store"), lambda part: None)
+
+
+def verdict(made: Plan, partition: Partition) -> Weighed:
+    (found,) = weigh(made, [replace(partition, sha256=made.choices[0].compiled.sha256)])
+    return found
+
+
+def sized(made: Plan, folder: Path, *, cpu: int, other: int) -> Plan:
+    """`made` with two files of these sizes and nothing beside them."""
+
+    def of(choice: Choice, size_bytes: int) -> Choice:
+        path = folder / choice.provider
+        path.write_bytes(choice.provider.encode().ljust(size_bytes, b"-"))
+        return replace(choice, compiled=replace(choice.compiled, path=path, data_files=()))
+
+    first, last = made.choices
+    return replace(made, choices=(of(first, other), of(last, cpu)))
+
+
+def test_most_of_the_macs_and_a_third_of_the_nodes_are_worth_a_file(two_files: Plan) -> None:
+    assert verdict(two_files, MEASURED) == Weighed(
+        provider="xnnpack",
+        is_worth=True,
+        reason="36 of 100 nodes in 31 partitions, 100.0% of the MACs (measured)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("partition", "reason"),
+    [
+        (replace(MEASURED, share=0.89), "less than 90% of the MACs"),
+        (replace(MEASURED, share=None), "less than 90% of the MACs"),
+        (replace(MEASURED, taken_count=33), "less than a third of the nodes"),
+        (replace(MEASURED, is_measured=False, taken_count=99, partition_count=5), "fewer than 20 nodes in each"),
+        (replace(MEASURED, refusal="no such kernel"), "does not start: no such kernel"),
+        (replace(MEASURED, skipped="run mobpack doctor --install android"), "not examined: run mobpack doctor"),
+    ],
+)
+def test_the_cpu_runs_the_others_and_the_reason_says_why(partition: Partition, reason: str, two_files: Plan) -> None:
+    found = verdict(two_files, partition)
+    assert not found.is_worth
+    assert reason in found.reason
+
+
+def test_a_prediction_of_few_partitions_counts(two_files: Plan) -> None:
+    assert verdict(two_files, replace(MEASURED, is_measured=False, taken_count=100, partition_count=5)).is_worth
+
+
+def test_a_provider_that_multiplies_the_models_is_left_out(two_files: Plan, tmp_path: Path) -> None:
+    found = verdict(sized(two_files, tmp_path, cpu=1_000_000, other=260_000), MEASURED)
+    assert not found.is_worth
+    assert found.reason.endswith("its files make 1.0 MB of models 1.3 MB, more than 1.25 times as much")
+    assert verdict(sized(two_files, tmp_path, cpu=1_000_000, other=240_000), MEASURED).is_worth
+
+
+def test_a_graph_is_not_what_multiplies_a_small_model(two_files: Plan, tmp_path: Path) -> None:
+    assert verdict(sized(two_files, tmp_path, cpu=10_000, other=30_000), MEASURED).is_worth
+
+
+def test_weights_that_files_share_count_once(tmp_path: Path) -> None:
+    variant = baseline(loaded(tmp_path, linear(columns=4096)))
+    made = plan.make(variant, Ios(), Store(tmp_path / "store"), lambda part: None)
+    assert made.choices[0].compiled.path.stat().st_size > 1_000_000
+    partition = replace(MEASURED, provider="coreml", sha256=made.choices[0].compiled.sha256)
+    (found,) = weigh(made, [partition])
+    assert found.is_worth
+
+
+def test_a_plan_has_no_file_for_what_is_left_out(tmp_path: Path) -> None:
+    variant = baseline(loaded(tmp_path, linear()))
+    weighed = [Weighed(provider="coreml", is_worth=False, reason="too little")]
+    decision = plan.decide(variant, Ios(), weighed=weighed)
+    assert [each.provider for each in decision.selections] == ["cpu"]
+    assert decision.selections[0].file.style is Style.FIXED
+    assert "coreml: left out: too little" in str(decision)
+
+
+def test_the_figures_for_a_provider_are_part_of_its_reason(tmp_path: Path) -> None:
+    variant = baseline(loaded(tmp_path, linear()))
+    weighed = [Weighed(provider="xnnpack", is_worth=True, reason="9 of 9 nodes")]
+    assert plan.decide(variant, Android(), weighed=weighed).selections[0].reason.endswith("; 9 of 9 nodes")
+
+
+def configured(folder: Path, targets: str) -> Config:
+    saved(folder / "m.onnx", linear())
+    path = folder / "mobpack.toml"
+    path.write_text(f'[package]\nname = "p"\n[model.m]\npath = "m.onnx"\n{targets}', encoding="utf-8")
+    return config.load(path)
+
+
+def test_providers_of_a_table_are_never_weighed(tmp_path: Path) -> None:
+    tables = configured(tmp_path, '[target.android]\nproviders = ["xnnpack"]\n[target.ios]\n').targets()
+    assert not isinstance(tables["android"].providers, DefaultProviders)
+    assert isinstance(tables["ios"].providers, DefaultProviders)
+
+
+@pytest.mark.parametrize("named", ["", 'providers = ["xnnpack"]'], ids=["default", "named"])
+def test_without_the_environment_the_cpu_stands_first_unless_providers_are_named(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    project = configured(tmp_path, f"[target.android]\n{named}")
+    (made,) = plan_all(project, ["android"], Store(tmp_path / "store"), Console()).plans
+    assert [each.provider for each in made.choices] == (["xnnpack", "cpu"] if named else ["cpu"])
+    assert [each.provider for each in made.left_out] == ([] if named else ["xnnpack"])
+    said = " ".join(capsys.readouterr().err.split())
+    assert ("mobpack doctor --install android" in said) is not bool(named)
+
+
+def test_apps_do_not_see_a_default_provider_that_no_model_has_a_file_for(two_files: Plan) -> None:
+    without = replace(two_files, choices=two_files.choices[-1:])
+    assert narrowed(Android(), (without,)).providers == ()
+    assert narrowed(Android(), (without, two_files)).providers == ("xnnpack",)
+    assert narrowed(Android(providers=("xnnpack",)), (without,)).providers == ("xnnpack",)
