@@ -5,6 +5,7 @@ import re
 import subprocess
 import zipfile
 from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
 
 import numpy
 import onnxruntime
@@ -54,6 +55,18 @@ APP_MANIFEST = """\
 <manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.app">
     <uses-sdk android:minSdkVersion="24" android:targetSdkVersion="35" />
     <application android:label="App" />
+</manifest>
+"""
+
+# What docs/android.md tells apps to add.
+APP_MANIFEST_WITHOUT_TELEMETRY = """\
+<manifest xmlns:android="http://schemas.android.com/apk/res/android" xmlns:tools="http://schemas.android.com/tools"
+    package="com.example.app">
+    <uses-sdk android:minSdkVersion="24" android:targetSdkVersion="35" />
+    <application android:label="App">
+        <provider android:name="ai.onnxruntime.TelemetryInitializer"
+            android:authorities="${applicationId}.onnxruntime_telemetry_initializer" tools:node="remove" />
+    </application>
 </manifest>
 """
 
@@ -142,6 +155,18 @@ def test_merged_manifest_of_an_app_has_no_telemetry_component(manifests: Path) -
 def test_merged_manifest_without_the_library_has_the_telemetry_component(manifests: Path) -> None:
     merged = apptools.merge_manifests(manifests / "app.xml", [manifests / "onnxruntime.xml"])
     assert "com.example.app.onnxruntime_telemetry_initializer" in merged
+
+
+def test_what_the_documentation_tells_apps_to_add_takes_the_telemetry_component_out(manifests: Path) -> None:
+    (manifests / "app.xml").write_text(APP_MANIFEST_WITHOUT_TELEMETRY, encoding="utf-8")
+    assert "<provider" not in apptools.merge_manifests(manifests / "app.xml", [manifests / "onnxruntime.xml"])
+
+
+def test_merged_manifest_opens_the_library_of_qualcomms_processor(manifests: Path) -> None:
+    merged = apptools.merge_manifests(manifests / "app.xml", [manifests / "library.xml", manifests / "onnxruntime.xml"])
+    [library] = ElementTree.fromstring(merged).findall("application/uses-native-library")
+    android = "{http://schemas.android.com/apk/res/android}"
+    assert library.attrib == {f"{android}name": "libcdsprpc.so", f"{android}required": "false"}
 
 
 def test_permissions_that_other_libraries_may_need_stay(manifests: Path) -> None:

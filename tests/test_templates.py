@@ -61,6 +61,7 @@ SHARED = [
     for name in (
         "Classification",
         "Detection",
+        "Environment",
         "Info",
         "Mask",
         "ModelException",

@@ -1,9 +1,10 @@
 """Lays out an Android library archive (.aar) and writes the manifest and consumer rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.files.installed import templates_folder
 from packager.files.zips import Content, write_zip
 from packager.render import render
 from packager.targets.target import PackagedRuntime
@@ -26,6 +27,8 @@ class ManifestView:
     """0 in a Gradle project, for the same reason"""
     has_telemetry: bool
     """whether the library depends on an ONNX Runtime whose own manifest starts telemetry"""
+    providers: tuple[str, ...]
+    """providers with something to say in it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +41,21 @@ class ConsumerRulesView:
     """rules of a bundled runtime"""
 
 
-def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True) -> str:
+def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True, providers: Sequence[str] = ()) -> str:
     """AndroidManifest.xml; for a Gradle project, without package and min_sdk."""
-    view = ManifestView(package=package, min_sdk=min_sdk, has_telemetry=has_telemetry)
+    view = ManifestView(
+        package=package,
+        min_sdk=min_sdk,
+        has_telemetry=has_telemetry,
+        providers=with_partial(providers, "manifest.xml"),
+    )
     return render("android/AndroidManifest.xml.j2", view)
+
+
+def with_partial(providers: Sequence[str], name: str) -> tuple[str, ...]:
+    """Those of `providers` that have the partial `name`: `manifest.xml`, `readme.md`."""
+    folder = templates_folder() / "android" / "_providers"
+    return tuple(each for each in providers if (folder / f"{each}.{name}.j2").is_file())
 
 
 def consumer_rules(onnxruntime: str = ONNXRUNTIME, rules: str = "") -> str:

@@ -42,7 +42,17 @@ CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
 RELEASED = "../../maven"
 """path from an emitted Gradle project to the Maven repository of its release"""
 
-RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
+RUNTIME_FILES = (
+    "Environment",
+    "Info",
+    "ModelException",
+    "ModelFile",
+    "ModelSession",
+    "Options",
+    "Provider",
+    "Tensors",
+    "Weights",
+)
 SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
 
@@ -199,7 +209,12 @@ class Android:
         for name in (*RUNTIME_FILES, *view.typed_files, *tested):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         inside = _inside(view)
-        texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view))
+        texts[MANIFEST] = aar.manifest(
+            package=view.namespace,
+            min_sdk=self.min_sdk,
+            has_telemetry=_has_telemetry(view),
+            providers=self.providers,
+        )
         texts[CONSUMER_RULES] = aar.consumer_rules(view.runtime.onnxruntime, inside.rules if inside else "")
         return Sources(
             texts=dict(sorted(texts.items())),
@@ -224,6 +239,7 @@ class Android:
             dependencies=(runtime, gradle.GradleDependency(configuration="api", notation=stdlib)),
             repository=RELEASED if view.own and view.own.ship == "maven" else "",
             has_telemetry=_has_telemetry(view),
+            providers=self.providers,
         )
 
     def assemble(self, view: AndroidView, sources: Sources, store: Store) -> tuple[Artifact, ...]:

@@ -33,6 +33,10 @@ class Task(arguments: Array<String>) {
 
     fun number(name: String): Int = values.getValue(name).toInt()
 
+    fun text(name: String): String = values.getValue(name)
+
+    fun folder(name: String): File = File(files, name)
+
     fun bytes(name: String): ByteBuffer =
         ByteBuffer.wrap(File(files, name).readBytes()).order(ByteOrder.LITTLE_ENDIAN)
 

@@ -32,6 +32,8 @@ public class OrtSession implements AutoCloseable {
 
         public native void addXnnpack(Map<String, String> options) throws OrtException;
 
+        public native void disablePerSessionThreads() throws OrtException;
+
         public native void setIntraOpNumThreads(int threads) throws OrtException;
 
         public native void close();

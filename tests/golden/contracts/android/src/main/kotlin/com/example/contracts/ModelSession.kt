@@ -118,10 +118,11 @@ internal class ModelOpener(
     }
 
     private fun start(file: ModelFile, provider: Provider): ModelSession {
-        val environment = OrtEnvironment.getEnvironment()
-        environment.setTelemetry(false)
+        val shared = Environment.of(context)
+        val environment = shared.ort
         val settings = SessionOptions()
         try {
+            shared.addThreads(settings, options)
             // First, because a provider that this runtime lacks ends here, before its file is read.
             settings.add(provider)
             settings.add(file)
@@ -162,17 +163,11 @@ internal class ModelOpener(
 
     private fun SessionOptions.add(provider: Provider) {
         when (provider) {
-            Provider.XNNPACK -> {
-                // XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them.
-                val cores = Runtime.getRuntime().availableProcessors()
-                val threads = if (options.threads > 0) options.threads else minOf(cores, 4)
-                setIntraOpNumThreads(threads)
-                addConfigEntry("session.intra_op.allow_spinning", "0")
-                addXnnpack(
-                    mapOf("intra_op_num_threads" to "$threads") + options.providerOptions[provider].orEmpty(),
-                )
-            }
-            Provider.CPU -> setIntraOpNumThreads(options.threads)
+            // XNNPACK has threads of its own, beside those that run other operators.
+            Provider.XNNPACK -> addXnnpack(
+                mapOf("intra_op_num_threads" to "${threadsFor(options)}") + options.providerOptions[provider].orEmpty(),
+            )
+            Provider.CPU -> Unit
         }
     }
 }

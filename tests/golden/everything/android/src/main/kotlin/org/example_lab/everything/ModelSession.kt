@@ -121,10 +121,11 @@ internal class ModelOpener(
     }
 
     private fun start(file: ModelFile, provider: Provider): ModelSession {
-        val environment = OrtEnvironment.getEnvironment()
-        environment.setTelemetry(false)
+        val shared = Environment.of(context)
+        val environment = shared.ort
         val settings = SessionOptions()
         try {
+            shared.addThreads(settings, options)
             // First, because a provider that this runtime lacks ends here, before its file is read.
             settings.add(provider)
             settings.add(file)
@@ -165,14 +166,18 @@ internal class ModelOpener(
 
     private fun SessionOptions.add(provider: Provider) {
         when (provider) {
-            Provider.QNN -> addQnn(
-                mapOf(
-                    "backend_path" to "libQnnHtp.so",
-                    "htp_performance_mode" to "burst",
-                    "htp_graph_finalization_optimization_mode" to "3",
-                    "enable_htp_fp16_precision" to "1",
-                ) + options.providerOptions[provider].orEmpty(),
-            )
+            Provider.QNN -> {
+                // Where the neural processor finds the files that Qualcomm's libraries open for it.
+                setVariable("ADSP_LIBRARY_PATH", context.applicationInfo.nativeLibraryDir)
+                addQnn(
+                    mapOf(
+                        "backend_path" to "libQnnHtp.so",
+                        "htp_performance_mode" to "burst",
+                        "htp_graph_finalization_optimization_mode" to "3",
+                        "enable_htp_fp16_precision" to "1",
+                    ) + options.providerOptions[provider].orEmpty(),
+                )
+            }
             Provider.NNAPI -> {
                 // Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
                 if (Build.VERSION.SDK_INT < Build.VERSION_CODES.O_MR1) {
@@ -184,22 +189,16 @@ internal class ModelOpener(
                 val none = EnumSet.noneOf(NNAPIFlags::class.java)
                 addNnapi(NNAPIFlags.values().filterTo(none) { flags[it.name] == "1" })
             }
-            Provider.XNNPACK -> {
-                // XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them.
-                val cores = Runtime.getRuntime().availableProcessors()
-                val threads = if (options.threads > 0) options.threads else minOf(cores, 4)
-                setIntraOpNumThreads(threads)
-                addConfigEntry("session.intra_op.allow_spinning", "0")
-                addXnnpack(
-                    mapOf("intra_op_num_threads" to "$threads") + options.providerOptions[provider].orEmpty(),
-                )
-            }
+            // XNNPACK has threads of its own, beside those that run other operators.
+            Provider.XNNPACK -> addXnnpack(
+                mapOf("intra_op_num_threads" to "${threadsFor(options)}") + options.providerOptions[provider].orEmpty(),
+            )
             Provider.WEBGPU -> addWebGPU(
                 mapOf(
                     "preferredLayout" to "NHWC",
                 ) + options.providerOptions[provider].orEmpty(),
             )
-            Provider.CPU -> setIntraOpNumThreads(options.threads)
+            Provider.CPU -> Unit
         }
     }
 }

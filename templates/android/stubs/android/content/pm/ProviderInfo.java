@@ -1,0 +1,4 @@
+package android.content.pm;
+
+public final class ProviderInfo {
+}
