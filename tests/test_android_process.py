@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
 Use = Callable[..., Mapping[str, str]]
 
 TELEMETRY = "ORT_DISABLE_TELEMETRY=1 once early"
-INITIALIZER = "dev.mobpack.device.onnxruntime_telemetry_initializer"
+INITIALIZER = "dev.mobpack.device.onnxruntime_telemetry_initializer=ai.onnxruntime.TelemetryInitializer"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def write_cores(folder: Path, *speeds: int) -> None:
 @pytest.fixture(scope="module")
 def use(phone: Device) -> Use:
     def use(*, first: str = "package", providers: str = "CPU", registered: str = "") -> Mapping[str, str]:
-        properties = {"device.providers": registered}
+        properties = {"device.provider": registered}
         return phone.run("Process", first=first, providers=providers, properties=properties).facts
 
     return use
@@ -91,5 +91,5 @@ def test_an_app_that_starts_telemetry_is_told_once_for_each_package_how_to_stop_
 ) -> None:
     warned = [line for line in use(registered=INITIALIZER)["log"].split("|") if "telemetry" in line]
     assert len(warned) == 2
-    assert 'tools:node="remove"' in warned[0]
+    assert '<provider android:name="ai.onnxruntime.TelemetryInitializer"' in warned[0]
     assert "telemetry" not in alone["log"]

@@ -30,13 +30,16 @@ APP = """\
 package com.example.app
 
 import android.content.Context
+import com.example.models.Options
 import com.example.models.Orientation
+import com.example.models.Provider
 import java.io.File
 
 fun main(arguments: Array<String>) {
     val (apk, data) = arguments.map(::File)
     val application = Class.forName("device.InstalledApp").getConstructor(File::class.java, File::class.java)
-    Orientation.load(application.newInstance(apk, data) as Context).use { model ->
+    val options = Options(providers = listOf(Provider.CPU))
+    Orientation.load(application.newInstance(apk, data) as Context, options).use { model ->
         val input = Orientation.Input.allocate(dynamicDimension0 = 1)
         val output = model.run(input).fetchName0
         println(FloatArray(output.remaining()).also(output::get).joinToString())
@@ -209,8 +212,19 @@ def test_shrunk_app_keeps_every_class_that_native_code_looks_up(shrunk: Path) ->
     assert looked_up <= set(read_zip(shrunk))
 
 
-def test_shrunk_app_keeps_nothing_of_the_library_by_name(shrunk: Path) -> None:
-    assert not [name for name in read_zip(shrunk) if str(name).startswith("com/example/models/")]
+def test_shrunk_app_keeps_nothing_of_the_library_by_name_but_what_is_in_c(shrunk: Path) -> None:
+    kept = [name for name in read_zip(shrunk) if str(name).startswith("com/example/models/")]
+    assert kept == [PurePosixPath("com/example/models/NativeAssignment.class")]
+
+
+def test_shrunk_app_finds_its_part_in_c_and_the_session_of_onnx_runtime(
+    shrunk: Path, aar: Path, tmp_path: Path
+) -> None:
+    done = run_shrunk(shrunk, aar, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "is not known" not in done.stderr
+    session = read_zip(shrunk)[PurePosixPath("ai/onnxruntime/OrtSession.class")]
+    assert b"\x00\x0cnativeHandle" in session
 
 
 def test_shrunk_app_computes_what_python_computes(shrunk: Path, aar: Path, tmp_path: Path) -> None:
@@ -279,6 +293,8 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
     """Runs the shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere."""
     runtime, compiler = jvm.android_runtime(), kotlin.find_compiler()
     installed = write_apk(aar, folder / "app.apk", is_stored=True)
+    with zipfile.ZipFile(aar) as archive:
+        archive.extractall(folder, [name for name in archive.namelist() if name.startswith(f"jni/{jvm.ABI}/")])
     stand_ins = bionic.shims(sorted(runtime.libraries.glob("*.so")))
     classpath = os.pathsep.join(map(str, [jar, jvm.fakes(), compiler.stdlib]))
     return subprocess.run(
@@ -288,6 +304,7 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
             "-XX:-CreateCoredumpOnCrash",
             jvm.FILE_NUMBERS,
             f"-Donnxruntime.native.path={runtime.libraries}",
+            f"-Djava.library.path={folder / 'jni' / jvm.ABI}",
             "-cp",
             classpath,
             APP_MAIN,

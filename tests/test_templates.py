@@ -59,6 +59,7 @@ VIEWS: dict[str, type] = {
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
     for name in (
+        "Assignment",
         "Classification",
         "Detection",
         "Environment",

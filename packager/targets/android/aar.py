@@ -10,6 +10,7 @@ from packager.render import render
 from packager.targets.target import PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
+NO_FILES: Mapping[PurePosixPath, Path] = {}
 AAR_METADATA = PurePosixPath("META-INF/com/android/build/gradle/aar-metadata.properties")
 ONNXRUNTIME = "ai.onnxruntime"
 """Java package of ONNX Runtime's classes, unless they were renamed."""
@@ -39,6 +40,8 @@ class ConsumerRulesView:
     """Java package of its classes"""
     rules: str
     """rules of a bundled runtime"""
+    native_class: str
+    """class whose functions are in C; empty if there is none"""
 
 
 def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True, providers: Sequence[str] = ()) -> str:
@@ -58,9 +61,10 @@ def with_partial(providers: Sequence[str], name: str) -> tuple[str, ...]:
     return tuple(each for each in providers if (folder / f"{each}.{name}.j2").is_file())
 
 
-def consumer_rules(onnxruntime: str = ONNXRUNTIME, rules: str = "") -> str:
+def consumer_rules(onnxruntime: str = ONNXRUNTIME, *, rules: str = "", native_class: str = "") -> str:
     """R8 rules for apps that use the library; `rules` are those of a bundled runtime."""
-    return render("android/consumer-rules.pro.j2", ConsumerRulesView(onnxruntime=onnxruntime, rules=rules.strip()))
+    view = ConsumerRulesView(onnxruntime=onnxruntime, rules=rules.strip(), native_class=native_class)
+    return render("android/consumer-rules.pro.j2", view)
 
 
 def write_aar(
@@ -73,9 +77,11 @@ def write_aar(
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
     min_compile_sdk: int,
+    libraries: Mapping[PurePosixPath, Path] = NO_FILES,
     runtime: PackagedRuntime | None = None,
 ) -> Path:
-    """Writes the archive to `path` and returns it, including the libraries and classes of `runtime`, if given.
+    """Writes the archive to `path` and returns it, including `libraries` of the package's own, by path in the archive,
+    and the libraries and classes of `runtime`, if given.
 
     `assets` are keyed by path below assets/, `licenses` by file name. A licence goes to META-INF/<namespace>/ of the
     archive, which Android's build ignores. In classes.jar it would be merged into the app, where two libraries with a
@@ -90,6 +96,7 @@ def write_aar(
     }
     entries |= {ASSETS / name: file for name, file in assets.items()}
     entries |= {PurePosixPath("META-INF") / namespace / name: file for name, file in licenses.items()}
+    entries |= libraries
     if runtime:
         entries |= runtime.libraries
         entries |= {RUNTIME_JAR: runtime.classes} if runtime.classes else {}
@@ -105,7 +112,7 @@ def write_runtime_aar(path: Path, runtime: PackagedRuntime, *, min_sdk: int) -> 
         ).encode(),
         PurePosixPath("classes.jar"): runtime.classes,
         PurePosixPath("R.txt"): b"",
-        PurePosixPath("proguard.txt"): consumer_rules(runtime.java_package, runtime.rules).encode(),
+        PurePosixPath("proguard.txt"): consumer_rules(runtime.java_package, rules=runtime.rules).encode(),
         AAR_METADATA: _aar_metadata(min_sdk).encode(),
     }
     return write_zip(path, {**entries, **runtime.libraries})

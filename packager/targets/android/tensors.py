@@ -25,11 +25,12 @@ RESERVED_CLASSES = frozenset(
     FloatBuffer Golden GoldenSample GoldenTensor IllegalArgumentException IllegalStateException Info Input
     Installation Int IntArray IntBuffer IOException Iterator JvmOverloads JvmStatic LinkedHashMap List Locale Log
     Long LongArray LongBuffer Map MapMode Mapped Math Message MessageDigest ModelCorruptedException ModelException
-    ModelFile ModelFiles ModelOpener ModelSession MutableMap NNAPIFlags OnnxJavaType OnnxTensor Options
-    OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Pair Provider
-    RandomAccessFile Reader ReentrantReadWriteLock Regex RejectedExecutionException Result Runtime RuntimeException
-    SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer String StructStat StructTimespec System
-    Tensors Thread ThreadingOptions Throwable Unit Verify Weights Writer
+    ModelFile ModelFiles ModelOpener ModelSession MutableMap NativeAssignment NNAPIFlags NoSuchFieldException
+    OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output
+    OutputTest Pair Provider ProviderAssignment RandomAccessFile Reader ReentrantReadWriteLock Regex
+    RejectedExecutionException Result Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set
+    Short ShortBuffer String StructStat StructTimespec System Tensors Thread ThreadingOptions Throwable Unit
+    UnsatisfiedLinkError Verify Weights Writer
     """.split()
 )
 

@@ -3,14 +3,14 @@ package android.content.pm
 /** What Android knows of an installed app. */
 public class ApplicationInfo(@JvmField public val nativeLibraryDir: String)
 
-public class ProviderInfo(@JvmField public val authority: String)
+public class ProviderInfo(@JvmField public val name: String)
 
-/** A package manager of an app with the providers of the Java property `device.providers`, parted by commas. */
+/** A package manager of an app that has one provider, `device.provider`: its authority, `=` and its class. */
 public class PackageManager {
-    private val authorities = System.getProperty("device.providers", "").split(",")
+    private val provider = System.getProperty("device.provider", "").split("=")
 
     public fun resolveContentProvider(authority: String, flags: Int): ProviderInfo? {
         check(flags == 0) { "other flags are not for tests" }
-        return if (authority in authorities) ProviderInfo(authority) else null
+        return if (authority == provider.first()) ProviderInfo(provider.last()) else null
     }
 }

@@ -13,6 +13,8 @@ public class OrtSession implements AutoCloseable {
         Map<String, ? extends OnnxValue> pinnedOutputs)
         throws OrtException;
 
+    public native OnnxModelMetadata getMetadata() throws OrtException;
+
     public native void close() throws OrtException;
 
     public static class Result implements AutoCloseable {

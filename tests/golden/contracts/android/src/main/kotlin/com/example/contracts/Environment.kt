@@ -70,11 +70,11 @@ internal class Environment private constructor(val ort: OrtEnvironment, private 
         /** ONNX Runtime's start-up component runs before any code of the app, unless the merged manifest lacks it. */
         private fun warnOfInitializer(context: Context) {
             val authority = "${context.packageName}.$INITIALIZER"
-            if (context.packageManager.resolveContentProvider(authority, 0) == null) return
+            val found = context.packageManager.resolveContentProvider(authority, 0) ?: return
             Log.w(
                 TAG,
                 "ONNX Runtime's telemetry was prepared when the app started. To take that out, add to <application> in " +
-                    "the app's manifest: <provider android:name=\"ai.onnxruntime.TelemetryInitializer\" " +
+                    "the app's manifest: <provider android:name=\"${found.name}\" " +
                     "android:authorities=\"\${applicationId}.$INITIALIZER\" tools:node=\"remove\" />",
             )
         }

@@ -27,6 +27,7 @@ internal class ModelSession(
     val info: Info,
     val provider: Provider,
     val fallbacks: List<Fallback>,
+    val assignment: List<ProviderAssignment>?,
     private val environment: OrtEnvironment,
     private val settings: SessionOptions,
     private val session: OrtSession,
@@ -131,6 +132,11 @@ internal class ModelOpener(
             settings.add(file)
             val bytes = bytes(file)
             val session = environment.createSession(bytes, settings)
+            val assignment = assignmentOf(session, provider)
+            if (provider != Provider.CPU && assignment != null && assignment.none { it.provider == provider }) {
+                session.close()
+                throw OrtException("took no node of the model")
+            }
             val info = Info(
                 name = model.name,
                 version = model.version,
@@ -139,7 +145,17 @@ internal class ModelOpener(
                 sizeBytes = file.sizeBytes,
                 onnxRuntimeVersion = environment.version,
             )
-            return ModelSession(model.className, info, provider, fallbacks, environment, settings, session, bytes)
+            return ModelSession(
+                className = model.className,
+                info = info,
+                provider = provider,
+                fallbacks = fallbacks,
+                assignment = assignment,
+                environment = environment,
+                settings = settings,
+                session = session,
+                bytes = bytes,
+            )
         } catch (failure: Exception) {
             settings.close()
             if (failure !is IOException) throw failure
@@ -158,6 +174,7 @@ internal class ModelOpener(
     private fun SessionOptions.add(file: ModelFile) {
         addConfigEntry("session.use_ort_model_bytes_directly", "1")
         addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
+        addConfigEntry("session.record_ep_graph_assignment_info", "1")
         for ((key, value) in file.settings) addConfigEntry(key, value)
         if (file.weights.isNotEmpty()) {
             addConfigEntry("session.model_external_initializers_file_folder_path", Weights.ROOT)
