@@ -58,7 +58,7 @@ def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_
         plan = Plan(model=model, target="android", choices=choices)
         view = target.view(Package(name="models", version="1.0.0", license=""), (plan,), Report(parities=()))
         aar = target.assemble(view, target.render(view), store)[0].path
-        return device(library(aar, tmp_path / "library", apps="Eraser"), tmp_path)
+        return device(library(aar, tmp_path / "library", apps="assignment/Eraser"), tmp_path)
 
     return install
 
