@@ -13,9 +13,10 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.environments import bionic
+from packager.files.store import Store
 from packager.files.zips import write_zip
 from packager.processes import downloads
-from packager.targets.android import kotlin
+from packager.targets.android import kotlin, native
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, models
 from tests.toolchain.device import write_apk
@@ -293,8 +294,9 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
     """Runs the shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere."""
     runtime, compiler = jvm.android_runtime(), kotlin.find_compiler()
     installed = write_apk(aar, folder / "app.apk", is_stored=True)
-    with zipfile.ZipFile(aar) as archive:
-        archive.extractall(folder, [name for name in archive.namelist() if name.startswith(f"jni/{jvm.ABI}/")])
+    # The package has its part in C for phones with QNN alone; this is the same for the processor here.
+    store = Store(folder / "store")
+    [in_c] = native.libraries("com.example.models", "ai.onnxruntime", (jvm.ABI,), store).values()
     stand_ins = bionic.shims(sorted(runtime.libraries.glob("*.so")))
     classpath = os.pathsep.join(map(str, [jar, jvm.fakes(), compiler.stdlib]))
     return subprocess.run(
@@ -304,7 +306,7 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
             "-XX:-CreateCoredumpOnCrash",
             jvm.FILE_NUMBERS,
             f"-Donnxruntime.native.path={runtime.libraries}",
-            f"-Djava.library.path={folder / 'jni' / jvm.ABI}",
+            f"-Djava.library.path={in_c.parent}",
             "-cp",
             classpath,
             APP_MAIN,
