@@ -88,6 +88,20 @@ def test_manifest_takes_out_the_telemetry_component_and_adds_nothing(text: str) 
     assert list(root.iter("uses-permission")) == []
 
 
+@pytest.mark.parametrize("has_telemetry", [True, False])
+def test_manifest_opens_the_library_that_qnn_needs_on_devices_that_have_it(has_telemetry: bool) -> None:
+    root = ElementTree.fromstring(manifest(has_telemetry=has_telemetry, providers=("nnapi", "qnn")))
+    assert [
+        (each.get(f"{ANDROID}name"), each.get(f"{ANDROID}required")) for each in root.iter("uses-native-library")
+    ] == [("libcdsprpc.so", "false")]
+    assert len(list(root.iter("application"))) == 1
+
+
+def test_manifest_without_telemetry_and_qnn_declares_no_application() -> None:
+    root = ElementTree.fromstring(manifest(has_telemetry=False, providers=("nnapi", "xnnpack")))
+    assert root.find("application") is None
+
+
 def test_consumer_rules_keep_only_what_native_code_looks_up() -> None:
     rules = [line for line in consumer_rules().splitlines() if line and not line.startswith("#")]
     assert rules == ["-keep class ai.onnxruntime.** { *; }", "-dontwarn androidx.annotation.**"]

@@ -1,5 +1,6 @@
 """Android: damage to a model's files is found at the right load, on ONNX Runtime's Android libraries."""
 
+import contextlib
 import os
 import shutil
 import zipfile
@@ -16,6 +17,7 @@ from packager.core.values import Choice, Package, Plan, baseline
 from packager.files.store import Store
 from packager.targets.android import Android
 from packager.targets.ends import BLOCK_BYTES
+from tests.disks import tiny_disk
 from tests.toolchain import jvm, models
 from tests.toolchain.device import Device, Library, device, library, write_apk
 
@@ -146,6 +148,26 @@ def test_a_package_that_was_replaced_is_found_though_size_and_time_are_the_same(
 
     rot(file, start + size // 2)
     assert thrown(phone) == CORRUPTED
+
+
+@pytest.mark.parametrize("provider", ["CPU", "XNNPACK"])
+def test_a_full_disk_does_not_stop_a_model_that_is_mapped(install: Installer, provider: str) -> None:
+    phone = install()
+    data = phone.folder / "data"
+    data.mkdir()
+    with tiny_disk(data):
+        fill(data / "photo.jpg")
+        run = phone.run("LoadOnly", providers=provider)
+        assert run.facts["load.thrown"] == "null", run.facts["load.message"]
+        assert "is read whole at every load" in run.log
+        assert not list(data.rglob("*.ok"))
+
+
+def fill(file: Path) -> None:
+    """Writes to `file` until nothing more fits on its disk."""
+    with file.open("wb", buffering=0) as opened, contextlib.suppress(OSError):
+        while True:
+            opened.write(bytes(1024))
 
 
 @pytest.mark.parametrize("damage", ["middle", "first", "last", "cut", "empty"])

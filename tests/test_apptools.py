@@ -5,6 +5,7 @@ import re
 import subprocess
 import zipfile
 from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
 
 import numpy
 import onnxruntime
@@ -12,9 +13,10 @@ import pytest
 
 from packager.core.errors import ToolError
 from packager.environments import bionic
+from packager.files.store import Store
 from packager.files.zips import write_zip
 from packager.processes import downloads
-from packager.targets.android import kotlin
+from packager.targets.android import kotlin, native
 from tests.archives import read_zip
 from tests.toolchain import apptools, jvm, models
 from tests.toolchain.device import write_apk
@@ -29,13 +31,16 @@ APP = """\
 package com.example.app
 
 import android.content.Context
+import com.example.models.Options
 import com.example.models.Orientation
+import com.example.models.Provider
 import java.io.File
 
 fun main(arguments: Array<String>) {
     val (apk, data) = arguments.map(::File)
     val application = Class.forName("device.InstalledApp").getConstructor(File::class.java, File::class.java)
-    Orientation.load(application.newInstance(apk, data) as Context).use { model ->
+    val options = Options(providers = listOf(Provider.CPU))
+    Orientation.load(application.newInstance(apk, data) as Context, options).use { model ->
         val input = Orientation.Input.allocate(dynamicDimension0 = 1)
         val output = model.run(input).fetchName0
         println(FloatArray(output.remaining()).also(output::get).joinToString())
@@ -54,6 +59,18 @@ APP_MANIFEST = """\
 <manifest xmlns:android="http://schemas.android.com/apk/res/android" package="com.example.app">
     <uses-sdk android:minSdkVersion="24" android:targetSdkVersion="35" />
     <application android:label="App" />
+</manifest>
+"""
+
+# What docs/android.md tells apps to add.
+APP_MANIFEST_WITHOUT_TELEMETRY = """\
+<manifest xmlns:android="http://schemas.android.com/apk/res/android" xmlns:tools="http://schemas.android.com/tools"
+    package="com.example.app">
+    <uses-sdk android:minSdkVersion="24" android:targetSdkVersion="35" />
+    <application android:label="App">
+        <provider android:name="ai.onnxruntime.TelemetryInitializer"
+            android:authorities="${applicationId}.onnxruntime_telemetry_initializer" tools:node="remove" />
+    </application>
 </manifest>
 """
 
@@ -144,6 +161,18 @@ def test_merged_manifest_without_the_library_has_the_telemetry_component(manifes
     assert "com.example.app.onnxruntime_telemetry_initializer" in merged
 
 
+def test_what_the_documentation_tells_apps_to_add_takes_the_telemetry_component_out(manifests: Path) -> None:
+    (manifests / "app.xml").write_text(APP_MANIFEST_WITHOUT_TELEMETRY, encoding="utf-8")
+    assert "<provider" not in apptools.merge_manifests(manifests / "app.xml", [manifests / "onnxruntime.xml"])
+
+
+def test_merged_manifest_opens_the_library_of_qualcomms_processor(manifests: Path) -> None:
+    merged = apptools.merge_manifests(manifests / "app.xml", [manifests / "library.xml", manifests / "onnxruntime.xml"])
+    [library] = ElementTree.fromstring(merged).findall("application/uses-native-library")
+    android = "{http://schemas.android.com/apk/res/android}"
+    assert library.attrib == {f"{android}name": "libcdsprpc.so", f"{android}required": "false"}
+
+
 def test_permissions_that_other_libraries_may_need_stay(manifests: Path) -> None:
     merged = apptools.merge_manifests(manifests / "app.xml", [manifests / "library.xml", manifests / "onnxruntime.xml"])
     assert "android.permission.INTERNET" in merged
@@ -184,8 +213,19 @@ def test_shrunk_app_keeps_every_class_that_native_code_looks_up(shrunk: Path) ->
     assert looked_up <= set(read_zip(shrunk))
 
 
-def test_shrunk_app_keeps_nothing_of_the_library_by_name(shrunk: Path) -> None:
-    assert not [name for name in read_zip(shrunk) if str(name).startswith("com/example/models/")]
+def test_shrunk_app_keeps_nothing_of_the_library_by_name_but_what_is_in_c(shrunk: Path) -> None:
+    kept = [name for name in read_zip(shrunk) if str(name).startswith("com/example/models/")]
+    assert kept == [PurePosixPath("com/example/models/NativeAssignment.class")]
+
+
+def test_shrunk_app_finds_its_part_in_c_and_the_session_of_onnx_runtime(
+    shrunk: Path, aar: Path, tmp_path: Path
+) -> None:
+    done = run_shrunk(shrunk, aar, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "is not known" not in done.stderr
+    session = read_zip(shrunk)[PurePosixPath("ai/onnxruntime/OrtSession.class")]
+    assert b"\x00\x0cnativeHandle" in session
 
 
 def test_shrunk_app_computes_what_python_computes(shrunk: Path, aar: Path, tmp_path: Path) -> None:
@@ -254,6 +294,9 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
     """Runs the shrunk app beside stand-ins for Android alone: no class that R8 took out can come from elsewhere."""
     runtime, compiler = jvm.android_runtime(), kotlin.find_compiler()
     installed = write_apk(aar, folder / "app.apk", is_stored=True)
+    # The package has its part in C for phones with QNN alone; this is the same for the processor here.
+    store = Store(folder / "store")
+    [in_c] = native.libraries("com.example.models", "ai.onnxruntime", (jvm.ABI,), store).values()
     stand_ins = bionic.shims(sorted(runtime.libraries.glob("*.so")))
     classpath = os.pathsep.join(map(str, [jar, jvm.fakes(), compiler.stdlib]))
     return subprocess.run(
@@ -263,6 +306,7 @@ def run_shrunk(jar: Path, aar: Path, folder: Path) -> subprocess.CompletedProces
             "-XX:-CreateCoredumpOnCrash",
             jvm.FILE_NUMBERS,
             f"-Donnxruntime.native.path={runtime.libraries}",
+            f"-Djava.library.path={in_c.parent}",
             "-cp",
             classpath,
             APP_MAIN,

@@ -16,7 +16,7 @@ KOTLIN = PurePosixPath("src/main/kotlin/com/example/vision/Classifier.kt")
 ASSET = PurePosixPath("src/main/assets/mobpack/vision/classifier.ort")
 
 
-def project() -> Sources:
+def project(*providers: str) -> Sources:
     android = pins()["android"]
     return gradle_project(
         Sources(
@@ -36,6 +36,7 @@ def project() -> Sources:
             GradleDependency(configuration="api", notation=android["kotlin-stdlib"]),
             GradleDependency(configuration="implementation", notation=android["onnxruntime"]),
         ),
+        providers=providers,
     )
 
 
@@ -70,6 +71,17 @@ def test_every_version_comes_from_the_pins() -> None:
     assert f'implementation("{android["onnxruntime"]}")' in build
     assert f"compileSdk = {android['compile-sdk']}" in build
     assert f"Gradle {android['gradle']} or later" in text("README.md")
+
+
+def test_readme_tells_what_the_app_adds_for_qnn() -> None:
+    readme = PurePosixPath("README.md")
+    assert "useLegacyPackaging = true" in project("xnnpack", "qnn").texts[readme]
+    assert "useLegacyPackaging" not in project("xnnpack").texts[readme]
+    assert "libcdsprpc.so" in project("qnn").texts[PurePosixPath("src/main/AndroidManifest.xml")]
+
+
+def test_readme_tells_what_the_app_adds_against_telemetry() -> None:
+    assert 'android:name="ai.onnxruntime.TelemetryInitializer"' in text("README.md")
 
 
 def test_build_file_publishes_one_variant_with_sources_and_rules() -> None:

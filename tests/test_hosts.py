@@ -36,7 +36,7 @@ PLACES = {
     "workflows/unchanged.py": {"'/proc/cpuinfo'"},
     # in environments that only Linux supports
     "environments/android_probe.py": {"'/proc/self/status'"},
-    "environments/bionic/builder.py": {".chmod()"},
+    "environments/zig.py": {".chmod()"},
     "environments/debian.py": {".rename()"},
     "environments/webgpu.py": {"'/usr/lib/'", "'/usr/share/vulkan/icd.d'"},
     "processes/downloads.py": {"'/etc/apt'"},

@@ -423,7 +423,7 @@ def test_what_is_no_version_of_a_system_is_refused(version: str) -> None:
 def script(case: Case, folder: Path) -> Path:
     """The script of an emitted project."""
     assert isinstance(case.target, Ios)
-    project = case.target.project(view_of(case), case.sources())
+    project = case.target.project(view_of(case), case.sources(), Store(folder / "store"))
     path = folder / "scripts/make-xcframework.sh"
     path.parent.mkdir()
     path.write_text(project.texts[PurePosixPath("scripts/make-xcframework.sh")])

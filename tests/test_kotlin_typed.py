@@ -44,6 +44,15 @@ GAPS, DIRECT = (0, 5), ("true", "false")
 EXIF = ["UP", "UP_MIRRORED", "DOWN", "DOWN_MIRRORED", "LEFT_MIRRORED", "RIGHT", "RIGHT_MIRRORED", "LEFT"]
 
 
+# CSS Color 4, sample code: colours of both spaces as XYZ.
+P3_TO_XYZ = np.array(
+    [[0.48657095, 0.26566769, 0.19821729], [0.22897456, 0.69173852, 0.07928691], [0, 0.04511338, 1.04394437]]
+)
+SRGB_TO_XYZ = np.array(
+    [[0.41239080, 0.35758434, 0.18048079], [0.21263901, 0.71516868, 0.07219232], [0.01933082, 0.11919478, 0.95053215]]
+)
+
+
 @pytest.fixture(scope="module")
 def typed_library(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
@@ -123,6 +132,19 @@ def test_colours_that_alpha_has_not_been_multiplied_into_are_multiplied(pictures
     pixels = rows(4, 0).astype(int)
     exact = pixels[:, :, :3] * pixels[:, :, 3:] / 255
     assert np.array_equal(seen(pictures, "bitmap not premultiplied"), np.floor(exact + 0.5))
+
+
+@pytest.mark.parametrize("name", ["P3", "P3 HARDWARE"])
+def test_a_bitmap_of_a_wider_gamut_is_converted_to_srgb(pictures: Facts, name: str) -> None:
+    pixels = rows(4, 0)[:, :, :3]
+    value = pixels / 255
+    linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    xyz = linear @ P3_TO_XYZ.T
+    mixed = np.clip(xyz @ np.linalg.inv(SRGB_TO_XYZ).T, 0, 1)
+    expected = 255 * np.where(mixed <= 0.0031308, 12.92 * mixed, 1.055 * mixed ** (1 / 2.4) - 0.055)
+    assert np.abs(seen(pictures, f"bitmap of {name}") - expected).max() < 1
+    assert np.abs(expected - pixels).max() > 10
+    assert pictures["copies of P3"] == "3 true"
 
 
 def test_a_bitmap_of_16_bits_is_expanded(pictures: Facts) -> None:
@@ -312,7 +334,9 @@ def test_android_has_what_the_classes_call_of_its_pictures_and_so_have_the_stand
         if member.owner.startswith(("android/graphics/", "android/media/"))
     }
     assert {member.name for member in called} >= {"copyPixelsToBuffer", "getRowStride", "ARGB_8888", "left"}
-    assert called <= android
+    # The stubs are those of Android 6; these came with Android 8, and are called from there on.
+    newer = {("android/graphics/Bitmap", "getColorSpace"), ("android/graphics/ColorSpace", "isSrgb")}
+    assert {(member.owner, member.name) for member in called - android} == newer
     assert called <= set(_declared(jvm.fakes()))
 
 

@@ -383,13 +383,14 @@ def test_only_a_dependency_can_bring_telemetry_that_has_to_be_taken_out(folder: 
     assert {name for name, text in manifests.items() if "Telemetry" in text} == {"", "dependency"}
 
 
-def gradle_project(runtime: PackagedRuntime) -> Sources:
-    view = view_of(runtime)
-    return Android().project(view, Android().render(view))
+def gradle_project(runtime: PackagedRuntime, store: Store) -> Sources:
+    target = Android(providers=())
+    view = view_of(runtime, target)
+    return target.project(view, target.render(view), store)
 
 
 def test_a_gradle_project_has_the_runtime_that_its_library_will_have(folder: Path, store: Store) -> None:
-    inside = gradle_project(chosen(folder, store, name="acme").packaged)
+    inside = gradle_project(chosen(folder, store, name="acme").packaged, store)
     assert {str(path) for path in inside.files if not path.is_relative_to("src/main/assets")} == {
         "libs/onnxruntime.jar",
         f"src/main/jniLibs/arm64-v8a/lib{WORD}.so",
@@ -399,7 +400,7 @@ def test_a_gradle_project_has_the_runtime_that_its_library_will_have(folder: Pat
     assert 'implementation(files("libs/onnxruntime.jar"))' in inside.texts[PurePosixPath("build.gradle.kts")]
 
     beside = chosen(folder, store, ship="maven").packaged
-    project = gradle_project(beside)
+    project = gradle_project(beside, store)
     assert f'implementation("{beside.coordinates}")' in project.texts[PurePosixPath("build.gradle.kts")]
     assert 'url = uri("../../maven")' in project.texts[PurePosixPath("settings.gradle.kts")]
     assert not [path for path in project.files if path.suffix in (".so", ".jar")]

@@ -81,6 +81,7 @@ class Abacus:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_abacus"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
+    HIDES_NODES: ClassVar[bool] = False
 
     def options(self) -> Mapping[str, str]:
         return {"beads": "10"}

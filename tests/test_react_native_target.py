@@ -376,10 +376,10 @@ def test_a_release_has_the_package_where_npm_finds_it(tmp_path: Path) -> None:
     assert sha256_of(tmp_path / shipped.path) == shipped.artifact.sha256
 
 
-def test_an_emitted_project_is_the_package_itself() -> None:
+def test_an_emitted_project_is_the_package_itself(tmp_path: Path) -> None:
     view = VISION.view()
     sources = VISION.target.render(view)
-    assert VISION.target.project(view, sources) == sources
+    assert VISION.target.project(view, sources, Store(tmp_path)) == sources
 
 
 def configured(target: dict[str, str], *, runtime: Mapping[str, str] = {}, **others: dict[str, object]) -> Config:

@@ -59,8 +59,10 @@ VIEWS: dict[str, type] = {
 SHARED = [
     f"android/kotlin/{name}.kt.j2"
     for name in (
+        "Assignment",
         "Classification",
         "Detection",
+        "Environment",
         "Info",
         "Mask",
         "ModelException",

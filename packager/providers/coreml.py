@@ -19,6 +19,7 @@ class Coreml:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"ios": "--use_coreml"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    HIDES_NODES: ClassVar[bool] = False
 
     model_format: str = "MLProgram"
     """`MLProgram` takes more operators and 16-bit floats, from iOS 15; `NeuralNetwork` is its predecessor"""

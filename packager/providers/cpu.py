@@ -14,6 +14,7 @@ class Cpu:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    HIDES_NODES: ClassVar[bool] = False
 
     def options(self) -> Mapping[str, str]:
         """None: the app chooses the number of threads."""

@@ -14,6 +14,7 @@ class Nnapi:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_nnapi"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    HIDES_NODES: ClassVar[bool] = False
 
     use_fp16: bool = False
     """compute float models in 16 bits if the accelerator can"""

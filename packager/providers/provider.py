@@ -17,6 +17,9 @@ class Provider(Protocol):
     """whether models can be compiled for named chips ahead of time"""
     ANDROID_RUNTIME: ClassVar[str]
     """published ONNX Runtime that has it, by its key in `[android]` of pins.toml"""
+    HIDES_NODES: ClassVar[bool]
+    """whether ONNX Runtime's record of assigned nodes omits those that it lays out anew: those of providers that change
+    the layout of nodes and run each with a kernel, instead of compiling several"""
 
     def options(self) -> Mapping[str, str]:
         """Its options, by ONNX Runtime's names."""

@@ -14,6 +14,7 @@ class Qnn:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": ""}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = True
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime-qnn"
+    HIDES_NODES: ClassVar[bool] = False
 
     backend: str = "libQnnHtp.so"
     """Qualcomm's library that drives the processor"""

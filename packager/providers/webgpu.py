@@ -14,6 +14,7 @@ class Webgpu:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_webgpu"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    HIDES_NODES: ClassVar[bool] = True
 
     preferred_layout: str = "NHWC"
     """layout of images on the processor: `NHWC` or `NCHW`"""

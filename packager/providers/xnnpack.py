@@ -14,6 +14,7 @@ class Xnnpack:
     BUILD_FLAGS: ClassVar[Mapping[str, str]] = {"android": "--use_xnnpack", "ios": "--use_xnnpack"}
     IS_COMPILED_FOR_CHIPS: ClassVar[bool] = False
     ANDROID_RUNTIME: ClassVar[str] = "onnxruntime"
+    HIDES_NODES: ClassVar[bool] = True
 
     def options(self) -> Mapping[str, str]:
         """None: the only option, the number of threads, is the app's to choose."""

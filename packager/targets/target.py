@@ -177,7 +177,7 @@ class Printed(Protocol):
         """The sources of the package."""
         ...
 
-    def project(self, view: Any, sources: Sources) -> Sources:
+    def project(self, view: Any, sources: Sources, store: Store) -> Sources:
         """The sources with the build files of the target's own build system."""
         ...
 

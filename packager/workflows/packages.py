@@ -74,7 +74,7 @@ def package_target(
     artifacts = target.assemble(view, sources, store)
     shipped = release.layout(target, view, artifacts, staging)
     if emit_project:
-        write_sources(target.project(view, sources), staging / target.NAME / "project")
+        write_sources(target.project(view, sources, store), staging / target.NAME / "project")
     return shipped
 
 

@@ -23,6 +23,11 @@ class Library:
     classes: Path
     apps: Path
 
+    @property
+    def native(self) -> Path:
+        """Folder with the part of the library that is in C, if it has one."""
+        return self.classes.parent / "jni" / jvm.ABI
+
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
@@ -42,6 +47,7 @@ class Device:
         files: Mapping[str, NDArray[Any]] | None = None,
         *,
         properties: Mapping[str, object] | None = None,
+        variables: Mapping[str, str] | None = None,
         exit_code: int = 0,
         timeout_s: float = jvm.RUN_TIMEOUT_S,
         **values: object,
@@ -55,7 +61,8 @@ class Device:
             f"apps.{app}Kt",
             {"apk": self.apk, "data": self.folder / "data", "files": exchange, **values},
             classpath=[self.library.apps, self.library.classes],
-            properties=properties,
+            properties={"java.library.path": self.library.native, **(properties or {})},
+            variables=variables,
             exit_code=exit_code,
             timeout_s=timeout_s,
         )
@@ -72,6 +79,7 @@ def library(aar: Path, folder: Path, *, apps: str = "*", has_task: bool = True) 
     """
     with zipfile.ZipFile(aar) as archive:
         classes = Path(archive.extract("classes.jar", folder))
+        archive.extractall(folder, [name for name in archive.namelist() if name.startswith(f"jni/{jvm.ABI}/")])
     sources = sorted({*([jvm.APPS / "Task.kt"] if has_task else []), *jvm.APPS.glob(f"{apps}.kt")})
     compiled = jvm.compile_kotlin(sources, classpath=[classes, jvm.fakes(), jvm.android_runtime().classes])
     return Library(aar=aar, classes=classes, apps=compiled)

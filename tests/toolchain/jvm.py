@@ -125,10 +125,12 @@ def run(
     *,
     classpath: Sequence[Path],
     properties: Mapping[str, object] | None = None,
+    variables: Mapping[str, str] | None = None,
     exit_code: int = 0,
     timeout_s: float = RUN_TIMEOUT_S,
 ) -> Run:
-    """Runs `main_class` with ONNX Runtime for Android on the class path, and `arguments` as `name=value`.
+    """Runs `main_class` with ONNX Runtime for Android on the class path, and `arguments` as `name=value`, in an
+    environment with `variables`.
 
     Raises AssertionError with the last of what it printed when it does not end with `exit_code`.
     """
@@ -157,7 +159,7 @@ def run(
             check=False,
             timeout=timeout_s,
             cwd=folder,
-            env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins)},
+            env={**os.environ, "LD_LIBRARY_PATH": str(stand_ins), **(variables or {})},
         )
     if done.returncode != exit_code:
         raise AssertionError(

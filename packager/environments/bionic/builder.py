@@ -8,12 +8,12 @@ those that differ in layout or numbers are written in `sources/*.c`. The Android
 import hashlib
 import re
 import tempfile
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments.environment import folder_for, make_once
+from packager.environments.environment import make_once
+from packager.environments.zig import compiler as compiler
 from packager.files import elf
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
@@ -25,21 +25,6 @@ COMPILER = "android-zig"
 # 2.34 is the first glibc with dlopen and the pthread functions in libc.so.6.
 ZIG_TARGET = "x86_64-linux-gnu.2.34"
 HAND_WRITTEN = re.compile(r"^BIONIC\((\w+)\);$", re.MULTILINE)
-
-
-def compiler() -> Path:
-    """The C compiler, downloaded and extracted to the cache on first use."""
-    wheel = downloads.fetch(COMPILER)
-    folder = folder_for("zig", wheel.name)
-
-    def unpack(made: Path) -> None:
-        with zipfile.ZipFile(wheel) as archive:
-            for member in archive.namelist():
-                archive.extract(member, made)
-        (made / "ziglang" / "zig").chmod(0o755)  # extracting a .zip loses permissions
-
-    make_once(folder, unpack)
-    return folder / "ziglang" / "zig"
 
 
 def shims(binaries: Sequence[Path]) -> Path:

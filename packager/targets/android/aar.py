@@ -1,14 +1,16 @@
 """Lays out an Android library archive (.aar) and writes the manifest and consumer rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.files.installed import templates_folder
 from packager.files.zips import Content, write_zip
 from packager.render import render
 from packager.targets.target import PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
+NO_FILES: Mapping[PurePosixPath, Path] = {}
 AAR_METADATA = PurePosixPath("META-INF/com/android/build/gradle/aar-metadata.properties")
 ONNXRUNTIME = "ai.onnxruntime"
 """Java package of ONNX Runtime's classes, unless they were renamed."""
@@ -26,6 +28,8 @@ class ManifestView:
     """0 in a Gradle project, for the same reason"""
     has_telemetry: bool
     """whether the library depends on an ONNX Runtime whose own manifest starts telemetry"""
+    providers: tuple[str, ...]
+    """providers with something to say in it"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,17 +40,31 @@ class ConsumerRulesView:
     """Java package of its classes"""
     rules: str
     """rules of a bundled runtime"""
+    native_class: str
+    """class whose functions are in C; empty if there is none"""
 
 
-def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True) -> str:
+def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True, providers: Sequence[str] = ()) -> str:
     """AndroidManifest.xml; for a Gradle project, without package and min_sdk."""
-    view = ManifestView(package=package, min_sdk=min_sdk, has_telemetry=has_telemetry)
+    view = ManifestView(
+        package=package,
+        min_sdk=min_sdk,
+        has_telemetry=has_telemetry,
+        providers=with_partial(providers, "manifest.xml"),
+    )
     return render("android/AndroidManifest.xml.j2", view)
 
 
-def consumer_rules(onnxruntime: str = ONNXRUNTIME, rules: str = "") -> str:
+def with_partial(providers: Sequence[str], name: str) -> tuple[str, ...]:
+    """Those of `providers` that have the partial `name`: `manifest.xml`, `readme.md`."""
+    folder = templates_folder() / "android" / "_providers"
+    return tuple(each for each in providers if (folder / f"{each}.{name}.j2").is_file())
+
+
+def consumer_rules(onnxruntime: str = ONNXRUNTIME, *, rules: str = "", native_class: str = "") -> str:
     """R8 rules for apps that use the library; `rules` are those of a bundled runtime."""
-    return render("android/consumer-rules.pro.j2", ConsumerRulesView(onnxruntime=onnxruntime, rules=rules.strip()))
+    view = ConsumerRulesView(onnxruntime=onnxruntime, rules=rules.strip(), native_class=native_class)
+    return render("android/consumer-rules.pro.j2", view)
 
 
 def write_aar(
@@ -59,9 +77,11 @@ def write_aar(
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
     min_compile_sdk: int,
+    libraries: Mapping[PurePosixPath, Path] = NO_FILES,
     runtime: PackagedRuntime | None = None,
 ) -> Path:
-    """Writes the archive to `path` and returns it, including the libraries and classes of `runtime`, if given.
+    """Writes the archive to `path` and returns it, including `libraries` of the package's own, by path in the archive,
+    and the libraries and classes of `runtime`, if given.
 
     `assets` are keyed by path below assets/, `licenses` by file name. A licence goes to META-INF/<namespace>/ of the
     archive, which Android's build ignores. In classes.jar it would be merged into the app, where two libraries with a
@@ -76,6 +96,7 @@ def write_aar(
     }
     entries |= {ASSETS / name: file for name, file in assets.items()}
     entries |= {PurePosixPath("META-INF") / namespace / name: file for name, file in licenses.items()}
+    entries |= libraries
     if runtime:
         entries |= runtime.libraries
         entries |= {RUNTIME_JAR: runtime.classes} if runtime.classes else {}
@@ -91,7 +112,7 @@ def write_runtime_aar(path: Path, runtime: PackagedRuntime, *, min_sdk: int) -> 
         ).encode(),
         PurePosixPath("classes.jar"): runtime.classes,
         PurePosixPath("R.txt"): b"",
-        PurePosixPath("proguard.txt"): consumer_rules(runtime.java_package, runtime.rules).encode(),
+        PurePosixPath("proguard.txt"): consumer_rules(runtime.java_package, rules=runtime.rules).encode(),
         AAR_METADATA: _aar_metadata(min_sdk).encode(),
     }
     return write_zip(path, {**entries, **runtime.libraries})

@@ -3,7 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -12,7 +12,7 @@ from packager.core.values import Sources
 from packager.processes.commands import run
 from packager.processes.downloads import pins
 from packager.render import render
-from packager.targets.android.aar import manifest
+from packager.targets.android.aar import manifest, with_partial
 
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
@@ -77,6 +77,9 @@ class ReadmeView:
     notation: str
     gradle: str
     compile_sdk: int
+    providers: tuple[str, ...]
+    """providers that need something of the app"""
+    has_telemetry: bool
 
 
 def gradle_project(
@@ -90,10 +93,12 @@ def gradle_project(
     dependencies: tuple[GradleDependency, ...],
     repository: str = "",
     has_telemetry: bool = True,
+    providers: Sequence[str] = (),
 ) -> Sources:
     """Adds build files to `sources`, which are already laid out as a module.
 
-    `repository` is the path of a Maven repository, relative to the project's folder; `has_telemetry` as in `manifest`.
+    `repository` is the path of a Maven repository, relative to the project's folder; `has_telemetry` and `providers`
+    are as in `manifest`.
     The manifest is replaced: in a Gradle project, build.gradle.kts declares the namespace and the SDK versions.
     """
     pinned = pins()["android"]
@@ -117,10 +122,12 @@ def gradle_project(
         notation=f"{group}:{artifact}:{version}",
         gradle=pinned["gradle"],
         compile_sdk=pinned["compile-sdk"],
+        providers=with_partial(providers, "readme.md"),
+        has_telemetry=has_telemetry,
     )
     texts: Mapping[PurePosixPath, str] = {
         **sources.texts,
-        MANIFEST: manifest(has_telemetry=has_telemetry),
+        MANIFEST: manifest(has_telemetry=has_telemetry, providers=providers),
         PurePosixPath("settings.gradle.kts"): _render("settings.gradle.kts", settings),
         PurePosixPath("build.gradle.kts"): _render("build.gradle.kts", build),
         PurePosixPath("gradle.properties"): _render("gradle.properties", PropertiesView()),

@@ -1,7 +1,7 @@
 """The target Android: a library (.aar) whose Kotlin classes load and run the models of a package."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
@@ -16,7 +16,7 @@ from packager.files.store import Step, Store
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import render, write_sources
-from packager.targets.android import aar, files, gradle, kotlin, tensors, typed, units
+from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.golden import golden_views
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
 from packager.targets.target import Built, DefaultProviders, PackagedRuntime, RuntimeRange, artifact, runtime_range
@@ -42,7 +42,18 @@ CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
 RELEASED = "../../maven"
 """path from an emitted Gradle project to the Maven repository of its release"""
 
-RUNTIME_FILES = ("Info", "ModelException", "ModelFile", "ModelSession", "Options", "Provider", "Tensors", "Weights")
+RUNTIME_FILES = (
+    "Assignment",
+    "Environment",
+    "Info",
+    "ModelException",
+    "ModelFile",
+    "ModelSession",
+    "Options",
+    "Provider",
+    "Tensors",
+    "Weights",
+)
 SELF_TEST = "SelfTest"
 """file that only packages with golden vectors have"""
 
@@ -211,15 +222,29 @@ class Android:
         for name in (*RUNTIME_FILES, *view.typed_files, *tested):
             texts[folder / f"{name}.kt"] = render(f"android/kotlin/{name}.kt.j2", view.runtime)
         inside = _inside(view)
-        texts[MANIFEST] = aar.manifest(package=view.namespace, min_sdk=self.min_sdk, has_telemetry=_has_telemetry(view))
-        texts[CONSUMER_RULES] = aar.consumer_rules(view.runtime.onnxruntime, inside.rules if inside else "")
+        texts[MANIFEST] = aar.manifest(
+            package=view.namespace,
+            min_sdk=self.min_sdk,
+            has_telemetry=_has_telemetry(view),
+            providers=self.providers,
+        )
+        texts[CONSUMER_RULES] = aar.consumer_rules(
+            view.runtime.onnxruntime,
+            rules=inside.rules if inside else "",
+            native_class=f"{view.namespace}.{native.CLASS}" if view.runtime.library else "",
+        )
         return Sources(
             texts=dict(sorted(texts.items())),
             files={ASSETS_ROOT / asset.path: asset.file for asset in view.assets} | _runtime_files(inside),
         )
 
-    def project(self, view: AndroidView, sources: Sources) -> Sources:
+    def project(self, view: AndroidView, sources: Sources, store: Store) -> Sources:
         """The sources as a Gradle project."""
+        return self._project(view, sources, self._libraries(view, store))
+
+    def _project(self, view: AndroidView, sources: Sources, libraries: Mapping[PurePosixPath, Path]) -> Sources:
+        compiled = {LIBRARIES_ROOT / path.relative_to("jni"): file for path, file in libraries.items()}
+        sources = Sources(texts=sources.texts, files={**sources.files, **compiled})
         if view.onnxruntime:
             runtime = gradle.GradleDependency(
                 configuration="implementation", notation=view.onnxruntime, allowed=_allowed(view)
@@ -238,12 +263,14 @@ class Android:
             dependencies=(runtime, gradle.GradleDependency(configuration="api", notation=stdlib)),
             repository=RELEASED if view.own and view.own.ship == "maven" else "",
             has_telemetry=_has_telemetry(view),
+            providers=self.providers,
         )
 
     def assemble(self, view: AndroidView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
         """The .aar and a jar of the Kotlin sources; also the .aar of the runtime, if that is a separate artifact."""
         stem = f"{view.package.name}-{view.package.version}"
         own = view.own
+        libraries = self._libraries(view, store)
         inputs = [
             self.assembler,
             self.min_sdk,
@@ -252,7 +279,7 @@ class Android:
             [own.sha256, own.name, own.ship] if own else [],
             downloads.pins()["android"],
             {str(path): text for path, text in sources.texts.items()},
-            {str(path): sha256_of(file) for path, file in sources.files.items()},
+            {str(path): sha256_of(file) for path, file in (*sources.files.items(), *libraries.items())},
             {each.name: sha256_of(each.file) for each in view.licenses},
             kotlin.compiler_version(),
             kotlin.stubs(view.runtime.onnxruntime),
@@ -260,7 +287,7 @@ class Android:
 
         def make(folder: Path) -> None:
             with store.scratch() as work:
-                self._write_aar(folder / f"{stem}.aar", view, sources, store, work)
+                self._write_aar(folder / f"{stem}.aar", view, sources, libraries, store, work)
             aar.write_sources_jar(folder / f"{stem}-sources.jar", _kotlin(sources))
             if own and own.ship == "maven":
                 aar.write_runtime_aar(folder / _runtime_name(own), own, min_sdk=self.min_sdk)
@@ -271,10 +298,31 @@ class Android:
             names["runtime-aar"] = _runtime_name(own)
         return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
 
-    def _write_aar(self, path: Path, view: AndroidView, sources: Sources, store: Store, work: Path) -> None:
+    def _libraries(self, view: AndroidView, store: Store) -> Mapping[PurePosixPath, Path]:
+        """The part of the package that is in C, by path in the .aar; empty for a package that needs none."""
+        if not view.runtime.library:
+            return {}
+        return native.libraries(view.namespace, view.runtime.onnxruntime, self._abis(view.own), store)
+
+    def _abis(self, own: PackagedRuntime | None) -> Sequence[str]:
+        """Android's names of the processors that the runtime has code for: an app must not have more."""
+        if own and own.abis:
+            return own.abis
+        pinned = downloads.pins()["android"]
+        return next(abis for name, abis in pinned["abis"].items() if pinned[name] == self.runtime())
+
+    def _write_aar(
+        self,
+        path: Path,
+        view: AndroidView,
+        sources: Sources,
+        libraries: Mapping[PurePosixPath, Path],
+        store: Store,
+        work: Path,
+    ) -> None:
         if self.assembler == "gradle":
             project = work / view.package.name
-            write_sources(self.project(view, sources), project)
+            write_sources(self._project(view, sources, libraries), project)
             host.replace(gradle.build_with_gradle(project), path)
             return
         aar.write_aar(
@@ -283,6 +331,7 @@ class Android:
             classes_jar=units.write_classes(work / "classes.jar", _module(view, sources), store),
             consumer_rules=sources.texts[CONSUMER_RULES],
             assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
+            libraries=libraries,
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},
             namespace=view.namespace,
             min_compile_sdk=self.min_sdk,
@@ -339,12 +388,18 @@ def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...]) 
         ProviderView(
             name=name,
             constant=name.upper(),
+            execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
+            hides_nodes=PROVIDERS[name].HIDES_NODES,
             options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
         )
         for name in providers
     )
     return RuntimeView(
-        kotlin_package=namespace, onnxruntime=onnxruntime, providers=views, uses_nnapi="nnapi" in providers
+        kotlin_package=namespace,
+        onnxruntime=onnxruntime,
+        providers=views,
+        uses_nnapi="nnapi" in providers,
+        library=native.library_name(namespace) if providers else "",
     )
 
 

@@ -20,15 +20,17 @@ MAX_BUFFER_BYTES = 2**31 - 1
 RESERVED_CLASSES = frozenset(
     """
     Allowed Any Array Asset AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream ByteBuffer ByteOrder
-    Charsets Companion ConcurrentHashMap Context CPU Distance Double DoubleBuffer Element EnumSet ErrnoException
-    Exception Executors Fallback Field File FileDescriptor FileInputStream FileOutputStream Float FloatBuffer Golden
-    GoldenSample GoldenTensor IllegalArgumentException IllegalStateException Info Input Installation Int IntArray
-    IntBuffer IOException Iterator JvmOverloads JvmStatic LinkedHashMap List Locale Log Long LongArray LongBuffer Map
-    MapMode Mapped Math Message MessageDigest ModelCorruptedException ModelException ModelFile ModelFiles ModelOpener
-    ModelSession MutableMap NNAPIFlags OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtSession OrtUtil Os
-    Output OutputTest Pair Provider RandomAccessFile Reader ReentrantReadWriteLock RejectedExecutionException Result
-    Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer String StructStat
-    StructTimespec Tensors Thread Throwable Unit Verify Weights Writer
+    Charsets Companion ConcurrentHashMap Context CPU Distance Double DoubleBuffer Element EnumSet Environment
+    ErrnoException Exception Executors Fallback Field File FileDescriptor FileInputStream FileOutputStream Float
+    FloatBuffer Golden GoldenSample GoldenTensor IllegalArgumentException IllegalStateException Info Input
+    Installation Int IntArray IntBuffer IOException Iterator JvmOverloads JvmStatic LinkedHashMap List Locale Log
+    Long LongArray LongBuffer Map MapMode Mapped Math Message MessageDigest ModelCorruptedException ModelException
+    ModelFile ModelFiles ModelOpener ModelSession MutableMap NativeAssignment NNAPIFlags NoSuchFieldException
+    OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output
+    OutputTest Pair Provider ProviderAssignment RandomAccessFile Reader ReentrantReadWriteLock Regex
+    RejectedExecutionException Result Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set
+    Short ShortBuffer String StructStat StructTimespec System Tensors Thread ThreadingOptions Throwable Unit
+    UnsatisfiedLinkError Verify Weights Writer
     """.split()
 )
 

@@ -27,8 +27,8 @@ from packager.targets.dimensions import DimensionView
 # so that the class names of other packages do not change.
 RESERVED_CLASSES = frozenset(
     """
-    Bitmap Box Carried Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask Orientation
-    Picture PixelFormat Plane Prediction Reading Region ShortArray Sound Words
+    Bitmap Box Canvas Carried Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask
+    Orientation Picture PixelFormat Plane Prediction Reading Region ShortArray Sound Words
     """.split()
 )
 CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")

@@ -21,6 +21,9 @@ class ProviderView:
     """name of its partials in templates/android/_providers"""
     constant: str
     """constant of the enum Provider"""
+    execution_provider: str
+    """its name in ONNX Runtime"""
+    hides_nodes: bool
     options: tuple[OptionView, ...]
 
 
@@ -33,6 +36,8 @@ class RuntimeView:
     """Java package of ONNX Runtime's classes"""
     providers: tuple[ProviderView, ...]
     uses_nnapi: bool
+    library: str
+    """name of the library in C; empty where the CPU is the only provider"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -172,7 +172,7 @@ class Ios:
             links=framework.links(view.own),
         )
 
-    def project(self, view: IosView, sources: Sources) -> Sources:
+    def project(self, view: IosView, sources: Sources, store: Store) -> Sources:
         """The package with a script that makes an .xcframework of it on a Mac."""
         return replace(sources, texts={**sources.texts, SCRIPT: package.script(view)})
 

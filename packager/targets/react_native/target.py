@@ -143,7 +143,7 @@ class ReactNative:
             files={**texts.copies(), **texts.typed_copies(view), **_headers(), **view.libraries, **models, **licenses},
         )
 
-    def project(self, view: ReactNativeView, sources: Sources) -> Sources:
+    def project(self, view: ReactNativeView, sources: Sources, store: Store) -> Sources:
         """The package itself: apps build its sources."""
         return sources
 

@@ -33,6 +33,9 @@ android {
     androidResources {
         noCompress += listOf("ort", "onnx", "weights")
     }
+
+    // With the provider QNN, add packaging { jniLibs { useLegacyPackaging = true } }: Qualcomm's libraries open others
+    // as files, which this line makes of them when the app is installed.
 }
 
 kotlin {

@@ -9,7 +9,7 @@ import java.io.File
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     timed("load") { Orientation.load(task.app, task.options) }.use { model ->
-        reportModel(model.provider, model.fallbacks, model.info)
+        reportModel(model.provider, model.fallbacks, model.info, model.assignment)
         val input = Orientation.Input.allocate(dynamicDimension0 = task.number("batch"))
         input.x.put(task.floats("x"))
 

@@ -4,6 +4,7 @@ import com.example.models.Fallback
 import com.example.models.Info
 import com.example.models.Options
 import com.example.models.Provider
+import com.example.models.ProviderAssignment
 import com.example.models.Verify
 import device.InstalledApp
 import device.report
@@ -33,6 +34,12 @@ class Task(arguments: Array<String>) {
 
     fun number(name: String): Int = values.getValue(name).toInt()
 
+    fun has(name: String): Boolean = name in values
+
+    fun text(name: String): String = values.getValue(name)
+
+    fun folder(name: String): File = File(files, name)
+
     fun bytes(name: String): ByteBuffer =
         ByteBuffer.wrap(File(files, name).readBytes()).order(ByteOrder.LITTLE_ENDIAN)
 
@@ -52,7 +59,14 @@ class Task(arguments: Array<String>) {
 }
 
 /** Reports what every generated class says of itself. */
-fun reportModel(provider: Provider, fallbacks: List<Fallback>, info: Info) {
+fun reportModel(
+    provider: Provider,
+    fallbacks: List<Fallback>,
+    info: Info,
+    assignment: List<ProviderAssignment>? = null,
+) {
+    report("assignment", assignment?.joinToString(",") { "${it.provider} ${it.nodes} ${it.macs}" })
+    report("reasons", fallbacks.joinToString("|") { "${it.provider}: ${it.reason}" })
     report("provider", provider)
     report("fallbacks", fallbacks.joinToString(",") { it.provider.name })
     report("info.name", info.name)

@@ -2,15 +2,19 @@
 // classes of a built .aar link and run as they are. Only what such classes call is here.
 package android.content
 
+import android.content.pm.ApplicationInfo
+import android.content.pm.PackageManager
 import android.content.res.AssetManager
 import java.io.File
 
 public abstract class Context {
     public abstract fun getApplicationContext(): Context
+    public abstract fun getApplicationInfo(): ApplicationInfo
     public abstract fun getAssets(): AssetManager
     public abstract fun getNoBackupFilesDir(): File
     public abstract fun getCacheDir(): File
     public abstract fun getFilesDir(): File
     public abstract fun getPackageCodePath(): String
+    public abstract fun getPackageManager(): PackageManager
     public abstract fun getPackageName(): String
 }

@@ -2,6 +2,8 @@
 package device
 
 import android.content.Context
+import android.content.pm.ApplicationInfo
+import android.content.pm.PackageManager
 import android.content.res.AssetManager
 import java.io.File
 
@@ -10,6 +12,8 @@ public class InstalledApp(private val apk: File, private val data: File) : Conte
     private val assetManager = AssetManager(apk)
 
     override fun getApplicationContext(): Context = this
+
+    override fun getApplicationInfo(): ApplicationInfo = ApplicationInfo(File(data, "lib").path)
 
     override fun getAssets(): AssetManager = assetManager
 
@@ -20,6 +24,8 @@ public class InstalledApp(private val apk: File, private val data: File) : Conte
     override fun getFilesDir(): File = folder("files")
 
     override fun getPackageCodePath(): String = apk.path
+
+    override fun getPackageManager(): PackageManager = PackageManager()
 
     override fun getPackageName(): String = "dev.mobpack.device"
 

@@ -21,12 +21,15 @@ public class Bitmap(
     private val rowBytes: Int,
     private val hasAlpha: Boolean,
     private val isPremultiplied: Boolean,
-    private val memory: ByteArray,
+    internal val memory: ByteArray,
+    private val colorSpace: ColorSpace = ColorSpace.SRGB,
 ) {
     /** Android's, in its order; the last two came with Android 8 and 13. */
     public enum class Config { ALPHA_8, RGB_565, ARGB_4444, ARGB_8888, RGBA_F16, HARDWARE, RGBA_1010102 }
 
     private var isRecycled = false
+
+    public fun getColorSpace(): ColorSpace = colorSpace
 
     public fun getConfig(): Config? = config
 
@@ -71,7 +74,7 @@ public class Bitmap(
             else -> return null
         }
         val row = if (this.config == Config.RGB_565) 4 * width else rowBytes
-        return Bitmap(config, width, height, row, hasAlpha, isPremultiplied, pixels).also { copies += it }
+        return Bitmap(config, width, height, row, hasAlpha, isPremultiplied, pixels, colorSpace).also { copies += it }
     }
 
     /** Five and six bits as eight, the upper ones again below. */
@@ -93,5 +96,51 @@ public class Bitmap(
         /** What [copy] made and [recycle] ended, for tests to look at. */
         public val copies: MutableList<Bitmap> = mutableListOf()
         public val recycled: MutableList<Bitmap> = mutableListOf()
+
+        @JvmStatic
+        public fun createBitmap(width: Int, height: Int, config: Config): Bitmap =
+            Bitmap(config, width, height, 4 * width, true, true, ByteArray(4 * width * height)).also { copies += it }
+    }
+}
+
+/** The two that phones take pictures in. */
+public class ColorSpace private constructor() {
+    public fun isSrgb(): Boolean = this === SRGB
+
+    public companion object {
+        @JvmField public val SRGB: ColorSpace = ColorSpace()
+        @JvmField public val DISPLAY_P3: ColorSpace = ColorSpace()
+    }
+}
+
+public class Paint
+
+/** Draws opaque pixels without gaps, in the colours of [target]: from Display P3 by the matrix of CSS Color 4. */
+public class Canvas(private val target: Bitmap) {
+    public fun drawBitmap(bitmap: Bitmap, left: Float, top: Float, paint: Paint?) {
+        check(left == 0f && top == 0f && paint == null && target.getColorSpace().isSrgb()) { "not for tests" }
+        check(bitmap.getConfig() != Bitmap.Config.HARDWARE) { "Software rendering doesn't support hardware bitmaps" }
+        check(!bitmap.hasAlpha() && !bitmap.getColorSpace().isSrgb()) { "other pictures are not for tests" }
+        for (pixel in 0 until bitmap.memory.size - 3 step 4) {
+            val linear = List(3) { decoded((bitmap.memory[pixel + it].toInt() and 0xFF) / 255.0) }
+            for ((at, row) in P3_TO_SRGB.withIndex()) {
+                val mixed = row.indices.sumOf { row[it] * linear[it] }.coerceIn(0.0, 1.0)
+                target.memory[pixel + at] = Math.round(255 * encoded(mixed)).toInt().toByte()
+            }
+            target.memory[pixel + 3] = -1
+        }
+    }
+
+    private fun decoded(value: Double) = if (value <= 0.04045) value / 12.92 else Math.pow((value + 0.055) / 1.055, 2.4)
+
+    private fun encoded(value: Double) =
+        if (value <= 0.0031308) 12.92 * value else 1.055 * Math.pow(value, 1 / 2.4) - 0.055
+
+    private companion object {
+        val P3_TO_SRGB = listOf(
+            listOf(1.2249401762805598, -0.22494017628055996, 0.0),
+            listOf(-0.042056954709688163, 1.0420569547096881, 0.0),
+            listOf(-0.019637554590334432, -0.078636045550631889, 1.0982736001409663),
+        )
     }
 }

@@ -2,6 +2,11 @@ package android.system
 
 import java.io.File
 import java.io.FileDescriptor
+import java.lang.foreign.Arena
+import java.lang.foreign.FunctionDescriptor
+import java.lang.foreign.Linker
+import java.lang.foreign.ValueLayout.ADDRESS
+import java.lang.foreign.ValueLayout.JAVA_INT
 import java.nio.file.Files
 import java.nio.file.attribute.FileTime
 import java.util.concurrent.TimeUnit
@@ -35,6 +40,23 @@ public object Os {
             timespec(about.getValue("ctime") as FileTime),
         )
     }
+
+    /** The C library's own, so that native code sees the variable. */
+    @JvmStatic
+    public fun setenv(name: String, value: String, overwrite: Boolean) {
+        variables += "$name=$value ${if (overwrite) "always" else "once"} ${if (isRuntimeLoaded()) "late" else "early"}"
+        val linker = Linker.nativeLinker()
+        val function = linker.defaultLookup().find("setenv").get()
+        Arena.ofConfined().use { arena ->
+            linker.downcallHandle(function, FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT))
+                .invokeWithArguments(arena.allocateFrom(name), arena.allocateFrom(value), if (overwrite) 1 else 0)
+        }
+    }
+
+    /** Calls of [setenv], for tests to look at: late ones came after ONNX Runtime's native code. */
+    public val variables: MutableList<String> = mutableListOf()
+
+    private fun isRuntimeLoaded() = "libonnxruntime.so" in File("/proc/self/maps").readText()
 
     private fun timespec(time: FileTime): StructTimespec {
         val nanoseconds = time.to(TimeUnit.NANOSECONDS)

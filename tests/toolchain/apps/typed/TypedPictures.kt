@@ -1,6 +1,7 @@
 package apps
 
 import android.graphics.Bitmap
+import android.graphics.ColorSpace
 import android.graphics.Rect
 import android.media.Image
 import com.example.models.Orientation
@@ -78,6 +79,14 @@ private fun bitmaps(model: Probe, bytes: ByteBuffer) {
     model.see("bitmap with gaps", Picture.of(bitmap(Bitmap.Config.ARGB_8888, rowBytes = 4 * WIDTH + 8)))
     model.see("bitmap not premultiplied", Picture.of(bitmap(Bitmap.Config.ARGB_8888, isPremultiplied = false)))
     model.see("bitmap opaque", Picture.of(bitmap(Bitmap.Config.ARGB_8888, hasAlpha = false, isPremultiplied = false)))
+    fun wide(config: Bitmap.Config) =
+        Bitmap(config, WIDTH, HEIGHT, 4 * WIDTH, false, false, memory.copyOf(4 * WIDTH * HEIGHT), ColorSpace.DISPLAY_P3)
+    val copiesBefore = Bitmap.copies.size
+    model.see("bitmap of P3", Picture.of(wide(Bitmap.Config.ARGB_8888)))
+    model.see("bitmap of P3 HARDWARE", Picture.of(wide(Bitmap.Config.HARDWARE)))
+    report("copies of P3", "${Bitmap.copies.size - copiesBefore} ${Bitmap.recycled.toSet() == Bitmap.copies.toSet()}")
+    Bitmap.copies.clear()
+    Bitmap.recycled.clear()
     model.see("bitmap HARDWARE", Picture.of(bitmap(Bitmap.Config.HARDWARE)))
     model.see("bitmap RGB_565", Picture.of(bitmap(Bitmap.Config.RGB_565, rowBytes = 2 * WIDTH + 2, hasAlpha = false)))
     report("copies", "${Bitmap.copies.size} ${Bitmap.recycled == Bitmap.copies}")

@@ -13,6 +13,8 @@ public class OrtSession implements AutoCloseable {
         Map<String, ? extends OnnxValue> pinnedOutputs)
         throws OrtException;
 
+    public native OnnxModelMetadata getMetadata() throws OrtException;
+
     public native void close() throws OrtException;
 
     public static class Result implements AutoCloseable {
@@ -31,6 +33,8 @@ public class OrtSession implements AutoCloseable {
         public native void addWebGPU(Map<String, String> options) throws OrtException;
 
         public native void addXnnpack(Map<String, String> options) throws OrtException;
+
+        public native void disablePerSessionThreads() throws OrtException;
 
         public native void setIntraOpNumThreads(int threads) throws OrtException;
 

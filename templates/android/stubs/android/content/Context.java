@@ -1,14 +1,22 @@
 package android.content;
 
+import android.content.pm.ApplicationInfo;
+import android.content.pm.PackageManager;
 import android.content.res.AssetManager;
 import java.io.File;
 
 public abstract class Context {
     public abstract Context getApplicationContext();
 
+    public abstract ApplicationInfo getApplicationInfo();
+
     public abstract AssetManager getAssets();
 
     public abstract File getNoBackupFilesDir();
 
     public abstract String getPackageCodePath();
+
+    public abstract PackageManager getPackageManager();
+
+    public abstract String getPackageName();
 }

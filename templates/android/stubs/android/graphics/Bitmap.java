@@ -8,6 +8,10 @@ public final class Bitmap {
         ARGB_8888,
     }
 
+    public static native Bitmap createBitmap(int width, int height, Config config);
+
+    public native ColorSpace getColorSpace();
+
     public native Config getConfig();
 
     public native int getWidth();

@@ -6,12 +6,20 @@ package com.example.contracts
 public data class Options @JvmOverloads constructor(
     /** Tried in this order, [Provider.CPU] after all others; the first one that starts runs the model. */
     public val providers: List<Provider> = listOf(Provider.XNNPACK, Provider.CPU),
-    /** Number of threads per run; 0 leaves the choice to the provider. */
+    /**
+     * Number of threads per run, for every provider: operators that it does not take run on the CPU. 0 stands for one
+     * for each big core, four at most, which all models of the process share.
+     */
     public val threads: Int = 0,
     /** Settings by provider, under ONNX Runtime's names for them. They override those of the package. */
     public val providerOptions: Map<Provider, Map<String, String>> = emptyMap(),
     /** How the files of a model are checked when it is loaded. */
     public val verify: Verify = Verify.ONCE,
+    /**
+     * Whether threads spin while they wait for work. That makes a run a little faster on an idle device, and takes
+     * processor time and battery from everything else.
+     */
+    public val spinning: Boolean = false,
 ) {
     init {
         require(threads >= 0) { "threads is $threads, the least is 0" }

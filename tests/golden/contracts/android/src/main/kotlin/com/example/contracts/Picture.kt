@@ -3,7 +3,9 @@
 package com.example.contracts
 
 import android.graphics.Bitmap
+import android.graphics.Canvas
 import android.media.Image
+import android.os.Build
 import java.nio.Buffer
 import java.nio.ByteBuffer
 
@@ -82,7 +84,7 @@ public class Picture @JvmOverloads constructor(
         /**
          * A picture with the pixels of [bitmap], which may be recycled afterwards.
          *
-         * Pixels are copied once where the bitmap is `ARGB_8888`, else Android converts it to that first.
+         * Pixels are copied once where the bitmap is `ARGB_8888` in sRGB, else Android converts it to that first.
          *
          * @param memory as in the constructor, of `bitmap.byteCount` bytes at least
          * @throws IllegalArgumentException for a bitmap that is recycled or has no colours, and a [memory] too small
@@ -96,22 +98,36 @@ public class Picture @JvmOverloads constructor(
         ): Picture {
             require(!bitmap.isRecycled) { "the bitmap is recycled" }
             require(bitmap.config != Bitmap.Config.ALPHA_8) { "a bitmap of ALPHA_8 has no colours: draw it first" }
-            if (bitmap.config != Bitmap.Config.ARGB_8888) return ofConverted(bitmap, orientation, memory)
+            if (bitmap.config != Bitmap.Config.ARGB_8888) return ofCopy(packed(bitmap), orientation, memory)
+            if (hasOtherColours(bitmap)) return ofCopy(inSrgb(bitmap), orientation, memory)
             val bytes = room(bitmap.byteCount, memory)
             bitmap.copyPixelsToBuffer(bytes.duplicate())
             if (bitmap.hasAlpha() && !bitmap.isPremultiplied) bytes.premultiply()
             return Picture(bytes, bitmap.width, bitmap.height, rowBytes = bitmap.rowBytes, orientation = orientation)
         }
 
+        private fun ofCopy(copy: Bitmap, orientation: Orientation, memory: ByteBuffer?): Picture = try {
+            of(copy, orientation, memory)
+        } finally {
+            copy.recycle()
+        }
+
         /** A copy is needed for memory that only the graphics processor has (`HARDWARE`), and for other pixels. */
-        private fun ofConverted(bitmap: Bitmap, orientation: Orientation, memory: ByteBuffer?): Picture {
-            val converted: Bitmap? = bitmap.copy(Bitmap.Config.ARGB_8888, false)
-            requireNotNull(converted) { "Android cannot convert a bitmap of ${bitmap.config} to ARGB_8888" }
-            try {
-                return of(converted, orientation, memory)
-            } finally {
-                converted.recycle()
-            }
+        private fun packed(bitmap: Bitmap): Bitmap {
+            val copy: Bitmap? = bitmap.copy(Bitmap.Config.ARGB_8888, false)
+            return requireNotNull(copy) { "Android cannot convert a bitmap of ${bitmap.config} to ARGB_8888" }
+        }
+
+        /** Android before version 8 knows no colours but sRGB's; it never draws what is not premultiplied. */
+        private fun hasOtherColours(bitmap: Bitmap) =
+            Build.VERSION.SDK_INT >= Build.VERSION_CODES.O && bitmap.colorSpace?.isSrgb == false &&
+                (!bitmap.hasAlpha() || bitmap.isPremultiplied)
+
+        /** Android converts colours where it draws. */
+        private fun inSrgb(bitmap: Bitmap): Bitmap {
+            val drawn = Bitmap.createBitmap(bitmap.width, bitmap.height, Bitmap.Config.ARGB_8888)
+            Canvas(drawn).drawBitmap(bitmap, 0f, 0f, null)
+            return drawn
         }
 
         /**

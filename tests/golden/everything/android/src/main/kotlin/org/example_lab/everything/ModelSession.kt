@@ -27,6 +27,7 @@ internal class ModelSession(
     val info: Info,
     val provider: Provider,
     val fallbacks: List<Fallback>,
+    val assignment: List<ProviderAssignment>?,
     private val environment: OrtEnvironment,
     private val settings: SessionOptions,
     private val session: OrtSession,
@@ -121,15 +122,21 @@ internal class ModelOpener(
     }
 
     private fun start(file: ModelFile, provider: Provider): ModelSession {
-        val environment = OrtEnvironment.getEnvironment()
-        environment.setTelemetry(false)
+        val shared = Environment.of(context)
+        val environment = shared.ort
         val settings = SessionOptions()
         try {
+            shared.addThreads(settings, options)
             // First, because a provider that this runtime lacks ends here, before its file is read.
             settings.add(provider)
             settings.add(file)
             val bytes = bytes(file)
             val session = environment.createSession(bytes, settings)
+            val assignment = assignmentOf(session, provider)
+            if (provider != Provider.CPU && assignment != null && assignment.none { it.provider == provider }) {
+                session.close()
+                throw OrtException("took no node of the model")
+            }
             val info = Info(
                 name = model.name,
                 version = model.version,
@@ -138,7 +145,17 @@ internal class ModelOpener(
                 sizeBytes = file.sizeBytes,
                 onnxRuntimeVersion = environment.version,
             )
-            return ModelSession(model.className, info, provider, fallbacks, environment, settings, session, bytes)
+            return ModelSession(
+                className = model.className,
+                info = info,
+                provider = provider,
+                fallbacks = fallbacks,
+                assignment = assignment,
+                environment = environment,
+                settings = settings,
+                session = session,
+                bytes = bytes,
+            )
         } catch (failure: Exception) {
             settings.close()
             if (failure !is IOException) throw failure
@@ -157,6 +174,7 @@ internal class ModelOpener(
     private fun SessionOptions.add(file: ModelFile) {
         addConfigEntry("session.use_ort_model_bytes_directly", "1")
         addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
+        addConfigEntry("session.record_ep_graph_assignment_info", "1")
         for ((key, value) in file.settings) addConfigEntry(key, value)
         if (file.weights.isNotEmpty()) {
             addConfigEntry("session.model_external_initializers_file_folder_path", Weights.ROOT)
@@ -165,14 +183,18 @@ internal class ModelOpener(
 
     private fun SessionOptions.add(provider: Provider) {
         when (provider) {
-            Provider.QNN -> addQnn(
-                mapOf(
-                    "backend_path" to "libQnnHtp.so",
-                    "htp_performance_mode" to "burst",
-                    "htp_graph_finalization_optimization_mode" to "3",
-                    "enable_htp_fp16_precision" to "1",
-                ) + options.providerOptions[provider].orEmpty(),
-            )
+            Provider.QNN -> {
+                // Where the neural processor finds the files that Qualcomm's libraries open for it.
+                setVariable("ADSP_LIBRARY_PATH", context.applicationInfo.nativeLibraryDir)
+                addQnn(
+                    mapOf(
+                        "backend_path" to "libQnnHtp.so",
+                        "htp_performance_mode" to "burst",
+                        "htp_graph_finalization_optimization_mode" to "3",
+                        "enable_htp_fp16_precision" to "1",
+                    ) + options.providerOptions[provider].orEmpty(),
+                )
+            }
             Provider.NNAPI -> {
                 // Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU.
                 if (Build.VERSION.SDK_INT < Build.VERSION_CODES.O_MR1) {
@@ -184,22 +206,16 @@ internal class ModelOpener(
                 val none = EnumSet.noneOf(NNAPIFlags::class.java)
                 addNnapi(NNAPIFlags.values().filterTo(none) { flags[it.name] == "1" })
             }
-            Provider.XNNPACK -> {
-                // XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them.
-                val cores = Runtime.getRuntime().availableProcessors()
-                val threads = if (options.threads > 0) options.threads else minOf(cores, 4)
-                setIntraOpNumThreads(threads)
-                addConfigEntry("session.intra_op.allow_spinning", "0")
-                addXnnpack(
-                    mapOf("intra_op_num_threads" to "$threads") + options.providerOptions[provider].orEmpty(),
-                )
-            }
+            // XNNPACK has threads of its own, beside those that run other operators.
+            Provider.XNNPACK -> addXnnpack(
+                mapOf("intra_op_num_threads" to "${threadsFor(options)}") + options.providerOptions[provider].orEmpty(),
+            )
             Provider.WEBGPU -> addWebGPU(
                 mapOf(
                     "preferredLayout" to "NHWC",
                 ) + options.providerOptions[provider].orEmpty(),
             )
-            Provider.CPU -> setIntraOpNumThreads(options.threads)
+            Provider.CPU -> Unit
         }
     }
 }

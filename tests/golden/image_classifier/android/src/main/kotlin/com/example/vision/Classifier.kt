@@ -31,8 +31,11 @@ public class Classifier private constructor(
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     public val info: Info get() = session.info
 
-    /** The provider that started. Operators that it does not support, possibly all, run on [Provider.CPU]. */
+    /** The provider that started. Operators that it does not support run on [Provider.CPU]; [assignment] counts them. */
     public val provider: Provider get() = session.provider
+
+    /** What each provider runs of the model, [Provider.CPU] too; null where ONNX Runtime cannot tell. */
+    public val assignment: List<ProviderAssignment>? get() = session.assignment
 
     /** Providers that were tried before [provider] and did not start, in this order, with the reasons. */
     public val fallbacks: List<Fallback> get() = session.fallbacks

@@ -1,0 +1,5 @@
+package android.content.pm;
+
+public final class ProviderInfo {
+    public String name;
+}

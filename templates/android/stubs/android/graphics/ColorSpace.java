@@ -1,0 +1,5 @@
+package android.graphics;
+
+public abstract class ColorSpace {
+    public native boolean isSrgb();
+}
