@@ -10,6 +10,7 @@ from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, Te
 from packager.xcframework.packaged import PackagedFramework
 
 SHARED = (
+    "Assignment",
     "Checksum",
     "Half",
     "Info",
@@ -22,6 +23,7 @@ SHARED = (
     "Provider",
     "Resources",
     "Shape",
+    "Threads",
 )
 """files that all models of a package share"""
 COREML = ("CoreMLOptions",)
