@@ -21,6 +21,7 @@ from tests.toolchain.swift_packages import runtimes, unpack
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
 APP = Path(__file__).parent / "toolchain/swift_threads.swift"
+OLDER = Path(__file__).parent / "toolchain/swift_older_runtime.c"
 PROJECT = """\
 [package]
 name = "small-nets"
@@ -86,19 +87,26 @@ def with_app(package: Path) -> Path:
     manifest.write_text(manifest.read_text().replace("    targets: [\n", f"    targets: [\n        {app}\n"))
     assert provider.read_text().count(AZURE[0]) == 1
     provider.write_text(provider.read_text().replace(*AZURE))
+    # The C module defines the function that the library has, so that the program takes this one.
+    shutil.copy(OLDER, package / "Sources/CSmallNetsKit/older.c")
     (package / "Sources/App").mkdir()
     shutil.copy(APP, package / "Sources/App/main.swift")
     return package
 
 
-def run(program: Path, scenario: str, scratch: Path) -> str:
+def run(program: Path, scenario: str, scratch: Path, **environment: str) -> str:
     library = swift().onnxruntime_library()
     scratch.mkdir(exist_ok=True)
     done = swift().run(
         [program / "App", scenario],
         cwd=program,
         mounts={str(scratch): scratch},
-        environment={"LD_LIBRARY_PATH": str(library), "TMPDIR": str(scratch), "XDG_CACHE_HOME": str(scratch)},
+        environment={
+            "LD_LIBRARY_PATH": str(library),
+            "TMPDIR": str(scratch),
+            "XDG_CACHE_HOME": str(scratch),
+            **environment,
+        },
     )
     assert done.returncode == 0, done.output
     return done.output
@@ -129,6 +137,13 @@ def test_the_assignment_is_that_of_the_session(program: Path, tmp_path: Path) ->
 
 def test_the_assignment_is_unknown_for_a_file_in_ort_format(ort_program: Path, tmp_path: Path) -> None:
     found = run(ort_program, "shared", tmp_path / "run")
+    assert "provider cpu fallbacks []" in found
+    assert "assigned" not in found
+
+
+@pytest.mark.parametrize("stand_in", ["before 1.24", "minimal"])
+def test_a_runtime_that_cannot_say_runs_the_model(program: Path, tmp_path: Path, stand_in: str) -> None:
+    found = run(program, "shared", tmp_path / "run", STAND_IN=stand_in)
     assert "provider cpu fallbacks []" in found
     assert "assigned" not in found
 

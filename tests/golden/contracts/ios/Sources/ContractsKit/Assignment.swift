@@ -10,8 +10,8 @@ public struct ProviderAssignment: Sendable, Equatable {
 }
 
 extension ProviderAssignment {
-    /// The assignment of a session, summed by provider; nil if ONNX Runtime cannot say: before 1.24, and for files in ORT
-    /// format, of which it records nothing.
+    /// The assignment of a session, summed by provider; nil if ONNX Runtime cannot say: before 1.24, in minimal
+    /// builds, and for files in ORT format, of which it records nothing.
     static func of(_ session: Session) throws -> [ProviderAssignment]? {
         guard let subgraphs = try session.assigned(), !subgraphs.isEmpty else { return nil }
         let macs = try session.metadata("mobpack.macs").map(macsByNode) ?? [:]

@@ -180,7 +180,11 @@ final class Session: @unchecked Sendable {
         guard let api = runtime.newerApi else { return nil }
         var list: UnsafePointer<OpaquePointer?>?
         var count = 0
-        try runtime.check(api.pointee.Session_GetEpGraphAssignmentInfo(handle, &list, &count))
+        do {
+            try runtime.check(api.pointee.Session_GetEpGraphAssignmentInfo(handle, &list, &count))
+        } catch ModelError.runtime(_, let code) where code == Int(ORT_NOT_IMPLEMENTED.rawValue) {
+            return nil  // a minimal build
+        }
         return try UnsafeBufferPointer(start: list, count: count).map { subgraph in
             var nodes: UnsafePointer<OpaquePointer?>?
             var count = 0
