@@ -2,6 +2,7 @@
 
 /// What a provider runs of a model.
 public struct ProviderAssignment: Sendable, Equatable {
+    /// The provider that runs the nodes.
     public let provider: Provider
     /// Number of the model's nodes that it runs.
     public let nodes: Int
