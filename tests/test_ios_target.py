@@ -19,18 +19,16 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, SettingError, ToolError
 from packager.core.findings import Report
 from packager.core.names import pascal_case
-from packager.core.values import Artifact, Package, Plan, Sources
+from packager.core.values import Artifact, Plan, Sources
 from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.processes import downloads
-from packager.render import write_sources
-from packager.targets.ios import Ios, podspec, texts
+from packager.targets.ios import Ios, texts
 from packager.targets.ios.view import IosView
 from packager.verification import evidence
 from packager.workflows.planning import adapted
 from packager.workflows.runtimes import choose_runtimes, runtimes_of
-from packager.xcframework.packaged import PackagedFramework
 from tests.disks import tiny_disk
 from tests.golden.cases import GOLDEN, IOS_CASES, Case, choice, on_ios, reviewed
 from tests.test_android_view import golden_difference
@@ -75,7 +73,7 @@ def assembled(case: Case, store: Path) -> tuple[IosView, Sources, Artifact]:
     assert isinstance(case.target, Ios)
     view = view_of(case)
     sources = case.target.render(view)
-    (artifact,) = case.target.assemble(view, sources, Store(store))
+    artifact, _ = case.target.assemble(view, sources, Store(store))
     return view, sources, artifact
 
 
@@ -126,81 +124,6 @@ def test_newer_systems_than_the_runtimes_are_allowed() -> None:
     assert 'platforms: [.iOS("17.0"), .macOS("15.0")]' in target.render(view).texts[PurePosixPath("Package.swift")]
 
 
-def test_the_archive_that_the_package_depends_on_is_the_pinned_one() -> None:
-    manifest, pinned = KIT.texts()[PurePosixPath("Package.swift")], downloads.pins()["ios"]
-    assert manifest.startswith(f"// swift-tools-version: {pinned['swift-tools']}\n")
-    assert f'url: "{pinned["archive"]}"' in manifest
-    assert f'checksum: "{pinned["checksum"]}"' in manifest
-    assert pinned["version"] in pinned["archive"]
-    assert Ios().runtime().endswith(f" {pinned['version']}")
-    assert "unsafeFlags" not in manifest, "SwiftPM refuses dependencies with them"
-
-
-@pytest.fixture(name="own")
-def _own(tmp_path: Path) -> PackagedFramework:
-    """A framework with the layout of macOS: versions, and links to the current one."""
-    home = tmp_path / "acme.xcframework"
-    version = home / "macos-arm64/acme.framework/Versions/A"
-    version.mkdir(parents=True)
-    (home / "Info.plist").write_text("slices")
-    (version / "acme").write_text("code")
-    (version.parent / "Current").symlink_to("A")
-    (version.parents[1] / "acme").symlink_to("Versions/Current/acme")
-    return PackagedFramework(version="1.2.3", ship="inside", folder=home, name="acme", minimum_os="16.4", accesses=())
-
-
-def view_with(runtime: PackagedFramework) -> IosView:
-    return Ios().view(KIT.package, KIT.plans, KIT.report, runtime, KIT.golden)
-
-
-def test_a_runtime_in_the_package_takes_the_place_of_the_published_one(own: PackagedFramework) -> None:
-    view = view_with(own)
-    printed = Ios().render(view).texts
-    manifest = printed[PurePosixPath("Package.swift")]
-    assert 'name: "acme",\n        path: "Frameworks/acme.xcframework"' in manifest
-    assert "url:" not in manifest
-    assert '.iOS("16.4")' in manifest, "the runtime runs on nothing older"
-    document = json.loads(printed[PurePosixPath("VisionModels.podspec.json")])
-    assert document["vendored_frameworks"] == ["Frameworks/acme.xcframework"]
-    assert "dependencies" not in document
-    privacy = plistlib.loads(printed[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
-    own_code = {
-        "NSPrivacyAccessedAPIType": "NSPrivacyAccessedAPICategoryFileTimestamp",
-        "NSPrivacyAccessedAPITypeReasons": ["C617.1"],
-    }
-    assert privacy["NSPrivacyAccessedAPITypes"] == [own_code], "what it calls for was looked up, not assumed"
-
-
-def test_a_runtime_that_runs_on_older_systems_than_the_published_one_moves_nothing(own: PackagedFramework) -> None:
-    assert view_with(replace(own, minimum_os="13.0")).min_ios == downloads.pins()["ios"]["min-ios"]
-
-
-def test_the_runtime_keeps_its_links_in_the_archive_and_in_the_folder(
-    kit: Case, own: PackagedFramework, tmp_path: Path
-) -> None:
-    assert isinstance(kit.target, Ios)
-    view = kit.target.view(kit.package, kit.plans, kit.report, own, kit.golden)
-    artifacts = kit.target.assemble(view, kit.target.render(view), Store(tmp_path / "store"))
-    release.layout(kit.target, view, artifacts, tmp_path / "dist")
-    framework = tmp_path / "dist/swift/vision/Frameworks/acme.xcframework/macos-arm64/acme.framework"
-    assert str((framework / "acme").readlink()) == "Versions/Current/acme"
-    assert str((framework / "Versions/Current").readlink()) == "A"
-    assert (framework / "acme").read_text() == "code"
-    write_sources(kit.target.render(view), tmp_path / "project")
-    written = tmp_path / "project" / framework.relative_to(tmp_path / "dist/swift/vision")
-    assert str((written / "acme").readlink()) == "Versions/Current/acme"
-
-
-def test_a_runtime_at_an_address_is_named_and_has_no_pod() -> None:
-    address = "https://example.com/acme.xcframework.zip"
-    own = PackagedFramework(version="", ship="url", url=address, checksum="a" * 64, name="acme")
-    printed = Ios().render(view_with(own)).texts
-    assert f'url: "{address}",\n        checksum: "{"a" * 64}"' in printed[PurePosixPath("Package.swift")]
-    assert [name for name in printed if name.name.endswith(".podspec.json")] == []
-    privacy = plistlib.loads(printed[HOME / "Resources/PrivacyInfo.xcprivacy"].encode())
-    assert privacy["NSPrivacyAccessedAPITypes"], "what nobody opened is taken for the published one"
-
-
 def test_every_resource_is_where_swift_looks_for_it(kit: Case) -> None:
     view = view_of(kit)
     files = kit.sources().files
@@ -240,45 +163,6 @@ def test_the_privacy_manifest_gives_a_reason_for_what_the_runtime_calls() -> Non
     assert all(reasons.values())
 
 
-REQUIRED = ("name", "version", "summary", "license", "homepage", "authors", "source")
-"""of every podspec (guides.cocoapods.org/syntax/podspec.html)"""
-
-
-def patterns(document: dict[str, object]) -> list[str]:
-    """Every path that a podspec names, alternatives in braces spelt out."""
-    bundles = document["resource_bundles"]
-    assert isinstance(bundles, dict)
-    named = [text for group in bundles.values() for text in group]
-    for key in ("source_files", "private_header_files", "preserve_paths"):
-        listed = document[key]
-        assert isinstance(listed, list)
-        named += listed
-    found = []
-    for text in named:
-        braces = re.fullmatch(r"(.*)\{(.*)\}", text)
-        found += [braces[1] + each for each in braces[2].split(",")] if braces else [text]
-    return found
-
-
-def test_the_podspec_has_what_cocoapods_asks_for(kit: Case) -> None:
-    document = json.loads(kit.texts()[PurePosixPath("VisionModels.podspec.json")])
-    assert [key for key in REQUIRED if not document[key]] == []
-    assert document["dependencies"] == {"onnxruntime-c": [downloads.pins()["ios"]["version"]]}
-    assert document["license"] == {"type": "Apache-2.0"}
-    assert document["platforms"] == {"ios": "15.1", "osx": "14.0"}
-
-
-def test_every_path_of_the_podspec_is_in_the_package(kit: Case, tmp_path: Path) -> None:
-    _, _, artifact = assembled(kit, tmp_path / "store")
-    folder = unpacked(artifact, tmp_path)
-    document = json.loads((folder / "VisionModels.podspec.json").read_text())
-    assert [pattern for pattern in patterns(document) if not any(folder.glob(pattern))] == []
-    settings = document["pod_target_xcconfig"]
-    for key in ("SWIFT_INCLUDE_PATHS", "HEADER_SEARCH_PATHS"):
-        place = settings[key].replace("$(PODS_TARGET_SRCROOT)", str(folder))
-        assert (Path(place) / "module.modulemap").is_file()
-
-
 def unpacked(artifact: Artifact, folder: Path) -> Path:
     with zipfile.ZipFile(artifact.path) as archive:
         archive.extractall(folder)
@@ -300,15 +184,16 @@ def test_the_same_package_is_the_same_archive(kit: Case, tmp_path: Path) -> None
     other = assembled(replace(kit, package=replace(kit.package, description="Other.")), tmp_path / "one")[2]
     assert first.path != again.path
     assert first.sha256 == again.sha256
-    assert other.sha256 != first.sha256, "the description is in the podspec"
+    assert other.sha256 != first.sha256, "the description is in the README"
 
 
 def test_a_release_has_the_archive_its_checksum_and_the_folder(kit: Case, tmp_path: Path) -> None:
-    view, sources, artifact = assembled(kit, tmp_path / "store")
+    view, sources, _ = assembled(kit, tmp_path / "store")
     assert isinstance(kit.target, Ios)
-    shipped = release.layout(kit.target, view, (artifact,), tmp_path / "dist")
+    shipped = release.layout(kit.target, view, kit.target.assemble(view, sources, Store(tmp_path)), tmp_path / "dist")
     assert {each.path: each.artifact.kind for each in shipped} == {
         "swift/vision-1.0.0.zip": "swift-package",
+        "swift/onnxruntime-binary-1.29.0.zip": "swift-runtime",
         "swift/vision-1.0.0.json": "swift-registry",
     }
     entry = json.loads((tmp_path / "dist/swift/vision-1.0.0.json").read_text())
@@ -407,13 +292,6 @@ def test_names_that_contracts_need_are_free_in_packages_without_one() -> None:
     assert [model.class_name for model in beside.models] == ["OrientationModel", "Detector"]
 
 
-@pytest.mark.parametrize("name", ["VisionModels", "cVisionModels", "VisionModelsTests"])
-def test_a_runtime_of_ones_own_has_another_name_than_the_modules(name: str) -> None:
-    own = PackagedFramework(version="", ship="url", name=name, url=f"https://example.com/{name}.zip", checksum="0" * 64)
-    with pytest.raises(ConfigError, match=f"the runtime {name} has the same name as a module"):
-        Ios().view(KIT.package, KIT.plans, Report(parities=()), runtime=own)
-
-
 @pytest.mark.parametrize("version", ["017.0", "17", "17.0.1", "\u0967\u096d.\u0966", "17.00"])
 def test_what_is_no_version_of_a_system_is_refused(version: str) -> None:
     with pytest.raises(ValueError, match=r"min-ios .* is not a version"):
@@ -454,13 +332,3 @@ def test_the_script_for_an_xcframework_is_free_of_what_shellcheck_knows(kit: Cas
 
 def test_only_an_emitted_project_has_the_script(kit: Case) -> None:
     assert not [name for name in kit.texts() if name.suffix == ".sh"]
-
-
-def test_versions_and_licence_are_in_the_podspec() -> None:
-    view = replace(view_of(KIT), package=Package(name="vision", version="2.3.4", license="", description="Sees."))
-    document = json.loads(podspec.podspec(view))
-    assert (document["version"], document["summary"], document["license"]) == (
-        "2.3.4",
-        "Sees.",
-        {"type": "unspecified"},
-    )

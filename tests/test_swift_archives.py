@@ -3,7 +3,6 @@
 import json
 import os
 import plistlib
-import re
 import subprocess
 import sys
 import zipfile
@@ -108,35 +107,6 @@ def test_the_privacy_manifest_is_a_property_list_with_every_reason(content: dict
         f"NSPrivacyAccessedAPICategory{each['category']}": each["reasons"]
         for each in downloads.pins()["ios"]["privacy"]
     }
-
-
-def test_the_podspec_names_files_that_are_there(content: dict[PurePosixPath, bytes]) -> None:
-    podspec = json.loads(content[PurePosixPath(f"{MODULE}.podspec.json")])
-    patterns = [*podspec["source_files"], *podspec["private_header_files"], *podspec["preserve_paths"]]
-    patterns += [each for bundle in podspec["resource_bundles"].values() for each in bundle]
-    settings = podspec["pod_target_xcconfig"]["SWIFT_INCLUDE_PATHS"]
-
-    assert len(patterns) >= 5
-    assert [pattern for pattern in patterns if not matching(pattern, content)] == []
-    assert PurePosixPath(settings.removeprefix("$(PODS_TARGET_SRCROOT)/")) / "module.modulemap" in content
-    assert (podspec["name"], podspec["version"]) == (MODULE, "2.0.1")
-    assert podspec["dependencies"] == {"onnxruntime-c": [downloads.pins()["ios"]["version"]]}
-
-
-def test_every_source_of_the_module_is_in_the_pod(content: dict[PurePosixPath, bytes]) -> None:
-    podspec = json.loads(content[PurePosixPath(f"{MODULE}.podspec.json")])
-    taken = {path for pattern in podspec["source_files"] for path in matching(pattern, content)}
-    assert taken == {path for path in content if path.suffix in (".swift", ".c", ".h") and path.parts[0] == "Sources"}
-
-
-def matching(pattern: str, content: dict[PurePosixPath, bytes]) -> set[PurePosixPath]:
-    """The files that CocoaPods takes for a pattern, or for the folders that it matches."""
-    groups = re.sub(
-        r"\{(.*)\}", lambda found: f"(?:{found[1].replace(',', '|')})", re.escape(pattern).replace("\\", "")
-    )
-    dotted = groups.replace(".", r"\.").replace("**/", "(?:.+/)?")
-    text = re.sub(r"(?<!\.)\*(?!\*)", "[^/]*", dotted)
-    return {path for path in content if re.fullmatch(f"{text}(?:/.*)?", str(path))}
 
 
 def test_the_manifest_of_the_build_has_what_was_released(built: Path) -> None:

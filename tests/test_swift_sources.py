@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from packager.processes import downloads
+from packager.targets.ios.framework import BINARY, PRODUCT
 from tests.toolchain.swift import Finished, swift
-from tests.toolchain.swift_packages import golden_package
+from tests.toolchain.swift_packages import golden_package, runtimes
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
@@ -121,8 +122,17 @@ def test_another_layout_is_found(tmp_path: Path) -> None:
 
 def lint(package: Path) -> Finished:
     options = ["--strict", "--recursive", "--configuration", json.dumps(FORMAT)]
-    folders = ["Package.swift", f"Sources/{module_of(package)}", "Tests"]
-    return swift().run(["swift-format", "lint", *options, *folders], cwd=package)
+    folders = ["Package.swift", f"Sources/{module_of(package)}", "Tests", str(runtime_of(package) / "Package.swift")]
+    runtime = runtime_of(package)
+    return swift().run(["swift-format", "lint", *options, *folders], cwd=package, mounts={str(runtime): runtime})
+
+
+def described(package: Path) -> dict[str, Any]:
+    """SwiftPM's view of the manifest."""
+    done = swift().run(["swift", "package", "dump-package"], cwd=package)
+    assert done.returncode == 0, done.output
+    found: dict[str, Any] = json.loads(done.output)
+    return found
 
 
 def dumped(package: Path, *, is_apple: bool) -> dict[str, Any]:
@@ -132,40 +142,49 @@ def dumped(package: Path, *, is_apple: bool) -> dict[str, Any]:
     assert text.count(APPLE) == 1
     try:
         manifest.write_text(text.replace(APPLE, "#if false") if is_apple else text, encoding="utf-8")
-        done = swift().run(["swift", "package", "dump-package"], cwd=package)
+        return described(package)
     finally:
         manifest.write_text(text, encoding="utf-8")
-    assert done.returncode == 0, done.output
-    found: dict[str, Any] = json.loads(done.output)
-    return found
 
 
-def test_the_manifest_on_linux_links_the_systems_runtime(package: Path) -> None:
-    found, module = dumped(package, is_apple=False), module_of(package)
-    targets = {each["name"]: each for each in found["targets"]}
-
-    assert set(targets) == {module, f"C{module}", f"{module}Tests"}
-    assert linked(targets[f"C{module}"]) == {"linkedLibrary": {"onnxruntime"}}
+def runtime_of(package: Path) -> Path:
+    [runtime] = runtimes(package.parent)
+    return runtime
 
 
-def test_the_manifest_on_a_mac_brings_the_pinned_runtime(package: Path) -> None:
-    found, module, pinned = dumped(package, is_apple=True), module_of(package), downloads.pins()["ios"]
-    targets = {each["name"]: each for each in found["targets"]}
-    [binary] = [each for each in found["targets"] if each["type"] == "binary"]
+def test_the_runtime_on_linux_is_the_systems(package: Path) -> None:
+    [target] = dumped(runtime_of(package), is_apple=False)["targets"]
 
-    assert set(targets) == {module, f"C{module}", f"{module}Tests", binary["name"]}
+    assert target["name"] == PRODUCT
+    assert linked(target) == {"linkedLibrary": {"onnxruntime"}}
+
+
+def test_the_runtime_on_a_mac_is_the_pinned_one(package: Path) -> None:
+    found, pinned = dumped(runtime_of(package), is_apple=True), downloads.pins()["ios"]
+    binary, target = found["targets"]
+    [product] = found["products"]
+
+    assert (binary["name"], binary["type"]) == (BINARY, "binary")
     assert (binary["url"], binary["checksum"]) == (pinned["archive"], pinned["checksum"])
     assert binary["url"].startswith("https://")
-    assert targets[f"C{module}"]["dependencies"] == [{"byName": [binary["name"], None]}]
-    assert linked(targets[f"C{module}"]) == {
-        "linkedFramework": {"CoreML", "Foundation", "Network"},
-        "linkedLibrary": {"c++"},
-    }
+    assert target["dependencies"] == [{"byName": [BINARY, None]}]
+    assert linked(target) == {"linkedFramework": {"CoreML", "Foundation", "Network"}, "linkedLibrary": {"c++"}}
+    assert (product["name"], product["targets"]) == (PRODUCT, [target["name"]])
 
 
-@pytest.mark.parametrize("is_apple", [False, True], ids=["linux", "apple"])
-def test_the_manifest_says_what_apps_need_to_know(package: Path, is_apple: bool) -> None:
-    found, module, pinned = dumped(package, is_apple=is_apple), module_of(package), downloads.pins()["ios"]
+def test_the_package_depends_on_the_runtime_beside_it(package: Path) -> None:
+    found, module, runtime = described(package), module_of(package), runtime_of(package)
+    targets = {each["name"]: each for each in found["targets"]}
+    [[dependency]] = [each["fileSystem"] for each in found["dependencies"]]
+
+    assert set(targets) == {module, f"C{module}", f"{module}Tests"}
+    assert (dependency["path"], dependency["identity"]) == (str(runtime), runtime.name)
+    assert targets[f"C{module}"]["dependencies"] == [{"product": [PRODUCT, runtime.name, None, None]}]
+    assert linked(targets[f"C{module}"]) == {}
+
+
+def test_the_manifest_says_what_apps_need_to_know(package: Path) -> None:
+    found, module, pinned = described(package), module_of(package), downloads.pins()["ios"]
     platforms = {each["platformName"]: each["version"] for each in found["platforms"]}
     [product] = found["products"]
     resources = {each["path"]: list(each["rule"]) for target in found["targets"] for each in target["resources"]}
@@ -175,7 +194,6 @@ def test_the_manifest_says_what_apps_need_to_know(package: Path, is_apple: bool)
     assert (product["name"], product["targets"]) == (module, [module])
     assert resources == {"Resources/Models": ["copy"], "Resources/PrivacyInfo.xcprivacy": ["copy"]}
     assert not re.search("unsafe", json.dumps(found["targets"]), re.IGNORECASE)
-    assert found["dependencies"] == []
 
 
 def linked(target: dict[str, Any]) -> dict[str, set[str]]:
@@ -191,7 +209,8 @@ def number(version: str) -> tuple[int, ...]:
 
 
 def test_swiftpm_finds_every_file_of_the_package(package: Path) -> None:
-    done = swift().run(["swift", "package", "describe", "--type", "json"], cwd=package)
+    runtime = runtime_of(package)
+    done = swift().run(["swift", "package", "describe", "--type", "json"], cwd=package, mounts={str(runtime): runtime})
     assert done.returncode == 0, done.output
     found = {each["name"]: each for each in json.loads(done.output)["targets"]}
 

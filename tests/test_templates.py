@@ -16,6 +16,7 @@ from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets import dimensions, golden
 from packager.targets.android import aar, gradle, view
+from packager.targets.ios import framework as swift_framework
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
 from packager.targets.ios import typed_view as swift_typed
@@ -43,6 +44,8 @@ VIEWS: dict[str, type] = {
     "ios/README.md.j2": swift.ReadmeView,
     "ios/SelfTests.swift.j2": swift.TestsView,
     "ios/make-xcframework.sh.j2": swift_package.ScriptView,
+    "ios/runtime/Package.swift.j2": swift_framework.ManifestView,
+    "ios/runtime/README.md.j2": swift_framework.ReadmeView,
     "ios/swift/Model.swift.j2": swift.ModelView,
     "report/report.html.j2": views.PageView,
     "report/quantization.html.j2": page.PageView,
@@ -104,6 +107,7 @@ NESTED = (
     npm.TensorView,
     npm.WeightsView,
     swift.CoremlView,
+    swift.DependencyView,
     swift.FileView,
     swift.GoldenView,
     swift.InputView,
@@ -183,7 +187,7 @@ def test_every_template_has_a_view() -> None:
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"ios/_runtime.swift.j2"}
+    assert found == known | partials | {"ios/_dependency.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

@@ -97,10 +97,12 @@ def test_a_runtime_of_ones_own_is_an_input_and_an_address_is_none(project: Path)
 
 def test_the_outputs_are_what_xcode_builds_of_the_package(project: Path) -> None:
     folder = project.parent
-    (folder / "dist/swift/page-orientation/Frameworks/onnxruntime.xcframework/ios-arm64").mkdir(parents=True)
-    home = "$(SRCROOT)/dist/swift/page-orientation/"
+    (folder / "dist/swift/onnxruntime-binary-1.29.0/onnxruntime.xcframework/ios-arm64").mkdir(parents=True)
+    home, runtime = "$(SRCROOT)/dist/swift/page-orientation/", "$(SRCROOT)/dist/swift/onnxruntime-binary-1.29.0/"
     assert texts(project, folder, folder)[OUTPUTS].splitlines() == [
-        home + "Frameworks/onnxruntime.xcframework",
+        runtime + "Package.swift",
+        runtime + "Sources/MobpackOnnxRuntime/MobpackOnnxRuntime.c",
+        runtime + "onnxruntime.xcframework",
         home + "Package.swift",
         home + "Sources/CPageOrientationKit/include/onnxruntime_c_api.h",
         home + "Sources/PageOrientationKit/Orientation.swift",

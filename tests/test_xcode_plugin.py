@@ -10,20 +10,14 @@ from packager.cli.xcode import xcode
 from packager.core.errors import ConfigError
 from packager.workflows.xcode import SwiftPackage, find_package, write_plugin
 from packager.workflows.xcode.plugin import CODE
-from tests.xcode_cases import release
+from tests.xcode_cases import MANIFEST, release
 
 pytestmark = pytest.mark.by_content
-
-MANIFEST = """
-    .binaryTarget(name: "onnxruntime", url: "https://example.com/o.zip", checksum: "abc")
-    platforms: [.iOS("16.0"), .macOS("14.0")],
-"""
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> SwiftPackage:
     folder = release(tmp_path / "dist")
-    (folder / "Package.swift").write_text(MANIFEST)
     (folder / "LICENSE-onnxruntime.txt").write_text("MIT")
     return find_package(tmp_path / "dist", "page-orientation", tmp_path / "mobpack.toml")
 
@@ -54,7 +48,8 @@ def test_it_knows_what_a_build_reads_and_makes_and_no_folder_of_this_machine(
 def test_its_manifest_has_the_runtime_and_the_systems_of_the_package(package: SwiftPackage, tmp_path: Path) -> None:
     folder = written(package, tmp_path)
     text = (folder / "Package.swift").read_text()
-    assert 'url: "https://example.com/o.zip",\n        checksum: "abc"' in text
+    assert 'dependencies: [.package(path: "onnxruntime-binary-1.29.0")]' in text
+    assert '[.product(name: "MobpackOnnxRuntime", package: "onnxruntime-binary-1.29.0")]' in text
     assert '[.iOS("16.0"), .macOS("14.0")]' in text
     assert 'products: [\n        .plugin(name: "MobpackPlugin"' in text
     assert '.library(name: "CPageOrientationKit", targets: ["CPageOrientationKit"])' in text
@@ -62,18 +57,31 @@ def test_its_manifest_has_the_runtime_and_the_systems_of_the_package(package: Sw
     assert (folder / "LICENSE-onnxruntime.txt").read_text() == "MIT"
 
 
-def test_a_runtime_that_the_package_brings_along_comes_along(package: SwiftPackage, tmp_path: Path) -> None:
-    framework = package.folder / "Frameworks/Own.xcframework"
-    framework.mkdir(parents=True)
+def test_a_runtime_beside_the_package_comes_along(package: SwiftPackage, tmp_path: Path) -> None:
+    framework = package.folder.parent / "onnxruntime-binary-1.29.0/Own.xcframework"
+    framework.mkdir()
     (framework / "Info.plist").write_text("plist")
-    (package.folder / "Package.swift").write_text(
-        '.binaryTarget(name: "Own", path: "Frameworks/Own.xcframework") name: "other" .iOS("15.1") .macOS("14.0")'
-    )
-    folder = written(package, tmp_path)
-    manifest = (folder / "Package.swift").read_text()
-    assert 'name: "Own",\n        path: "Frameworks/Own.xcframework"\n' in manifest
-    assert 'let dependencies: [Target.Dependency] = ["Own"]' in manifest
-    assert (folder / "Frameworks/Own.xcframework/Info.plist").read_text() == "plist"
+    copied = written(package, tmp_path) / "onnxruntime-binary-1.29.0"
+    assert (copied / "Own.xcframework/Info.plist").read_text() == "plist"
+    assert (copied / "Package.swift").is_file()
+
+
+@pytest.mark.parametrize(
+    "named", ['url: "https://example.com/o/runtime", from: "1.24.2"', 'id: "acme.onnxruntime-binary", from: "1.29.0"']
+)
+def test_a_runtime_that_lies_elsewhere_is_named(package: SwiftPackage, tmp_path: Path, named: str) -> None:
+    manifest = package.folder / "Package.swift"
+    manifest.write_text(MANIFEST.replace('path: "../onnxruntime-binary-1.29.0"', named))
+    found = find_package(tmp_path / "dist", "page-orientation", tmp_path / "mobpack.toml")
+    folder = written(found, tmp_path)
+    assert f"dependencies: [.package({named})]" in (folder / "Package.swift").read_text()
+    assert not list(folder.glob("onnxruntime-binary-*"))
+
+
+def test_a_package_of_an_earlier_mobpack_is_refused(package: SwiftPackage, tmp_path: Path) -> None:
+    (package.folder / "Package.swift").write_text('.binaryTarget(name: "onnxruntime")')
+    with pytest.raises(ConfigError, match="depends on no package of ONNX Runtime"):
+        find_package(tmp_path / "dist", "page-orientation", tmp_path / "mobpack.toml")
 
 
 def test_a_plugin_is_replaced_as_a_whole_and_a_folder_of_somebody_else_is_not(

@@ -4,6 +4,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+MANIFEST = """\
+    platforms: [.iOS("16.0"), .macOS("14.0")],
+    dependencies: [.package(path: "../onnxruntime-binary-1.29.0")],
+    targets: [.product(name: "MobpackOnnxRuntime", package: "onnxruntime-binary-1.29.0")]
+"""
+"""what mobpack reads in the manifest of a package"""
 APP = Path(__file__).with_name("xcode_app.pbxproj").read_text(encoding="utf-8")
 
 
@@ -28,6 +34,11 @@ def release(dist: Path, name: str = "page-orientation", targets: Sequence[str] =
     ):
         (package / path).parent.mkdir(parents=True, exist_ok=True)
         (package / path).write_text(path, encoding="utf-8")
+    (package / "Package.swift").write_text(MANIFEST, encoding="utf-8")
+    runtime = dist / "swift/onnxruntime-binary-1.29.0"
+    for path in ("Package.swift", "Sources/MobpackOnnxRuntime/MobpackOnnxRuntime.c"):
+        (runtime / path).parent.mkdir(parents=True, exist_ok=True)
+        (runtime / path).write_text(path, encoding="utf-8")
     manifest = {"mobpack": "0", "artifacts": [{"target": target} for target in targets]}
     (dist / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return package

@@ -99,12 +99,15 @@ def _maven_runtime(named: maven.Dependency, aar: Path, dist: Path) -> tuple[Path
 
 
 def _swift(view: IosView, artifacts: Sequence[Artifact], dist: Path) -> list[Shipped]:
-    """The archive of a Swift package, its registry metadata, and its files in a folder that apps add by path."""
+    """The archive of a Swift package, its registry metadata, and its files in a folder that apps add by path; ONNX
+    Runtime's package beside it."""
     home = dist / "swift"
     home.mkdir(exist_ok=True)
     shipped = [_copied(artifact, home, dist) for artifact in artifacts]
-    (archive,) = artifacts
+    archive, *runtimes = artifacts
     _unpack(archive.path, home / view.package.name)
+    for runtime in runtimes:
+        _unpack(runtime.path, home / runtime.path.stem)
     release = home / f"{archive.path.stem}.json"
     release.write_text(_registry_entry(view.package, archive), encoding="utf-8", newline="\n")
     return [*shipped, described(release, dist, target=archive.target, kind="swift-registry")]

@@ -12,6 +12,13 @@ from packager.xcframework.layout import VERSION, Slice, read_plist
 IDENTIFIER = re.compile(r"[A-Za-z0-9.-]+")
 HEADER = re.compile(r'\bheader\s+"([^"]+)"')
 MINIMUM_KEYS = ("MinimumOSVersion", "LSMinimumSystemVersion")
+SUPPORTED = {
+    ("ios", ""): "iPhoneOS",
+    ("ios", "simulator"): "iPhoneSimulator",
+    ("ios", "maccatalyst"): "MacOSX",
+    ("macos", ""): "MacOSX",
+}
+"""platform and variant of a slice -> its name in CFBundleSupportedPlatforms"""
 REFUSALS = "ITMS-90530, ITMS-90360, ITMS-90208"
 
 
@@ -77,6 +84,15 @@ def _keys(each: Slice, document: Mapping[str, Any]) -> Iterator[Finding]:
     if document.get("CFBundlePackageType") != "FMWK":
         yield error(
             "package-type", name, f"CFBundlePackageType is {document.get('CFBundlePackageType')!r}", "set it to FMWK"
+        )
+    wanted = SUPPORTED.get((each.platform, each.variant))
+    found = document.get("CFBundleSupportedPlatforms")
+    if wanted and found not in (None, [wanted]):
+        yield error(
+            "supported-platforms",
+            name,
+            f"CFBundleSupportedPlatforms is {found!r}; the App Store refuses apps with it (ITMS-90542)",
+            f"set it to [{wanted!r}], or build the framework with Xcode",
         )
     for key in ("CFBundleShortVersionString", "CFBundleVersion"):
         if not VERSION.fullmatch(str(document.get(key, ""))):

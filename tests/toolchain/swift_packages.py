@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from packager.files.installed import templates_folder
+from packager.render import write_sources
+from packager.targets.ios import Ios, framework
+from packager.targets.ios.view import IosView
 from tests.golden.cases import IOS_CASES
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models
@@ -148,7 +151,7 @@ def real_models(folder: Path) -> Path:
 
 
 def build(folder: Path) -> Path:
-    """Build a project for iOS: the archive that a registry of Swift packages serves."""
+    """Build a project for iOS: the folder with the archives that a registry of Swift packages serves."""
     done = subprocess.run(
         [sys.executable, "-m", "packager.cli", "build", "--target", "ios"],
         cwd=folder,
@@ -157,16 +160,26 @@ def build(folder: Path) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    [archive] = (folder / "dist" / "swift").glob("*.zip")
-    return archive
+    return folder / "dist" / "swift"
 
 
-def unpack(archive: Path, folder: Path) -> Path:
-    """The package in an archive: the one folder that it holds."""
-    with zipfile.ZipFile(archive) as packed:
-        packed.extractall(folder)
-    [package] = folder.iterdir()
+def unpack(archives: Path, folder: Path) -> Path:
+    """The package in the archives of a build; that of ONNX Runtime lies beside it."""
+    for archive in archives.glob("*.zip"):
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(folder)
+    [package] = (path for path in folder.iterdir() if path not in runtimes(folder))
     return package
+
+
+def runtimes(folder: Path) -> list[Path]:
+    """The packages of ONNX Runtime in a folder."""
+    return sorted(folder.glob(f"{framework.NAME}-*"))
+
+
+def write_runtime(view: IosView, folder: Path) -> None:
+    """Writes the package of ONNX Runtime that a package depends on, beside it."""
+    write_sources(framework.sources(view), folder / view.dependency.identity)
 
 
 def with_tests(package: Path) -> Path:
@@ -180,7 +193,8 @@ def compiled(package: Path, scratch: Path) -> Compiled:
     """A package with its tests, compiled; warnings are errors. Nobody may write to it."""
 
     def make(folder: Path) -> None:
-        done = swift().package("build", package, "--build-tests", scratch=scratch)
+        beside = {str(path): path for path in runtimes(package.parent)}
+        done = swift().package("build", package, "--build-tests", scratch=scratch, mounts=beside)
         assert done.returncode == 0, done.output
         made = scratch / "x86_64-pc-linux-gnu" / "debug"
         [program] = made.glob("*PackageTests.xctest")
@@ -188,7 +202,7 @@ def compiled(package: Path, scratch: Path) -> Compiled:
         for bundle in made.glob("*.resources"):
             shutil.copytree(bundle, folder / bundle.name)
 
-    folder = kept("swift", make, package, *toolchain_files())
+    folder = kept("swift", make, package, *runtimes(package.parent), *toolchain_files())
     [program] = folder.glob("*PackageTests.xctest")
     return Compiled(folder, program.name)
 
@@ -260,9 +274,12 @@ def generated(path: Path) -> Path:
 
 
 def golden_package(name: str, folder: Path) -> Path:
-    """A golden case for iOS as a package, with ONNX Runtime's headers, and an empty file for its models."""
-    package = folder / name
-    for path, text in IOS_CASES[name].texts().items():
+    """A golden case for iOS as a package, with ONNX Runtime's headers, and an empty file for its models; the package of
+    ONNX Runtime lies beside it."""
+    package, case = folder / name, IOS_CASES[name]
+    assert isinstance(case.target, Ios)
+    write_runtime(case.target.view(case.package, case.plans, case.report, golden=case.golden), folder)
+    for path, text in case.texts().items():
         (package / path).parent.mkdir(parents=True, exist_ok=True)
         (package / path).write_text(text, encoding="utf-8", newline="\n")
     [c_sources] = package.glob("Sources/C*/shim.c")

@@ -41,7 +41,7 @@ from packager.render import write_sources
 from packager.targets.ios import Ios
 from tests.golden.cases import choice, on_ios, specs, typed
 from tests.onnx_text import loaded, onnx_model, saved, weight
-from tests.toolchain.swift_packages import Outcomes, compiled, write_values
+from tests.toolchain.swift_packages import Outcomes, compiled, write_runtime, write_values
 
 HOME = Path(__file__).with_name("swift_contracts")
 STAND_INS = ("CoreGraphics", "CoreVideo", "ImageIO", "UIKit")
@@ -80,8 +80,9 @@ def package(folder: Path) -> Path:
     plans = tuple(make(folder / "models") for make in (echo, classifier, several, hearing, listener, attached))
     target = Ios(providers=())
     view = target.view(Package(name=NAME, version="1.0.0", license=""), plans, Report(parities=()))
-    made = folder / "package"
+    made = folder / "package" / NAME
     write_sources(target.render(view), made)
+    write_runtime(view, folder / "package")
     shutil.copy(HOME / "TypedTests.swift", made / "Tests" / f"{MODULE}Tests")
     for name in STAND_INS:
         shutil.copytree(HOME / name, made / "Sources" / name)
@@ -91,7 +92,7 @@ def package(folder: Path) -> Path:
     text = edited(text, f'dependencies: ["C{MODULE}"],', f'dependencies: ["C{MODULE}", {quoted}],')
     targets = ['.target(name: "CoreGraphics")', '.target(name: "CoreVideo")', '.target(name: "ImageIO")']
     targets.append('.target(name: "UIKit", dependencies: ["CoreGraphics"])')
-    text = edited(text, "targets: runtime + [", f"targets: runtime + [{', '.join(targets)},")
+    text = edited(text, "targets: [\n", f"targets: [\n{', '.join(targets)},")
     manifest.write_text(text, encoding="utf-8")
     return made
 

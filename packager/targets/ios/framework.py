@@ -1,29 +1,114 @@
-"""The ONNX Runtime of a package: the published one, by address, or the user's own."""
+"""ONNX Runtime as a Swift package of its own: several packages of an app depend on it, so that the app has one."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from packager.core.errors import SettingError
+from packager.core.values import Sources
+from packager.files.installed import templates_folder
 from packager.processes import downloads
-from packager.targets.ios import package
-from packager.targets.ios.view import FrameworkView
+from packager.render import render
+from packager.targets.ios.view import DependencyView, FrameworkView, IosView
 from packager.xcframework.layout import version_key
 from packager.xcframework.packaged import PackagedFramework
 
 UNKNOWN = "of your own"
 """version of a runtime at an address, which is not downloaded"""
+NAME = "onnxruntime-binary"
+PRODUCT = "MobpackOnnxRuntime"
+"""product, and its target that says what ONNX Runtime is linked with"""
+BINARY = "MobpackOnnxRuntimeBinary"
+"""target of the .xcframework: a name that Microsoft's package does not have"""
+HASH_DIGITS = 8
+ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~+-]+)+")
+IDENTITY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}\.[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+"""`scope.name`, as registries have it (SE-0292)"""
+RELEASE = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManifestView:
+    """Package.swift of the runtime."""
+
+    swift_tools: str
+    name: str
+    product: str
+    binary: str
+    framework: FrameworkView
+    min_ios: str
+    min_macos: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadmeView:
+    """README.md of the runtime."""
+
+    framework: FrameworkView
+    folder: str
 
 
 def framework_view(own: PackagedFramework | None) -> FrameworkView:
-    """Source of ONNX Runtime for Package.swift: `own`, or the published one."""
+    """Source of ONNX Runtime: `own`, or the published one."""
     pinned = downloads.pins()["ios"]
     if own is None:
-        return FrameworkView(
-            name="onnxruntime", version=pinned["version"], url=pinned["archive"], checksum=pinned["checksum"], path=""
-        )
-    path = package.FRAMEWORKS / f"{own.name}.xcframework" if own.folder else ""
-    return FrameworkView(
-        name=own.name, version=own.version or UNKNOWN, url=own.url, checksum=own.checksum, path=str(path)
+        return FrameworkView(version=pinned["version"], url=pinned["archive"], checksum=pinned["checksum"], path="")
+    path = f"{own.name}.xcframework" if own.folder else ""
+    return FrameworkView(version=own.version or UNKNOWN, url=own.url, checksum=own.checksum, path=path)
+
+
+def folder_name(own: PackagedFramework | None) -> str:
+    """`onnxruntime-binary-VERSION`; a runtime of the user's own adds digits of its hash: SwiftPM takes packages in
+    folders of one name for one package, so these names differ where the runtimes do."""
+    if own is None:
+        return f"{NAME}-{framework_view(None).version}"
+    return "-".join(part for part in (NAME, own.version, own.sha256[:HASH_DIGITS]) if part)
+
+
+def dependency(own: PackagedFramework | None, *, named: str, product: str, oldest: str) -> DependencyView:
+    """The dependency on the package `named`, or on the one of mobpack's that lies beside."""
+    if not named:
+        beside = folder_name(own)
+        return DependencyView(kind="path", place=f"../{beside}", identity=beside, product=PRODUCT, oldest="")
+    kind = kind_of(named)
+    oldest = oldest or framework_view(None).version
+    return DependencyView(
+        kind=kind,
+        place=named,
+        identity=named if kind == "id" else named.rpartition("/")[2].removesuffix(".git"),
+        product=product or PRODUCT,
+        oldest="" if kind == "path" else oldest,
     )
+
+
+def kind_of(named: str) -> str:
+    """`url`, `id` or `path`: how SwiftPM finds a package. Raises SettingError for a name that it cannot find."""
+    if ADDRESS.fullmatch(named):
+        return "url"
+    if IDENTITY.fullmatch(named):
+        return "id"
+    if named.startswith(("../", "./")) and not re.search(r"[\x00-\x1f\\]", named):
+        return "path"
+    raise SettingError(
+        f"runtime-package '{named}' is not a Swift package",
+        hint='give the https address of a repository, an identity in a registry ("scope.name"), or a path ("../name")',
+    )
+
+
+def refuse_settings(named: str, product: str, oldest: str) -> None:
+    """Raises SettingError for settings of a runtime package that do not go together."""
+    if named:
+        kind = kind_of(named)
+        if oldest and kind == "path":
+            raise SettingError("'runtime-from' has no effect on a path", hint="remove it: a folder has no versions")
+    for key, value in (("runtime-product", product), ("runtime-from", oldest)):
+        if value and not named:
+            raise SettingError(
+                f"'{key}' has no effect without 'runtime-package'", hint="name the package, or remove it"
+            )
+    if oldest and not RELEASE.fullmatch(oldest):
+        raise SettingError(f"runtime-from '{oldest}' is not a version", hint='three numbers: runtime-from = "1.24.2"')
 
 
 def oldest_ios(own: PackagedFramework | None) -> str:
@@ -32,20 +117,46 @@ def oldest_ios(own: PackagedFramework | None) -> str:
     return max(published, own.minimum_os or published, key=version_key) if own else published
 
 
-def files(own: PackagedFramework | None) -> dict[PurePosixPath, Path]:
-    """Files of a bundled framework, by path in the package."""
+def sources(view: IosView) -> Sources:
+    """All files of the runtime's package."""
+    pinned = downloads.pins()["ios"]
+    manifest = ManifestView(
+        swift_tools=pinned["swift-tools"],
+        name=NAME,
+        product=PRODUCT,
+        binary=BINARY,
+        framework=view.framework,
+        min_ios=oldest_ios(view.own),
+        min_macos=pinned["min-macos"],
+    )
+    readme = ReadmeView(framework=view.framework, folder=folder_name(view.own))
+    home = PurePosixPath("Sources", PRODUCT)
+    return Sources(
+        texts={
+            PurePosixPath("Package.swift"): render("ios/runtime/Package.swift.j2", manifest),
+            PurePosixPath("README.md"): render("ios/runtime/README.md.j2", readme),
+            home / f"{PRODUCT}.c": f'#include "{PRODUCT}.h"\n',
+            home / "include" / f"{PRODUCT}.h": "// Generated by mobpack: a target of C needs a file of each kind.\n",
+        },
+        files={PurePosixPath("LICENSE"): templates_folder() / "ios/onnxruntime/LICENSE", **_files(view.own)},
+        links=_links(view.own),
+    )
+
+
+def _files(own: PackagedFramework | None) -> Mapping[PurePosixPath, Path]:
+    """Files of a framework, by path in the package."""
     return {place: path for place, path in _content(own) if not path.is_symlink()}
 
 
-def links(own: PackagedFramework | None) -> dict[PurePosixPath, str]:
-    """Links of a bundled framework: macOS frameworks contain versions, with links to the current one."""
+def _links(own: PackagedFramework | None) -> Mapping[PurePosixPath, str]:
+    """Links of a framework: macOS frameworks contain versions, with links to the current one."""
     return {place: path.readlink().as_posix() for place, path in _content(own) if path.is_symlink()}
 
 
 def _content(own: PackagedFramework | None) -> Iterator[tuple[PurePosixPath, Path]]:
     if own is None or own.folder is None:
         return
-    home = package.FRAMEWORKS / f"{own.name}.xcframework"
+    home = PurePosixPath(f"{own.name}.xcframework")
     for path in sorted(own.folder.rglob("*")):
         if path.is_symlink() or path.is_file():
             yield home / path.relative_to(own.folder).as_posix(), path

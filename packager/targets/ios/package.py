@@ -5,11 +5,9 @@ from pathlib import PurePosixPath
 
 from packager.processes import downloads
 from packager.render import render
-from packager.targets.ios.view import FrameworkView, IosView
+from packager.targets.ios.view import DependencyView, IosView
 
 MANIFEST = PurePosixPath("Package.swift")
-FRAMEWORKS = PurePosixPath("Frameworks")
-"""folder of a bundled ONNX Runtime"""
 RESOURCES = PurePosixPath("Resources")
 MODELS = RESOURCES / "Models"
 
@@ -24,7 +22,7 @@ class ManifestView:
     c_module: str
     min_ios: str
     min_macos: str
-    framework: FrameworkView
+    runtime: DependencyView
     tests: str
 
 
@@ -48,7 +46,7 @@ def manifest(view: IosView) -> str:
             c_module=view.runtime.c_module,
             min_ios=view.min_ios,
             min_macos=view.min_macos,
-            framework=view.framework,
+            runtime=view.dependency,
             tests=tests(view.runtime.module).name,
         ),
     )

@@ -24,12 +24,13 @@ RESERVED_CLASSES = frozenset(
     FileManager FixedWidthInteger Float Float16 Folder Gate Golden GoldenSample GoldenTensor Half Hashable
     Identifiable Info Input Int Int16 Int32 Int64 Int8 Lent LocalizedError MemoryLayout ModelError ModelFile
     ModelFiles ModelFormat ModelOpener ModelSession Never NSCondition NSData NSLock NSRange Number
-    ONNXTensorElementDataType OpaquePointer Optional Options OrtAllocator OrtApi OrtDeviceAllocator OrtGetApiBase
-    OrtMemTypeDefault OrtStatusPtr Output OutputTest ProcessInfo Provider Recipe Record Resource Result Results
-    Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session SessionSettings Set SHA256 Shape
-    Shared Source Specialization String Swift Task Tensor TestedFile Texts Thing Type UInt16 UInt32 UInt64 UInt8
-    UnsafeMutableBufferPointer UnsafeMutablePointer UnsafeMutableRawBufferPointer UnsafeMutableRawPointer
-    UnsafePointer UnsafeRawBufferPointer UnsafeRawPointer URL UTF8 Value Verify Void
+    ONNXTensorElementDataType OpaquePointer OpenedFile Optional Options OrtAllocator OrtApi OrtDeviceAllocator
+    OrtGetApiBase OrtMemTypeDefault OrtStatusPtr Output OutputTest ProcessInfo Provider ProviderAssignment Recipe
+    Record Resource Result Results Runtime Sampled SampleTest Self SelfTest SelfTester Sendable Sequence Session
+    SessionSettings Set SHA256 Shape Shared Source Specialization String Swift Task Tensor TestedFile Texts Thing
+    Threads Type UInt16 UInt32 UInt64 UInt8 UnsafeBufferPointer UnsafeMutableBufferPointer UnsafeMutablePointer
+    UnsafeMutableRawBufferPointer UnsafeMutableRawPointer UnsafePointer UnsafeRawBufferPointer UnsafeRawPointer
+    URL UTF8 Value Verify Void
     """.split()
 )
 

@@ -16,7 +16,7 @@ from packager.files.store import Step, Store
 from packager.files.zips import Content, Link, write_zip
 from packager.processes import downloads
 from packager.providers import CPU, PROVIDERS, providers_of
-from packager.targets.ios import files, framework, package, podspec, privacy, swift, tensors, texts
+from packager.targets.ios import files, framework, package, privacy, swift, tensors, texts
 from packager.targets.ios.golden import golden_views
 from packager.targets.ios.runtime import runtime_view
 from packager.targets.ios.view import IosView, License, RuntimeView
@@ -61,6 +61,14 @@ class Ios:
     """oldest supported iOS; default: the oldest that ONNX Runtime supports"""
     min_macos: str = ""
     """oldest supported macOS; default as for `min-ios`"""
+    runtime_package: str = ""
+    """Swift package that brings ONNX Runtime, if it is not the one that mobpack writes beside: the https address of its
+    repository, its identity in a registry (`scope.name`), or a path from the package's folder (`../name`)"""
+    runtime_product: str = ""
+    """product of `runtime-package` to depend on: `onnxruntime` for Microsoft's; default: that of mobpack's package"""
+    runtime_from: str = ""
+    """oldest version of `runtime-package` that SwiftPM may choose, below the next major one; default: the version that
+    the models were checked with"""
 
     def __post_init__(self) -> None:
         """Raises SettingError for invalid values."""
@@ -75,6 +83,7 @@ class Ios:
             swift.module_name("", self.module)
         for key in ("min_ios", "min_macos"):
             _refuse_too_old(key.replace("_", "-"), getattr(self, key), downloads.pins()["ios"][key.replace("_", "-")])
+        framework.refuse_settings(self.runtime_package, self.runtime_product, self.runtime_from)
 
     @property
     def soc_models(self) -> tuple[str, ...]:
@@ -105,7 +114,7 @@ class Ios:
         contracts = tuple(plan.model.contract for plan in plans if plan.model.contract)
         shared = runtime_view(module, self.providers, contracts)
         linked = framework.framework_view(runtime)
-        _refuse_double(linked.name, shared)
+        _refuse_double(shared)
         taken = (module, *texts.ALWAYS, *(swift.RESERVED_BY_CONTRACTS if contracts else ()))
         class_names = swift.class_names((plan.model.name for plan in plans), taken=taken)
         laid_out = files.lay_out(plans)
@@ -114,6 +123,10 @@ class Ios:
             package=package,
             runtime=shared,
             framework=linked,
+            dependency=framework.dependency(
+                runtime, named=self.runtime_package, product=self.runtime_product, oldest=self.runtime_from
+            ),
+            has_runtime=not self.runtime_package,
             own=runtime,
             min_ios=self.min_ios or framework.oldest_ios(runtime),
             min_macos=self.min_macos or pinned["min-macos"],
@@ -160,7 +173,6 @@ class Ios:
         home = package.sources(view.runtime.module)
         printed = {
             package.MANIFEST: package.manifest(view),
-            **podspec.texts(view),
             home / package.RESOURCES / PRIVACY: privacy.manifest(view.own.accesses if view.own else None),
             **texts.texts(view),
         }
@@ -168,32 +180,53 @@ class Ios:
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(
             texts=dict(sorted(printed.items())),
-            files={**resources, **licenses, **_headers(view), **framework.files(view.own)},
-            links=framework.links(view.own),
+            files={**resources, **licenses, **_headers(view)},
         )
 
     def project(self, view: IosView, sources: Sources, store: Store) -> Sources:
-        """The package with a script that makes an .xcframework of it on a Mac."""
-        return replace(sources, texts={**sources.texts, SCRIPT: package.script(view)})
+        """The package with the runtime's inside, and a script that makes an .xcframework of both on a Mac."""
+        texts = {**sources.texts, SCRIPT: package.script(view)}
+        if not view.has_runtime:
+            return replace(sources, texts=texts)
+        home = PurePosixPath(view.dependency.identity)
+        inside = replace(view, dependency=replace(view.dependency, place=home.as_posix()))
+        runtime = framework.sources(view)
+        return Sources(
+            texts={
+                **texts,
+                package.MANIFEST: package.manifest(inside),
+                **{home / path: text for path, text in runtime.texts.items()},
+            },
+            files={**sources.files, **{home / path: file for path, file in runtime.files.items()}},
+            links={home / path: target for path, target in runtime.links.items()},
+        )
 
     def assemble(self, view: IosView, sources: Sources, store: Store) -> tuple[Artifact, ...]:
-        """The package as an archive for Swift package registries: a single top-level folder."""
-        stem = f"{view.package.name}-{view.package.version}"
-        inputs = [
-            stem,
-            {str(path): text for path, text in sources.texts.items()},
-            {str(path): sha256_of(file) for path, file in sources.files.items()},
-            {str(path): target for path, target in sources.links.items()},
-        ]
+        """The package and that of its runtime, as archives for Swift package registries."""
+        made = _archive(f"{view.package.name}-{view.package.version}", sources, store)
+        own = artifact(made, target=self.NAME, kind="swift-package")
+        if not view.has_runtime:
+            return (own,)
+        runtime = _archive(view.dependency.identity, framework.sources(view), store)
+        return (own, artifact(runtime, target=self.NAME, kind="swift-runtime"))
 
-        def make(folder: Path) -> None:
-            content: dict[PurePosixPath, Content] = {path: text.encode() for path, text in sources.texts.items()}
-            content |= sources.files
-            content |= {path: Link(target) for path, target in sources.links.items()}
-            write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
 
-        made = store.results(ASSEMBLY, inputs, make)
-        return (artifact(made / f"{stem}.zip", target=self.NAME, kind="swift-package"),)
+def _archive(stem: str, sources: Sources, store: Store) -> Path:
+    """The package as a .zip with a single top-level folder, `stem`."""
+    inputs = [
+        stem,
+        {str(path): text for path, text in sources.texts.items()},
+        {str(path): sha256_of(file) for path, file in sources.files.items()},
+        {str(path): target for path, target in sources.links.items()},
+    ]
+
+    def make(folder: Path) -> None:
+        content: dict[PurePosixPath, Content] = {path: text.encode() for path, text in sources.texts.items()}
+        content |= sources.files
+        content |= {path: Link(target) for path, target in sources.links.items()}
+        write_zip(folder / f"{stem}.zip", {stem / path: each for path, each in content.items()})
+
+    return store.results(ASSEMBLY, inputs, make) / f"{stem}.zip"
 
 
 def _unknown(provider: str) -> SettingError:
@@ -213,14 +246,15 @@ def _refuse_too_old(key: str, asked: str, oldest: str) -> None:
         raise SettingError(f'{key} "{asked}" is too old', hint=f"ONNX Runtime needs {oldest} or later")
 
 
-def _refuse_double(framework_name: str, shared: RuntimeView) -> None:
-    """Raises ConfigError if the user's own framework has the name of a target in the package."""
-    named = (shared.module, shared.c_module, package.tests(shared.module).name)
-    if framework_name.lower() in map(str.lower, named):
-        raise ConfigError(
-            f"the runtime {framework_name} has the same name as a module in the package, which SwiftPM rejects",
-            hint="set another module name in [target.ios] module, or rename the .xcframework",
-        )
+def _refuse_double(shared: RuntimeView) -> None:
+    """Raises ConfigError if a target of the package has the name of one in the runtime's package."""
+    runtime = {name.lower() for name in (framework.PRODUCT, framework.BINARY)}
+    for name in (shared.module, shared.c_module):
+        if name.lower() in runtime:
+            raise ConfigError(
+                f"the module {name} has the same name as a target of ONNX Runtime's package, which SwiftPM rejects",
+                hint="set another module name in [target.ios] module",
+            )
 
 
 def _headers(view: IosView) -> dict[PurePosixPath, Path]:

@@ -10,6 +10,7 @@ from packager.targets.ios.view import DocumentationView, IosView, ReadmeView, Te
 from packager.xcframework.packaged import PackagedFramework
 
 SHARED = (
+    "Assignment",
     "Checksum",
     "Half",
     "Info",
@@ -22,6 +23,7 @@ SHARED = (
     "Provider",
     "Resources",
     "Shape",
+    "Threads",
 )
 """files that all models of a package share"""
 COREML = ("CoreMLOptions",)
@@ -105,11 +107,12 @@ def _readme(view: IosView) -> str:
             package=view.package.name,
             module=view.runtime.module,
             description=view.package.description,
+            runtime_folder=view.dependency.identity if view.has_runtime else "",
             runtime_version=view.framework.version,
             min_ios=view.min_ios,
             min_macos=view.min_macos,
             uses_coreml=view.runtime.uses_coreml,
-            has_static_frameworks=_has_static_frameworks(view.own),
+            has_static_frameworks=view.has_runtime and _has_static_frameworks(view.own),
             is_runtime_unknown=view.own is not None and view.own.folder is None,
             has_self_test=_has_self_test(view),
             has_pictures=view.runtime.has_pictures,

@@ -175,6 +175,8 @@ class ReadmeView:
     package: str
     module: str
     description: str
+    runtime_folder: str
+    """folder of the runtime's package, beside this one; empty if another package brings ONNX Runtime"""
     runtime_version: str
     min_ios: str
     min_macos: str
@@ -208,16 +210,28 @@ class License:
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkView:
-    """Source of ONNX Runtime for SwiftPM."""
+    """Source of ONNX Runtime for SwiftPM, in a package of its own."""
 
-    name: str
-    """name of the framework: `onnxruntime`"""
     version: str
     url: str
-    """address of an archive; empty if the package contains the framework"""
+    """address of an archive; empty if the runtime's package contains the framework"""
     checksum: str
     path: str
-    """path in the package: `Frameworks/onnxruntime.xcframework`; empty if `url` is set"""
+    """path in the runtime's package: `onnxruntime.xcframework`; empty if `url` is set"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DependencyView:
+    """Dependency on the Swift package of ONNX Runtime."""
+
+    kind: str
+    """label of its place in Package.swift: `path`, `url` or `id`"""
+    place: str
+    identity: str
+    """SwiftPM's name of the package"""
+    product: str
+    oldest: str
+    """oldest version that SwiftPM may choose; empty for a path"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +242,9 @@ class IosView:
     runtime: RuntimeView
     models: tuple[ModelView, ...]
     framework: FrameworkView
+    dependency: DependencyView
+    has_runtime: bool
+    """whether the runtime's package is built beside this one"""
     min_ios: str
     min_macos: str
     resources: tuple[Resource, ...]

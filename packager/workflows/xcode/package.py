@@ -1,13 +1,28 @@
 """The Swift package of an earlier build, as Xcode uses it."""
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packager.core.errors import ConfigError
 
 MANIFEST = "manifest.json"
-FRAMEWORKS = "Frameworks"
+DEPENDENCY = re.compile(r'\.package\((path|url|id): "([^"\\]*)"(?:, from: "([^"\\]*)")?\)')
+PRODUCT = re.compile(r'\.product\(name: "([^"\\]*)", package: "([^"\\]*)"\)')
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuntimePackage:
+    """The package of ONNX Runtime, as a Package.swift names it."""
+
+    kind: str
+    """`path`, `url` or `id`"""
+    place: str
+    oldest: str
+    """oldest version that SwiftPM may choose; empty for a path"""
+    product: str
+    identity: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +34,12 @@ class SwiftPackage:
     """product that apps link and import"""
     files: tuple[Path, ...]
     """files that Xcode compiles, copies or links, sorted"""
+    runtime: RuntimePackage
+
+    @property
+    def runtime_folder(self) -> Path | None:
+        """The folder of that package; None for one at an address or in a registry."""
+        return (self.folder / self.runtime.place).resolve() if self.runtime.kind == "path" else None
 
 
 def find_package(dist: Path, name: str, config: Path) -> SwiftPackage:
@@ -30,7 +51,12 @@ def find_package(dist: Path, name: str, config: Path) -> SwiftPackage:
             f"no Swift package in {folder}", hint=f"Xcode resolves packages before it runs scripts; first run {build}"
         )
     refuse_other_targets(dist)
-    return SwiftPackage(folder=folder, product=product_of(folder, build), files=files_of(folder))
+    product = product_of(folder, build)
+    runtime = runtime_of((folder / "Package.swift").read_text(encoding="utf-8"))
+    if runtime is None:
+        raise ConfigError(f"{folder} depends on no package of ONNX Runtime", hint=f"run {build}")
+    found = SwiftPackage(folder=folder, product=product, files=files_of(folder), runtime=runtime)
+    return replace(found, files=tuple(sorted([*found.files, *runtime_files(found.runtime_folder)])))
 
 
 def refuse_other_targets(dist: Path) -> None:
@@ -56,7 +82,22 @@ def product_of(folder: Path, build: str) -> str:
     return found[0]
 
 
+def runtime_of(manifest: str) -> RuntimePackage | None:
+    """The dependency on ONNX Runtime in a Package.swift; None if there is none."""
+    package, product = DEPENDENCY.search(manifest), PRODUCT.search(manifest)
+    if package is None or product is None:
+        return None
+    return RuntimePackage(
+        kind=package[1], place=package[2], oldest=package[3] or "", product=product[1], identity=product[2]
+    )
+
+
+def runtime_files(folder: Path | None) -> tuple[Path, ...]:
+    """The files of ONNX Runtime's package, if it is built with the other."""
+    return files_of(folder) if folder and (folder / "Package.swift").is_file() else ()
+
+
 def files_of(folder: Path) -> tuple[Path, ...]:
     """Package.swift, sources, resources, and frameworks, each of which counts as one file in Xcode."""
     sources = [path for path in (folder / "Sources").rglob("*") if path.is_file()]
-    return tuple(sorted([folder / "Package.swift", *sources, *(folder / FRAMEWORKS).glob("*.xcframework")]))
+    return tuple(sorted([folder / "Package.swift", *sources, *folder.glob("*.xcframework")]))

@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from packager import __version__
@@ -15,21 +15,11 @@ from packager.files.replaced_folder import Kind, replaced
 from packager.processes import downloads
 from packager.render import render, write_sources
 from packager.workflows.xcode.files import relative
-from packager.workflows.xcode.package import FRAMEWORKS, SwiftPackage
+from packager.workflows.xcode.package import RuntimePackage, SwiftPackage
 
 MARK = "mobpack.json"
 PLUGIN = Kind(words="a plugin of mobpack xcode", mark=MARK, option="--plugin")
 CODE = "Plugins/MobpackPlugin/MobpackPlugin.swift"
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrameworkView:
-    """Source of ONNX Runtime: a path in the package, or an archive's address."""
-
-    name: str
-    path: str
-    url: str
-    checksum: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +28,7 @@ class ManifestView:
 
     swift_tools: str
     c_module: str
-    framework: FrameworkView
+    runtime: RuntimePackage
     min_ios: str
     min_macos: str
 
@@ -61,12 +51,12 @@ def write_plugin(out: Path, package: SwiftPackage, config: Path, inputs: Iterabl
     sources = plugin(package, config, inputs)
     with replaced(out, PLUGIN) as staging:
         write_sources(sources, staging)
-        if (package.folder / FRAMEWORKS).is_dir():
-            shutil.copytree(package.folder / FRAMEWORKS, staging / FRAMEWORKS, symlinks=True)
+        if package.runtime_folder:
+            shutil.copytree(package.runtime_folder, staging / package.runtime.identity, symlinks=True)
 
 
 def plugin(package: SwiftPackage, config: Path, inputs: Iterable[Path]) -> Sources:
-    """The files of the plugin's package, without frameworks."""
+    """The files of the plugin's package, without those of ONNX Runtime's."""
     view = PluginView(
         config=config.name,
         inputs=tuple(sorted({relative(path, config.parent) for path in inputs})),
@@ -98,17 +88,14 @@ def outputs_of(package: SwiftPackage) -> Iterator[str]:
 
 
 def manifest_view(package: SwiftPackage) -> ManifestView:
-    """Runtime and system versions from the built package's manifest."""
+    """System versions from the built package's manifest, and its runtime, which lies inside the plugin's package if it
+    lay beside."""
     text = (package.folder / "Package.swift").read_text(encoding="utf-8")
+    runtime = package.runtime
     return ManifestView(
         swift_tools=str(downloads.pins()["ios"]["swift-tools"]),
         c_module=f"C{package.product}",
-        framework=FrameworkView(
-            name=literal_after(text.partition(".binaryTarget(")[2], "name: "),
-            path=literal_after(text, "path: "),
-            url=literal_after(text, "url: "),
-            checksum=literal_after(text, "checksum: "),
-        ),
+        runtime=replace(runtime, place=runtime.identity) if package.runtime_folder else runtime,
         min_ios=literal_after(text, ".iOS("),
         min_macos=literal_after(text, ".macOS("),
     )

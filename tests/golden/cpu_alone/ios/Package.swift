@@ -3,39 +3,16 @@
 
 import PackageDescription
 
-#if os(Linux)
-// For tests on a build machine: the system's ONNX Runtime.
-let runtime: [Target] = []
-let dependencies: [Target.Dependency] = []
-let linked: [LinkerSetting] = [.linkedLibrary("onnxruntime")]
-#else
-let runtime: [Target] = [
-    .binaryTarget(
-        name: "onnxruntime",
-        url: "https://download.onnxruntime.ai/pod-archive-onnxruntime-c-1.29.0.zip",
-        checksum: "ab89ea27b074201b83c12526d7f7206b916ecd5315174d372d6c27b659e49860"
-    )
-]
-let dependencies: [Target.Dependency] = ["onnxruntime"]
-// What ONNX Runtime itself is linked with, whatever its models run on.
-let linked: [LinkerSetting] = [
-    .linkedFramework("CoreML"),
-    .linkedFramework("Foundation"),
-    .linkedFramework("Network"),
-    .linkedLibrary("c++")
-]
-#endif
-
 let package = Package(
     name: "cpu-alone",
     platforms: [.iOS("15.1"), .macOS("14.0")],
     products: [.library(name: "CpuAloneKit", targets: ["CpuAloneKit"])],
-    targets: runtime + [
+    dependencies: [.package(path: "../onnxruntime-binary-1.29.0")],
+    targets: [
         .target(
             name: "CCpuAloneKit",
-            dependencies: dependencies,
-            exclude: ["LICENSE"],
-            linkerSettings: linked
+            dependencies: [.product(name: "MobpackOnnxRuntime", package: "onnxruntime-binary-1.29.0")],
+            exclude: ["LICENSE"]
         ),
         .target(
             name: "CpuAloneKit",

@@ -17,11 +17,16 @@ public final class Listener: Sendable {
     /// The model's name and version, the file that was opened, and the version of ONNX Runtime.
     public var info: Info { session.info }
 
-    /// The provider that started. Operators that it does not support, possibly all, run on the CPU.
+    /// The provider that started. Operators that it does not support run on the CPU. Where ``assignment`` is known, it
+    /// runs at least one node of the model.
     public var provider: Provider { session.provider }
 
     /// Providers that were tried before ``provider`` and did not start, in this order, with the reasons.
     public var fallbacks: [Fallback] { session.fallbacks }
+
+    /// How many nodes each provider runs, the CPU included; nil where ONNX Runtime cannot say: before version 1.24, and
+    /// for a file in ORT format (``Info/file`` ends in `.ort`).
+    public var assignment: [ProviderAssignment]? { session.assignment }
 
     private let session: ModelSession
     private let carried = Shared(Carried())

@@ -7,10 +7,12 @@ final class ModelSession: Sendable {
     let info: Info
     let provider: Provider
     let fallbacks: [Fallback]
+    let assignment: [ProviderAssignment]?
     private let session: Gate<Session>
     private let queue: DispatchQueue
 
-    init(_ session: Session, of model: ModelFiles, file: ModelFile, provider: Provider, fallbacks: [Fallback]) {
+    init(_ opened: OpenedFile, of model: ModelFiles, file: ModelFile, provider: Provider, fallbacks: [Fallback]) {
+        let session = opened.session
         info = Info(
             name: model.name,
             version: model.version,
@@ -21,6 +23,7 @@ final class ModelSession: Sendable {
         )
         self.provider = provider
         self.fallbacks = fallbacks
+        assignment = opened.assignment
         self.session = Gate(session, name: model.className)
         queue = DispatchQueue(label: model.className)
     }
@@ -64,6 +67,12 @@ final class ModelSession: Sendable {
     }
 }
 
+/// A file of a model that a provider has started.
+struct OpenedFile {
+    let session: Session
+    let assignment: [ProviderAssignment]?
+}
+
 /// Tries the files of a model on this device until one starts.
 struct ModelOpener {
     let model: ModelFiles
@@ -82,8 +91,8 @@ struct ModelOpener {
             }
             for file in files {
                 do {
-                    let session = try start(file, provider, runtime)
-                    return ModelSession(session, of: model, file: file, provider: provider, fallbacks: fallbacks)
+                    let opened = try start(file, provider, runtime)
+                    return ModelSession(opened, of: model, file: file, provider: provider, fallbacks: fallbacks)
                 } catch ModelError.runtime(let message, _) {
                     fallbacks.append(Fallback(provider: provider, reason: message))
                 }
@@ -99,10 +108,37 @@ struct ModelOpener {
         return providers
     }
 
-    private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> Session {
+    /// A provider that takes no node of the model has not started: ONNX Runtime reports no error for that.
+    private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> OpenedFile {
+        let session = try openOnThreads(file, provider, runtime)
+        let assignment = try ProviderAssignment.of(session)
+        if let assignment, provider != .cpu, !assignment.contains(where: { $0.provider == provider }) {
+            session.free()
+            throw ModelError.runtime(message: "took no node of the model", code: 1)
+        }
+        return OpenedFile(session: session, assignment: assignment)
+    }
+
+    /// Threads for all sessions are missing where another library made ONNX Runtime's environment without them.
+    private func openOnThreads(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> Session {
+        let threads = Threads(options)
+        do {
+            return try open(file, provider, threads, runtime)
+        } catch ModelError.runtime(let message, _)
+            where threads == .shared && message.contains("CreateEnvWithGlobalThreadPools")
+        {
+            return try open(file, provider, .ownOnes(for: options), runtime)
+        }
+    }
+
+    private func open(
+        _ file: ModelFile, _ provider: Provider, _ threads: Threads, _ runtime: Runtime
+    ) throws -> Session {
         let settings = try SessionSettings(runtime)
         // First, because a provider that this runtime lacks ends here, before its file is read.
         try add(provider, file, to: settings)
+        try settings.set(threads)
+        try settings.set("session.record_ep_graph_assignment_info", "1")
         for (key, value) in file.settings { try settings.set(key, value) }
         for weights in file.weights { _ = try folder.bytes(of: weights, options.verify) }
         let bytes = try folder.bytes(of: file.resource, options.verify)
@@ -126,15 +162,11 @@ struct ModelOpener {
             }
             try settings.append(provider.rawValue, entries)
         case .xnnpack:
-            // XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them.
-            let cores = ProcessInfo.processInfo.activeProcessorCount
-            let threads = options.threads > 0 ? options.threads : min(cores, 4)
-            try settings.setThreads(threads)
-            try settings.set("session.intra_op.allow_spinning", "0")
-            let entries = ["intra_op_num_threads": "\(threads)"]
+            // XNNPACK has threads of its own.
+            let entries = ["intra_op_num_threads": "\(options.threads > 0 ? options.threads : Threads.usual)"]
             try settings.append(provider.rawValue, entries.merging(options.providerOptions[provider] ?? [:]) { $1 })
         case .cpu:
-            try settings.setThreads(options.threads)
+            break
         }
     }
 }

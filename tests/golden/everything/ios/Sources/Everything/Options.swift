@@ -4,8 +4,12 @@
 public struct Options: Sendable, Equatable {
     /// Tried in this order, ``Provider/cpu`` after all others; the first one that starts runs the model.
     public var providers: [Provider]
-    /// Number of threads per run, at most 256; 0 leaves the choice to the provider.
+    /// Number of threads per run, at most 256, whatever the provider: some nodes of most models run on the CPU. 0 means as
+    /// many as there are fast cores, at most four, which all models of the app share.
     public var threads: Int
+    /// Whether threads that wait for work keep a core busy: faster by a little, and costly in energy. Such a model has
+    /// threads of its own.
+    public var spinning: Bool
     /// How CoreML runs a model.
     public var coreML: CoreMLOptions
     /// Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none.
@@ -17,12 +21,14 @@ public struct Options: Sendable, Equatable {
     public init(
         providers: [Provider] = [.coreML, .xnnpack, .cpu],
         threads: Int = 0,
+        spinning: Bool = false,
         coreML: CoreMLOptions = CoreMLOptions(),
         providerOptions: [Provider: [String: String]] = [:],
         verify: Verify = .once
     ) {
         self.providers = providers
         self.threads = threads
+        self.spinning = spinning
         self.coreML = coreML
         self.providerOptions = providerOptions
         self.verify = verify

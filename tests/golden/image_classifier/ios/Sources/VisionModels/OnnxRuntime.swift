@@ -11,11 +11,15 @@ struct Runtime: @unchecked Sendable {
     /// The oldest table that has all functions used here. The last to come was GetResizedStringTensorElementBuffer, in
     /// ONNX Runtime 1.15.0; every later version gives this table too, but none gives one that is newer than itself.
     static let apiVersion: UInt32 = 15
+    /// The oldest table that tells which provider runs which nodes.
+    private static let assignmentVersion: UInt32 = 24
 
     static let shared = Result { try Runtime() }
 
     /// Never copied: the table has several kilobytes.
     let api: UnsafePointer<OrtApi>
+    /// The same with ``Session/assigned()``; nil before ONNX Runtime 1.24.
+    fileprivate let newerApi: UnsafePointer<OrtApi>?
     let version: String
     fileprivate let environment: OpaquePointer
     fileprivate let memory: OpaquePointer
@@ -28,10 +32,9 @@ struct Runtime: @unchecked Sendable {
             throw ModelError.runtime(message: "ONNX Runtime \(version) is too old: \(needed)", code: 1)
         }
         self.api = api
+        newerApi = base.GetApi(Runtime.assignmentVersion)
         Runtime.disableTelemetry()
-        environment = try Runtime.made(api) {
-            api.pointee.CreateEnv(ORT_LOGGING_LEVEL_WARNING, "VisionModels", $0)
-        }
+        environment = try Runtime.environment(api)
         try Runtime.check(api, api.pointee.DisableTelemetryEvents(environment))
         memory = try Runtime.made(api) {
             api.pointee.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, $0)
@@ -44,6 +47,20 @@ struct Runtime: @unchecked Sendable {
     /// This is not safe beside a thread that reads the process's variables at this very moment; it happens once.
     private static func disableTelemetry() {
         setenv("ORT_DISABLE_TELEMETRY", "1", 0)
+    }
+
+    /// ONNX Runtime's environment, of which a process has one: with threads for all sessions, unless another library was
+    /// first and made it without them.
+    private static func environment(_ api: UnsafePointer<OrtApi>) throws -> OpaquePointer {
+        let threads = try made(api) { api.pointee.CreateThreadingOptions($0) }
+        defer { api.pointee.ReleaseThreadingOptions(threads) }
+        try check(api, api.pointee.SetGlobalIntraOpNumThreads(threads, Int32(Threads.usual)))
+        try check(api, api.pointee.SetGlobalInterOpNumThreads(threads, 1))
+        try check(api, api.pointee.SetGlobalSpinControl(threads, 0))
+        return try made(api) {
+            api.pointee.CreateEnvWithGlobalThreadPools(
+                ORT_LOGGING_LEVEL_WARNING, "VisionModels", threads, $0)
+        }
     }
 
     /// Throws what ONNX Runtime has to say, when it has.
@@ -91,8 +108,16 @@ final class SessionSettings {
         try runtime.check(runtime.api.pointee.AddSessionConfigEntry(handle, key, value))
     }
 
-    func setThreads(_ count: Int) throws {
-        try runtime.check(runtime.api.pointee.SetIntraOpNumThreads(handle, Int32(clamping: count)))
+    /// Runs the session on the environment's threads, or on threads of its own.
+    func set(_ threads: Threads) throws {
+        switch threads {
+        case .shared:
+            try runtime.check(runtime.api.pointee.DisablePerSessionThreads(handle))
+        case .own(let count, let spinning):
+            try runtime.check(runtime.api.pointee.SetIntraOpNumThreads(handle, Int32(clamping: count)))
+            try set("session.intra_op.allow_spinning", spinning ? "1" : "0")
+            try set("session.inter_op.allow_spinning", spinning ? "1" : "0")
+        }
     }
 
     /// Adds a provider with its own settings. ONNX Runtime copies the texts.
@@ -146,6 +171,49 @@ final class Session: @unchecked Sendable {
         if let handle { runtime.api.pointee.ReleaseSession(handle) }
         handle = nil
         bytes = nil
+    }
+
+    /// The nodes that each provider runs, by ONNX Runtime's name of it; nil if this ONNX Runtime cannot say.
+    ///
+    /// The session must have been opened with `session.record_ep_graph_assignment_info`.
+    func assigned() throws -> [(provider: String, nodes: [String])]? {
+        guard let api = runtime.newerApi else { return nil }
+        var list: UnsafePointer<OpaquePointer?>?
+        var count = 0
+        do {
+            try runtime.check(api.pointee.Session_GetEpGraphAssignmentInfo(handle, &list, &count))
+        } catch ModelError.runtime(_, let code) where code == Int(ORT_NOT_IMPLEMENTED.rawValue) {
+            return nil  // a minimal build
+        }
+        return try UnsafeBufferPointer(start: list, count: count).map { subgraph in
+            var nodes: UnsafePointer<OpaquePointer?>?
+            var count = 0
+            try runtime.check(api.pointee.EpAssignedSubgraph_GetNodes(subgraph, &nodes, &count))
+            let name = try text { api.pointee.EpAssignedSubgraph_GetEpName(subgraph, $0) }
+            let all = UnsafeBufferPointer(start: nodes, count: count)
+            return (name, try all.map { node in try text { api.pointee.EpAssignedNode_GetName(node, $0) } })
+        }
+    }
+
+    /// A text that belongs to the session.
+    private func text(_ read: (UnsafeMutablePointer<UnsafePointer<CChar>?>) -> OrtStatusPtr?) throws -> String {
+        var found: UnsafePointer<CChar>?
+        try runtime.check(read(&found))
+        return found.map { String(cString: $0) } ?? ""
+    }
+
+    /// An entry of the model file's metadata; nil if it has none.
+    func metadata(_ key: String) throws -> String? {
+        let api = runtime.api
+        let all = try runtime.made { api.pointee.SessionGetModelMetadata(handle, $0) }
+        defer { api.pointee.ReleaseModelMetadata(all) }
+        var allocator: UnsafeMutablePointer<OrtAllocator>?
+        try runtime.check(api.pointee.GetAllocatorWithDefaultOptions(&allocator))
+        var found: UnsafeMutablePointer<CChar>?
+        try runtime.check(api.pointee.ModelMetadataLookupCustomMetadataMap(all, allocator, key, &found))
+        guard let found else { return nil }
+        defer { allocator?.pointee.Free(allocator, found) }
+        return String(cString: found)
     }
 
     /// Runs on `inputs`, writes to the first outputs, which `lent` are, and returns the others.
