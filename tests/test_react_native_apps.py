@@ -158,6 +158,18 @@ def test_cmake_takes_the_package_into_the_apps_native_library(
     assert faults(configure(), app) == []
 
 
+def test_the_app_sees_the_headers_of_the_module_alone(
+    app: BareApp, configure: Callable[[], cmake_project.Configured]
+) -> None:
+    done = configure()
+    seen = [path.resolve() for path in include_folders(done.commands[done.source("autolinking.cpp")])]
+    own = [path for path in seen if path.is_relative_to(app.installed.resolve() / "cpp")]
+    assert [path.name for folder in own for path in sorted(folder.rglob("*"))] == [
+        "PageOrientationCxx.h",
+        "PageOrientationTypes.h",
+    ]
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "fault"),
     [
@@ -201,7 +213,7 @@ def test_what_react_native_generates_does_not_compile_with_another_module(
     app: BareApp, configure: Callable[[], cmake_project.Configured], right: str, wrong: str, words: str, tmp_path: Path
 ) -> None:
     fetched("android-zig")
-    path = app.installed / "cpp" / "PageOrientationCxx.h"
+    path = app.installed / "cpp" / "include" / "PageOrientationCxx.h"
     text = path.read_text(encoding="utf-8")
     assert right in text
     done = configure()

@@ -252,7 +252,7 @@ def for_apple(built: Built, tmp_path_factory: pytest.TempPathFactory) -> list[st
     folder = tmp_path_factory.mktemp("apple")
     specs = codegen.for_ios(built.app(folder / "app"), folder / "codegen")
     options = ["-target", "aarch64-macos", "-std=c++20", "-Wall", "-Wextra", "-Werror"]
-    return [*options, *jsc.includes(specs, APPLE), "-I", str(built.package / "cpp")]
+    return [*options, *jsc.includes(specs, APPLE), *jsc.own_headers(built.package)]
 
 
 def test_the_file_that_registers_the_module_compiles(built: Built, for_apple: list[str], tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
             f'#pragma once\n#include "{module}Cxx.h"\n#define HOST_MODULE facebook::react::{module}Cxx\n',
             encoding="utf-8",
         )
-        include = [*includes(specs, project=project), "-I", str(made), "-I", str(package / "cpp")]
+        include = [*includes(specs, project=project), "-I", str(made), *own_headers(package)]
         objects = compile_all([*sources, HOST / "main.cpp"], made, [*WARNINGS, _version(project), *include])
         generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
@@ -140,10 +140,20 @@ def objects_for(target: Sequence[str], package: Path, specs: Path) -> list[Path]
     folder = _cached("objects", _content(package, specs), _key(NEWEST), *target)
 
     def make(made: Path) -> None:
-        compile_all(sorted((package / "cpp").glob("*.cpp")), made, [*WARNINGS, *includes(specs)], target=target)
+        compile_all(
+            sorted((package / "cpp").glob("*.cpp")),
+            made,
+            [*WARNINGS, *includes(specs), *own_headers(package)],
+            target=target,
+        )
 
     make_alone(folder, make)
     return sorted(folder.glob("*.o"))
+
+
+def own_headers(package: Path) -> list[str]:
+    """Options that have the compiler find the headers of an unpacked package."""
+    return ["-I", str(package / "cpp"), "-I", str(package / "cpp" / "include")]
 
 
 def host_objects(project: str) -> Path:

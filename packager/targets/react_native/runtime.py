@@ -116,6 +116,7 @@ def providers_view(built: Built) -> PlatformProvidersView:
             ProviderView(
                 name=name,
                 registered_name=REGISTERED[name],
+                execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
                 options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
             )
             for name in built.providers

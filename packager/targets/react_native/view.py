@@ -21,6 +21,8 @@ class ProviderView:
     """`coreml`"""
     registered_name: str
     """ONNX Runtime's name: `CoreML`"""
+    execution_provider: str
+    """ONNX Runtime's name for it in a session: `CoreMLExecutionProvider`"""
     options: tuple[OptionView, ...]
 
 
@@ -186,6 +188,12 @@ class NamesView:
     """oldest supported version of React Native"""
     has_telemetry: bool
     """whether the manifest of Android's ONNX Runtime starts telemetry"""
+    providers_in_manifest: tuple[str, ...]
+    """Android's providers with elements of their own in the manifest"""
+    providers_of_device: tuple[str, ...]
+    """Android's providers with settings of the process that are made before the first session"""
+    providers_in_readme: tuple[str, ...]
+    """Android's providers that need something of the app"""
     has_self_test: bool
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]

@@ -44,6 +44,8 @@ export interface ProviderSetup {
     readonly provider: Provider;
     /** As ONNX Runtime names it: `CoreML`. */
     readonly registeredName: string;
+    /** As ONNX Runtime names it when it says which nodes it took: `CoreMLExecutionProvider`. */
+    readonly executionProvider: string;
     readonly options: Settings;
 }
 /** What a package was built for on a platform. */

@@ -6,6 +6,7 @@ export const android = {
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
     ],

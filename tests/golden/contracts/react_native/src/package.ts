@@ -9,6 +9,7 @@ export const android: PlatformSetup = {
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
   ],

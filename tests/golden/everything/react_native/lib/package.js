@@ -6,6 +6,7 @@ export const android = {
         {
             provider: 'qnn',
             registeredName: 'QNN',
+            executionProvider: 'QNNExecutionProvider',
             options: {
                 'backend_path': 'libQnnHtp.so',
                 'htp_performance_mode': 'burst',
@@ -16,6 +17,7 @@ export const android = {
         {
             provider: 'nnapi',
             registeredName: 'NNAPI',
+            executionProvider: 'NnapiExecutionProvider',
             options: {
                 'CPU_DISABLED': '1',
             },
@@ -23,11 +25,13 @@ export const android = {
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
         {
             provider: 'webgpu',
             registeredName: 'WebGPU',
+            executionProvider: 'WebGpuExecutionProvider',
             options: {
                 'preferredLayout': 'NHWC',
             },
@@ -41,6 +45,7 @@ export const ios = {
         {
             provider: 'coreml',
             registeredName: 'CoreML',
+            executionProvider: 'CoreMLExecutionProvider',
             options: {
                 'ModelFormat': 'MLProgram',
                 'MLComputeUnits': 'ALL',
@@ -54,6 +59,7 @@ export const ios = {
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
     ],

@@ -9,6 +9,7 @@ export const android: PlatformSetup = {
     {
       provider: 'qnn',
       registeredName: 'QNN',
+      executionProvider: 'QNNExecutionProvider',
       options: {
         'backend_path': 'libQnnHtp.so',
         'htp_performance_mode': 'burst',
@@ -19,6 +20,7 @@ export const android: PlatformSetup = {
     {
       provider: 'nnapi',
       registeredName: 'NNAPI',
+      executionProvider: 'NnapiExecutionProvider',
       options: {
         'CPU_DISABLED': '1',
       },
@@ -26,11 +28,13 @@ export const android: PlatformSetup = {
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
     {
       provider: 'webgpu',
       registeredName: 'WebGPU',
+      executionProvider: 'WebGpuExecutionProvider',
       options: {
         'preferredLayout': 'NHWC',
       },
@@ -45,6 +49,7 @@ export const ios: PlatformSetup = {
     {
       provider: 'coreml',
       registeredName: 'CoreML',
+      executionProvider: 'CoreMLExecutionProvider',
       options: {
         'ModelFormat': 'MLProgram',
         'MLComputeUnits': 'ALL',
@@ -58,6 +63,7 @@ export const ios: PlatformSetup = {
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
   ],

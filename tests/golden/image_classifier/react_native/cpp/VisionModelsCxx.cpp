@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 #include <utility>
 
+#include "Cores.h"
 #include "Elements.h"
 #include "Failure.h"
 #include "Files.h"
@@ -69,6 +69,7 @@ own::ModelRequest nativeRequest(const VisionModelsOpenRequest& request) {
     throw own::Failure(own::Code::badInput, "threads is " + std::to_string(request.threads) + ", not 0 to 256");
   }
   result.threads = static_cast<int>(request.threads);
+  result.spinning = request.spinning;
   result.notes = request.notes;
   result.verify = verifyOf(request.verify);
   return result;
@@ -92,6 +93,13 @@ std::vector<double> numbers(const std::vector<std::int64_t>& sizes) { return {si
 std::vector<VisionModelsTensorInfo> infos(const std::vector<own::TensorInfo>& tensors) {
   std::vector<VisionModelsTensorInfo> result;
   for (const auto& each : tensors) result.push_back({each.name, own::nameOfElement(each.type), numbers(each.shape)});
+  return result;
+}
+
+std::optional<std::vector<VisionModelsAssignedInfo>> infos(const std::optional<std::vector<own::Assigned>>& assignment) {
+  if (!assignment) return std::nullopt;
+  std::vector<VisionModelsAssignedInfo> result;
+  for (const auto& each : *assignment) result.push_back({each.provider, each.nodes, each.macs});
   return result;
 }
 
@@ -160,8 +168,8 @@ VisionModelsCxx::~VisionModelsCxx() { promises_.reset(); }
 
 VisionModelsAbout VisionModelsCxx::about(jsi::Runtime& runtime) {
   return guarded(runtime, [] {
-    const double cores = std::thread::hardware_concurrency();
-    return VisionModelsAbout{own::Runtime::version(), own::bundleFolder(), own::cacheFolder(), cores};
+    const auto threads = static_cast<double>(own::defaultThreads());
+    return VisionModelsAbout{own::Runtime::version(), own::bundleFolder(), own::cacheFolder(), threads};
   });
 }
 
@@ -178,7 +186,7 @@ jsi::Value VisionModelsCxx::open(
         if (const auto sessions = weak.lock()) sessions->add(session, opened);
         const VisionModelsOpened result{
             static_cast<double>(session), infos(opened->session().inputs()), infos(opened->session().outputs()),
-            static_cast<double>(opened->sizeBytes())};
+            static_cast<double>(opened->sizeBytes()), infos(opened->assignment())};
         return bridging::toJs(inner, result, invoker);
       };
     };

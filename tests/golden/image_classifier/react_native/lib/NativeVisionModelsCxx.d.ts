@@ -5,7 +5,7 @@ export type About = {
     runtimeVersion: string;
     bundle: string;
     cache: string;
-    cores: number;
+    threads: number;
 };
 export type Part = {
     name: string;
@@ -24,6 +24,7 @@ export type OpenRequest = {
     settingKeys: ReadonlyArray<string>;
     settingValues: ReadonlyArray<string>;
     threads: number;
+    spinning: boolean;
     notes: string;
     verify: string;
 };
@@ -32,11 +33,17 @@ export type TensorInfo = {
     type: string;
     shape: ReadonlyArray<number>;
 };
+export type AssignedInfo = {
+    provider: string;
+    nodes: number;
+    macs: number;
+};
 export type Opened = {
     session: number;
     inputs: ReadonlyArray<TensorInfo>;
     outputs: ReadonlyArray<TensorInfo>;
     sizeBytes: number;
+    assignment: ReadonlyArray<AssignedInfo> | null;
 };
 export type Ran = {
     kept: number;

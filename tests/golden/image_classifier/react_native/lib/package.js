@@ -6,6 +6,7 @@ export const android = {
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
     ],
@@ -17,6 +18,7 @@ export const ios = {
         {
             provider: 'coreml',
             registeredName: 'CoreML',
+            executionProvider: 'CoreMLExecutionProvider',
             options: {
                 'ModelFormat': 'MLProgram',
                 'MLComputeUnits': 'ALL',

@@ -9,7 +9,7 @@ export type About = {
   runtimeVersion: string;
   bundle: string;
   cache: string;
-  cores: number;
+  threads: number;
 };
 
 export type Part = {
@@ -30,6 +30,7 @@ export type OpenRequest = {
   settingKeys: ReadonlyArray<string>;
   settingValues: ReadonlyArray<string>;
   threads: number;
+  spinning: boolean;
   notes: string;
   verify: string;
 };
@@ -40,11 +41,18 @@ export type TensorInfo = {
   shape: ReadonlyArray<number>;
 };
 
+export type AssignedInfo = {
+  provider: string;
+  nodes: number;
+  macs: number;
+};
+
 export type Opened = {
   session: number;
   inputs: ReadonlyArray<TensorInfo>;
   outputs: ReadonlyArray<TensorInfo>;
   sizeBytes: number;
+  assignment: ReadonlyArray<AssignedInfo> | null;
 };
 
 export type Ran = {

@@ -9,6 +9,7 @@ export const android: PlatformSetup = {
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
   ],
@@ -21,6 +22,7 @@ export const ios: PlatformSetup = {
     {
       provider: 'coreml',
       registeredName: 'CoreML',
+      executionProvider: 'CoreMLExecutionProvider',
       options: {
         'ModelFormat': 'MLProgram',
         'MLComputeUnits': 'ALL',

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "Types.h"
+#include "VisionModelsTypes.h"
 
 namespace mobpack::visionmodelscxx {
 
