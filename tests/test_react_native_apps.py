@@ -227,7 +227,9 @@ def build_file(kotlin_compiler: None, app: BareApp) -> Path:
     return app.installed / "android" / "build.gradle"
 
 
-def test_the_build_file_brings_models_and_the_pinned_runtime(app: BareApp, build_file: Path) -> None:
+def test_the_build_file_brings_models_and_lets_other_libraries_choose_a_later_runtime(
+    app: BareApp, build_file: Path
+) -> None:
     asked = groovy_build.evaluate(build_file)
     assert [words for name, words in asked if name == "apply"] == [
         "{plugin=com.android.library}",
@@ -236,8 +238,10 @@ def test_the_build_file_brings_models_and_the_pinned_runtime(app: BareApp, build
     ]
     assert ("android.namespace", KOTLIN_PACKAGE) in asked
     runtime = downloads.pins()["android"]["onnxruntime"]
-    assert ("dependencies.implementation", runtime) in asked
-    assert ("dependencies.implementation.version.strictly", runtime.rpartition(":")[2]) in asked
+    module, _, version = runtime.rpartition(":")
+    assert ("dependencies.implementation", module) in asked
+    assert ("dependencies.implementation.version.require", f"[{version}, 2)") in asked
+    assert ("dependencies.implementation.version.prefer", version) in asked
     folders = [words for name, words in asked if name == "android.sourceSets.main.assets.srcDir"]
     files = [path for folder in folders for path in (build_file.parent / folder).rglob("*.ort")]
     assert app.installed / MODEL in [path.resolve() for path in files]

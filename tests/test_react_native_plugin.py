@@ -184,7 +184,7 @@ def test_the_podspec_gives_cocoapods_what_it_needs(built: Built, tmp_path: Path)
     assert pod["name"] == ["PageOrientation"]
     assert pod["version"] == [packages.VERSION]
     assert {"summary", "homepage", "license", "authors", "source", "platforms"} <= pod.keys()
-    assert ["onnxruntime-c", "1.29.0"] in pod["dependencies"]
+    assert ["onnxruntime-c", ">= 1.29.0", "< 2"] in pod["dependencies"]
     assert ["React-Core"] in pod["dependencies"], "install_modules_dependencies was called"
     assert found[1] == found[2] == pod
     [bundles] = pod["resource_bundles"]

@@ -69,7 +69,7 @@ class ReactNative:
                 if plan.model.license_file
             ),
             libraries=libraries,
-            own_texts=runtime.framework_plist(ios),
+            own_texts={**runtime.framework_plist(ios), **runtime.pod(ios)},
         )
 
     def _models(
@@ -117,8 +117,11 @@ class ReactNative:
             spec=f"{module}Spec",
             library=onnxruntime.library,
             android_runtime=onnxruntime.coordinates,
+            android_module=onnxruntime.coordinates.rpartition(":")[0],
             android_version=android.runtime_version,
+            android_oldest=runtime.oldest(android),
             ios_version=ios.runtime_version,
+            ios_oldest=runtime.oldest(ios),
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
             min_sdk=int(android.oldest_system),

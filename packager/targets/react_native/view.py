@@ -34,6 +34,8 @@ class PlatformProvidersView:
     """`android` or `ios`"""
     runtime_version: str
     """version of the package's ONNX Runtime on the platform; empty if unknown"""
+    oldest_runtime: str
+    """oldest version that an app may bring instead; empty if only `runtime_version` will do"""
     providers: tuple[ProviderView, ...]
     """in the order in which they are tried, without the CPU"""
 
@@ -177,8 +179,13 @@ class NamesView:
     """ONNX Runtime's library on Android: `libonnxruntime.so`"""
     android_runtime: str
     """Maven coordinates of ONNX Runtime; empty if its libraries are in the package"""
+    android_module: str
+    """the same without a version"""
     android_version: str
+    android_oldest: str
+    """oldest version that an app may bring instead; empty if only `android_version` will do"""
     ios_version: str
+    ios_oldest: str
     ios_framework: str
     """ONNX Runtime's .xcframework in the package; empty for the pod onnxruntime-c"""
     min_ios: str
@@ -226,4 +233,4 @@ class ReactNativeView:
     libraries: Mapping[PurePosixPath, Path]
     """bundled ONNX Runtime, by path in the package"""
     own_texts: Mapping[PurePosixPath, str]
-    """its files that were modified"""
+    """its files that were modified, and those that say where it is"""

@@ -52,6 +52,8 @@ export interface ProviderSetup {
 export interface PlatformSetup {
     /** The ONNX Runtime that files were made for: `1.2.3`; empty where nobody knows. */
     readonly runtimeVersion: string;
+    /** The oldest one that every file loads in: later ones may run them, too. Empty where only `runtimeVersion` may. */
+    readonly oldestRuntime: string;
     /** In the order in which they are tried, without the CPU. */
     readonly providers: readonly ProviderSetup[];
 }

@@ -59,7 +59,7 @@ function bad(message: string): ModelError {
 }
 
 /**
- * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the
+ * An older ONNX Runtime than those that the files were tested with may read them wrongly. A browser's is the
  * app's own choice.
  *
  * @throws ModelError `runtime-version`
@@ -70,14 +70,22 @@ export function checkVersion(
   found: string,
   { allowOtherRuntime = false }: LoadOptions,
 ): void {
-  const { runtimeVersion } = platformFiles(model, platform);
+  const { runtimeVersion, oldestRuntime } = platformFiles(model, platform);
   if (platform === 'web' || allowOtherRuntime || [found, ''].includes(runtimeVersion)) return;
+  if (oldestRuntime !== '' && isSameOrLater(found, oldestRuntime)) return;
   throw new ModelError(
     'runtime-version',
-    `${model.className} needs ONNX Runtime ${runtimeVersion}, the app has ${found}: another dependency brought that ` +
+    `${model.className} needs ONNX Runtime ${oldestRuntime === '' ? runtimeVersion : `${oldestRuntime} or later`}, the app has ${found}: another dependency brought that ` +
       'one. Keep one of the two versions for the whole app, or build this package with a runtime that has a name of ' +
       'its own. Pass allowOtherRuntime: true to run on what there is, untested',
   );
+}
+
+/** A version with another first number may read files in another way. */
+function isSameOrLater(found: string, oldest: string): boolean {
+  const [major, minor = 0, patch = 0] = found.split('.').map(Number);
+  const [oldestMajor, oldestMinor = 0, oldestPatch = 0] = oldest.split('.').map(Number);
+  return major === oldestMajor && (minor > oldestMinor || (minor === oldestMinor && patch >= oldestPatch));
 }
 
 /** @throws ModelError `cancelled` */

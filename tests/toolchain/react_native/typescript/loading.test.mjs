@@ -323,12 +323,24 @@ test('files for the chip of the device come first, those for other chips never',
   }
 });
 
-test('another ONNX Runtime than the pinned one is refused, unless the app allows it', async () => {
+test('a later ONNX Runtime of the same kind is taken, unless the package allows one alone', async () => {
+  const [major, minor] = runtimeVersion().split('.').map(Number);
+  const versions = { [`${major}.${minor}.9`]: true, [`${major}.${minor + 1}.0`]: true };
+  Object.assign(versions, { [`${major}.${minor - 1}.9`]: false, [`${major + 1}.0.0`]: false, '': false });
+  for (const [version, isTaken] of Object.entries(versions)) {
+    await onPhone({ about: () => ({ runtimeVersion: version, bundle: '', cache: '', threads: 1 }) });
+    if (isTaken) assert.equal((await loaded(descriptor)).info.onnxRuntimeVersion, version);
+    else await assert.rejects(loadModel(descriptor), { code: 'runtime-version' });
+    await assert.rejects(loadModel(withPlatform('android', { oldestRuntime: '' })), { code: 'runtime-version' });
+  }
+});
+
+test('another ONNX Runtime is refused, unless the app allows it', async () => {
   const about = () => ({ runtimeVersion: '9.9.9', bundle: '', cache: '', threads: 1 });
   const { requests } = await onPhone({ about });
   await assert.rejects(loadModel(descriptor), (error) => {
     assert.equal(error.code, 'runtime-version');
-    assert.ok(error.message.startsWith(`EveryType needs ONNX Runtime ${runtimeVersion()}, the app has 9.9.9:`));
+    assert.ok(error.message.startsWith(`EveryType needs ONNX Runtime ${runtimeVersion()} or later, the app has 9.9.9:`));
     return true;
   });
   assert.deepEqual(requests, []);

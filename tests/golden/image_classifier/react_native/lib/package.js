@@ -2,6 +2,7 @@
 /** What models run on with Android. */
 export const android = {
     runtimeVersion: '1.29.0',
+    oldestRuntime: '1.29.0',
     providers: [
         {
             provider: 'xnnpack',
@@ -14,6 +15,7 @@ export const android = {
 /** What models run on with iOS. */
 export const ios = {
     runtimeVersion: '1.29.0',
+    oldestRuntime: '1.29.0',
     providers: [
         {
             provider: 'coreml',
