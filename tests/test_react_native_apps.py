@@ -158,6 +158,18 @@ def test_cmake_takes_the_package_into_the_apps_native_library(
     assert faults(configure(), app) == []
 
 
+def test_the_app_sees_the_headers_of_the_module_alone(
+    app: BareApp, configure: Callable[[], cmake_project.Configured]
+) -> None:
+    done = configure()
+    seen = [path.resolve() for path in include_folders(done.commands[done.source("autolinking.cpp")])]
+    own = [path for path in seen if path.is_relative_to(app.installed.resolve() / "cpp")]
+    assert [path.name for folder in own for path in sorted(folder.rglob("*"))] == [
+        "PageOrientationCxx.h",
+        "PageOrientationTypes.h",
+    ]
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "fault"),
     [
@@ -201,7 +213,7 @@ def test_what_react_native_generates_does_not_compile_with_another_module(
     app: BareApp, configure: Callable[[], cmake_project.Configured], right: str, wrong: str, words: str, tmp_path: Path
 ) -> None:
     fetched("android-zig")
-    path = app.installed / "cpp" / "PageOrientationCxx.h"
+    path = app.installed / "cpp" / "include" / "PageOrientationCxx.h"
     text = path.read_text(encoding="utf-8")
     assert right in text
     done = configure()
@@ -215,7 +227,9 @@ def build_file(kotlin_compiler: None, app: BareApp) -> Path:
     return app.installed / "android" / "build.gradle"
 
 
-def test_the_build_file_brings_models_and_the_pinned_runtime(app: BareApp, build_file: Path) -> None:
+def test_the_build_file_brings_models_and_lets_other_libraries_choose_a_later_runtime(
+    app: BareApp, build_file: Path
+) -> None:
     asked = groovy_build.evaluate(build_file)
     assert [words for name, words in asked if name == "apply"] == [
         "{plugin=com.android.library}",
@@ -224,8 +238,10 @@ def test_the_build_file_brings_models_and_the_pinned_runtime(app: BareApp, build
     ]
     assert ("android.namespace", KOTLIN_PACKAGE) in asked
     runtime = downloads.pins()["android"]["onnxruntime"]
-    assert ("dependencies.implementation", runtime) in asked
-    assert ("dependencies.implementation.version.strictly", runtime.rpartition(":")[2]) in asked
+    module, _, version = runtime.rpartition(":")
+    assert ("dependencies.implementation", module) in asked
+    assert ("dependencies.implementation.version.require", f"[{version}, 2)") in asked
+    assert ("dependencies.implementation.version.prefer", version) in asked
     folders = [words for name, words in asked if name == "android.sourceSets.main.assets.srcDir"]
     files = [path for folder in folders for path in (build_file.parent / folder).rglob("*.ort")]
     assert app.installed / MODEL in [path.resolve() for path in files]

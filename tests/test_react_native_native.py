@@ -37,6 +37,17 @@ static const char* version() { return "1.14.1"; }
 static const Base base{get, version};
 extern "C" const Base* OrtGetApiBase() { return &base; }
 """
+OTHER_LIBRARY = """\
+#include <dlfcn.h>
+#include "onnxruntime/onnxruntime_c_api.h"
+__attribute__((constructor)) static void load() {
+  auto* library = dlopen("libonnxruntime.so", RTLD_NOW);
+  auto* base = reinterpret_cast<decltype(&OrtGetApiBase)>(dlsym(library, "OrtGetApiBase"))();
+  static OrtEnv* environment = nullptr;
+  if (base->GetApi(15)->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "other", &environment) != nullptr) __builtin_trap();
+}
+"""
+"""makes ONNX Runtime's environment before the package does"""
 OUTPUTS_OF_EVERY_TYPE = {
     "f32T": [1, 4, 2, 5, 3, 6],
     "f64T": [1.5, 4, 2, 5, 3, 1e300],
@@ -161,6 +172,64 @@ def test_a_thousand_runs_do_not_take_more_memory(app: native.App) -> None:
     found = app.run("growsNot")
     assert found["grownBytes"] < 8 * MIB
     assert found["threads"] < 20
+
+
+def with_macs(path: Path, folder: Path, *, of: int) -> tuple[Path, int]:
+    """A copy of a model that says of its first nodes that they have 1000 MACs each, and how many nodes it has."""
+    model = onnx.load(path)
+    for number, node in enumerate(model.graph.node):
+        node.name = f"a name {number}"
+    lines = [f"1000 {node.name}" for node in model.graph.node[:of]]
+    model.metadata_props.add(key="mobpack.macs", value="\n".join(lines))
+    onnx.save(model, folder / "macs.onnx")
+    return folder / "macs.onnx", len(model.graph.node)
+
+
+def test_a_model_says_which_provider_runs_how_much_of_it(app: native.App, tmp_path: Path) -> None:
+    file, nodes = with_macs(models.orientation(), tmp_path, of=2)
+    found = app.run("assigns", file=str(file))
+    assert found["provider"] == "cpu"
+    [assigned] = found["assignment"]
+    assert assigned["provider"] == "cpu"
+    assert 0 < assigned["nodes"] <= nodes, "some are fused"
+    assert 0 < assigned["macs"] <= 2000
+    assert assigned["macs"] % 1000 == 0
+
+
+def test_a_provider_that_takes_no_node_does_not_start(app: native.App, tmp_path: Path) -> None:
+    file, _ = with_macs(models.orientation(), tmp_path, of=0)
+    options = {"allowOtherRuntime": True, "providers": ["xnnpack"]}
+    found = app.run("loadsWithoutNodes", onnxruntime=jsc.other_onnxruntime(), options=options, file=str(file))
+    assert found["provider"] == "cpu"
+    assert found["fallbacks"] == [{"provider": "xnnpack", "reason": "took no node of the model"}]
+    assert [each["provider"] for each in found["assignment"]] == ["cpu"]
+
+
+def test_nothing_is_concluded_from_a_file_in_ort_format_whose_nodes_nobody_records(app: native.App) -> None:
+    options = {"allowOtherRuntime": True, "providers": ["xnnpack"]}
+    found = app.run(
+        "loadsWithoutNodes", onnxruntime=jsc.other_onnxruntime(), options=options, file=str(app.bundle / MODEL)
+    )
+    assert found == {"provider": "xnnpack", "fallbacks": []}
+
+
+def test_models_share_threads_unless_the_app_wants_others(app: native.App) -> None:
+    found = app.run("threadsOfLoads")
+    worker, others = 1, found["threads"] - 1  # the worker is among the threads of a run
+    assert found["threads"] == min(4, len(os.sched_getaffinity(0)))
+    assert found["added"] == [worker, worker + 2, worker + others]
+
+
+def test_models_have_their_own_threads_where_another_library_has_started_onnx_runtime(
+    app: native.App, code: native.Code, tmp_path: Path
+) -> None:
+    source, library = tmp_path / "other.cpp", tmp_path / "libother.so"
+    source.write_text(OTHER_LIBRARY, encoding="utf-8")
+    headers = ("-I", code.models.parent / "cpp")
+    jsc.compiler(["-target", jsc.TARGET, "-shared", "-fPIC", *headers, source, "-o", library], what="another library")
+    found = app.run("threadsOfLoads", environment={"LD_PRELOAD": str(library)})
+    worker, others = 1, found["threads"] - 1
+    assert found["added"] == [worker + others, worker + 2, worker + others]
 
 
 def test_a_file_that_is_not_there_is_missing(app: native.App) -> None:
@@ -369,11 +438,8 @@ def model_with_weights_outside(offset: int) -> onnx.ModelProto:
     return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
 
 
-def test_another_onnx_runtime_is_refused_unless_the_app_takes_it(app: native.App) -> None:
-    other = jsc.other_onnxruntime()
-    words = app.run("loadFails", code="runtime-version", onnxruntime=other)
-    assert onnxruntime.__version__ in words
-    loaded = app.run("loads", onnxruntime=other, options={"allowOtherRuntime": True})
+def test_a_later_onnx_runtime_is_taken(app: native.App) -> None:
+    loaded = app.run("loads", onnxruntime=jsc.other_onnxruntime())
     assert loaded["info"]["onnxRuntimeVersion"] == onnxruntime.__version__
 
 
@@ -382,6 +448,7 @@ def test_an_onnx_runtime_that_is_too_old_or_missing_is_told(app: native.App, tmp
     source.write_text(OLD_RUNTIME, encoding="utf-8")
     library = tmp_path / "libonnxruntime.so"
     jsc.compiler(["-target", jsc.TARGET, "-shared", "-fPIC", source, "-o", library], what="an old runtime")
+    assert "1.14.1" in app.run("loadFails", code="runtime-version", onnxruntime=tmp_path)
     options = {"allowOtherRuntime": True}
     words = app.run("loadFails", code="runtime", onnxruntime=tmp_path, options=options)
     assert "ONNX Runtime 1.14.1 is too old" in words

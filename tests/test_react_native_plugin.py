@@ -184,7 +184,7 @@ def test_the_podspec_gives_cocoapods_what_it_needs(built: Built, tmp_path: Path)
     assert pod["name"] == ["PageOrientation"]
     assert pod["version"] == [packages.VERSION]
     assert {"summary", "homepage", "license", "authors", "source", "platforms"} <= pod.keys()
-    assert ["onnxruntime-c", "1.29.0"] in pod["dependencies"]
+    assert ["onnxruntime-c", ">= 1.29.0", "< 2"] in pod["dependencies"]
     assert ["React-Core"] in pod["dependencies"], "install_modules_dependencies was called"
     assert found[1] == found[2] == pod
     [bundles] = pod["resource_bundles"]
@@ -252,7 +252,7 @@ def for_apple(built: Built, tmp_path_factory: pytest.TempPathFactory) -> list[st
     folder = tmp_path_factory.mktemp("apple")
     specs = codegen.for_ios(built.app(folder / "app"), folder / "codegen")
     options = ["-target", "aarch64-macos", "-std=c++20", "-Wall", "-Wextra", "-Werror"]
-    return [*options, *jsc.includes(specs, APPLE), "-I", str(built.package / "cpp")]
+    return [*options, *jsc.includes(specs, APPLE), *jsc.own_headers(built.package)]
 
 
 def test_the_file_that_registers_the_module_compiles(built: Built, for_apple: list[str], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The ONNX Runtime of an npm package: pinned on both platforms, or the user's own."""
 
 import hashlib
+import json
 import plistlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from packager.core.errors import ConfigError
 from packager.files.store import Store
 from packager.processes import downloads
 from packager.targets import PackagedRuntime
+from packager.targets.react_native import runtime
 from packager.targets.react_native.view import ReactNativeView
 from packager.workflows import build
 from packager.workflows.requested import Request
@@ -32,8 +34,17 @@ def with_runtime(android: PackagedRuntime | None = None, ios: PackagedFramework 
     return VISION.target.view(VISION.package, changed, VISION.android.report, VISION.golden)
 
 
-def test_the_runtimes_are_exactly_the_pinned_ones() -> None:
+def test_the_podspec_of_onnx_runtime_has_the_pinned_address_and_checksum() -> None:
+    view, pinned = VISION.view(), downloads.pins()["ios"]
+    podspec = json.loads(view.own_texts[runtime.POD_PATH])
+    assert podspec["source"] == {"http": pinned["archive"], "sha256": pinned["checksum"]}
+    assert podspec["version"] == view.names.ios_version == view.names.ios_oldest
+    assert podspec["platforms"]["ios"] == view.names.min_ios
+
+
+def test_the_runtimes_are_the_pinned_ones_and_later_ones() -> None:
     names, pinned = VISION.view().names, downloads.pins()
+    assert (names.android_oldest, names.ios_oldest) == (names.android_version, names.ios_version)
     assert names.android_runtime == pinned["android"]["onnxruntime"]
     assert names.android_version == pinned["android"]["onnxruntime"].rpartition(":")[2]
     assert names.ios_version == pinned["ios"]["version"]
@@ -78,6 +89,7 @@ def test_an_android_runtime_from_a_repository_is_depended_on() -> None:
     own = PackagedRuntime(version="1.2.3", ship="dependency", coordinates="com.acme:onnxruntime:1.2.3", libraries={})
     names = with_runtime(android=own).names
     assert (names.library, names.android_runtime) == ("libonnxruntime.so", "com.acme:onnxruntime:1.2.3")
+    assert names.android_oldest == "", "a runtime of one's own may have fewer operators than a later one, or others"
     assert names.has_telemetry
 
 
@@ -112,6 +124,7 @@ def test_an_ios_runtime_of_ones_own_is_in_the_package_as_it_is(tmp_path: Path) -
         "ios-arm64/acme.framework/acme",
     }
     assert not [path for path in sources.texts if path.is_relative_to(home)]
+    assert (view.names.ios_oldest, runtime.POD_PATH in sources.texts) == ("", False)
 
 
 def test_the_part_of_an_ios_runtime_that_is_for_macs_stays_behind(tmp_path: Path) -> None:

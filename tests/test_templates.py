@@ -186,6 +186,8 @@ def test_every_template_has_a_view() -> None:
     known = {*VIEWS, *SHARED, *SHARED_SWIFT, *SHARED_NPM, *MODELS_NPM}
     partials = {f"{folder}/{path.name}" for folder in PARTIALS for path in (templates_folder() / folder).iterdir()}
     partials |= {f"report/{path.name}" for path in (templates_folder() / "report").glob("_*")}
+    npm = templates_folder() / "react_native"
+    partials |= {path.relative_to(npm.parent).as_posix() for path in npm.rglob(f"{npm_texts.PARTIAL}*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
     assert found == known | partials | {"ios/_dependency.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}

@@ -36,6 +36,8 @@ NOT_NEEDED = re.compile(
 """Dependencies of its headers and libraries, except the C library: the machine's own starts the program."""
 NOT_UNPACKED = re.compile(r"usr/share/")
 HOST = Path(__file__).with_name("react_native") / "host"
+NEWEST = "react_native"
+"""the npm project with the newest React Native"""
 REACT_NATIVE = (
     "jsi/jsi/jsi.cpp",
     "jsi/jsi/jsilib-posix.cpp",
@@ -49,6 +51,8 @@ REACT_NATIVE = (
 FOLDERS = (".", "callinvoker", "jsc", "jsi", "react/nativemodule/core")
 FOLLY = "#pragma once\nnamespace folly {\nclass dynamic {};\n}\n"
 """A header of React Native's names this type, which nothing here uses."""
+ANDROID_MACROS = ("-D__unused=",)
+"""of Android's C library and Apple's, which React Native's sources use"""
 TARGET = "x86_64-linux-gnu.2.34"
 FLAGS = ("-std=c++20", "-O1", "-g1", "-DNDEBUG", "-fno-sanitize=undefined")
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
@@ -101,22 +105,24 @@ class Program:
         return Finished(done.returncode, done.stdout)
 
 
-def program(package: Path, specs: Path, module: str) -> Program:
+def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -> Program:
     """The C++ of an unpacked package, compiled with codegen's output for its specs; made once for the same sources."""
     sources = sorted((package / "cpp").glob("*.cpp"))
-    folder = _cached("package", _content(package, specs), _key())
+    folder = _cached("package", _content(package, specs), _key(project))
 
     def make(made: Path) -> None:
         (made / "Package.h").write_text(
             f'#pragma once\n#include "{module}Cxx.h"\n#define HOST_MODULE facebook::react::{module}Cxx\n',
             encoding="utf-8",
         )
-        include = [*includes(specs), "-I", str(made), "-I", str(package / "cpp")]
-        objects = compile_all([*sources, HOST / "main.cpp"], made, [*WARNINGS, *include])
+        include = [*includes(specs, project=project), "-I", str(made), *own_headers(package)]
+        objects = compile_all([*sources, HOST / "main.cpp"], made, [*WARNINGS, _version(project), *include])
+        generated = compile_all(sorted(specs.glob("*JSI-generated.cpp")), made, ["-w", *include])  # until 0.83
         library = _debian() / "usr" / "lib" / "x86_64-linux-gnu"
         link: list[str | Path] = [
             *objects,
-            *sorted(host_objects().glob("*.o")),
+            *generated,
+            *sorted(host_objects(project).glob("*.o")),
             "-L",
             library,
             *LIBRARIES,
@@ -131,31 +137,41 @@ def program(package: Path, specs: Path, module: str) -> Program:
 
 def objects_for(target: Sequence[str], package: Path, specs: Path) -> list[Path]:
     """The C++ of an unpacked package compiled for another machine; made once for the same sources."""
-    folder = _cached("objects", _content(package, specs), _key(), *target)
+    folder = _cached("objects", _content(package, specs), _key(NEWEST), *target)
 
     def make(made: Path) -> None:
-        compile_all(sorted((package / "cpp").glob("*.cpp")), made, [*WARNINGS, *includes(specs)], target=target)
+        compile_all(
+            sorted((package / "cpp").glob("*.cpp")),
+            made,
+            [*WARNINGS, *includes(specs), *own_headers(package)],
+            target=target,
+        )
 
     make_alone(folder, make)
     return sorted(folder.glob("*.o"))
 
 
-def host_objects() -> Path:
+def own_headers(package: Path) -> list[str]:
+    """Options that have the compiler find the headers of an unpacked package."""
+    return ["-I", str(package / "cpp"), "-I", str(package / "cpp" / "include")]
+
+
+def host_objects(project: str) -> Path:
     """A folder with React Native's sources and the host's own, compiled."""
-    common = _react_common()
+    common = _react_common(project)
     sources = [common / each for each in REACT_NATIVE]
     own = [HOST / "Engine.cpp", HOST / "Globals.cpp", HOST / "Loop.cpp"]
-    folder = _cached("react-native", [*sources, *own, *sorted(HOST.glob("*.h"))], _key())
+    folder = _cached("react-native", [*sources, *own, *sorted(HOST.glob("*.h"))], _key(project))
 
     def make(made: Path) -> None:
-        compile_all(sources, made, ["-w", *includes()])
-        compile_all(own, made, [*WARNINGS, *includes()])
+        compile_all(sources, made, ["-w", *ANDROID_MACROS, *includes(project=project)])
+        compile_all(own, made, [*WARNINGS, _version(project), *includes(project=project)])
 
     make_alone(folder, make)
     return folder
 
 
-def includes(*folders: Path) -> list[str]:
+def includes(*folders: Path, project: str = NEWEST) -> list[str]:
     """Options that have the compiler find the headers of React Native, of JavaScriptCore, and those in `folders`."""
     shim = cache_folder() / "jsc" / f"shim-{key_of([FOLLY])[:16]}"
 
@@ -165,7 +181,7 @@ def includes(*folders: Path) -> list[str]:
 
     make_alone(shim, make)
     javascript_core = _debian() / "usr" / "include" / "webkitgtk-4.1"
-    found = [shim, *(_react_common() / each for each in FOLDERS), javascript_core, *folders]
+    found = [shim, *(_react_common(project) / each for each in FOLDERS), javascript_core, *folders]
     return [option for folder in found for option in ("-isystem", str(folder))]
 
 
@@ -226,7 +242,7 @@ def _library(folder: Path, pattern: str) -> Path:
 def _content(package: Path, specs: Path) -> list[Path]:
     """All C++ sources of a package, except those that are the same for all."""
     folder = package / "cpp"
-    return [*sorted(folder.rglob("*.h")), *sorted(folder.glob("*.cpp")), *sorted(specs.rglob("*.h"))]
+    return [*sorted(folder.rglob("*.h")), *sorted(folder.glob("*.cpp")), *sorted(specs.rglob("*JSI*"))]
 
 
 def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
@@ -234,15 +250,20 @@ def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
     return cache_folder() / "jsc" / f"{name}-{key_of([*texts, *keys])[:16]}"
 
 
-def _key() -> str:
+def _key(project: str) -> str:
     """Key of everything that is the same for every package."""
     this = Path(__file__).read_text(encoding="utf-8")
-    locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, str(_react_common())]
+    locks = [LOCK.read_text(encoding="utf-8"), downloads.pin(builder.COMPILER).sha256, str(_react_common(project))]
     return key_of([this, *locks, *(sha256_of(path) for path in sorted(HOST.glob("*.[ch]*")))])
 
 
-def _react_common() -> Path:
-    return node.project("react_native") / "node_modules" / "react-native" / "ReactCommon"
+def _react_common(project: str) -> Path:
+    return node.project(project) / "node_modules" / "react-native" / "ReactCommon"
+
+
+def _version(project: str) -> str:
+    """Tells the host which React Native it is compiled with: 81 for 0.81."""
+    return f"-DREACT_NATIVE={node.version(project, 'react-native').split('.')[1]}"
 
 
 @cache

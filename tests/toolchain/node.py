@@ -3,6 +3,7 @@
 `python -m tests.toolchain.node --lock` renews the locks: what each package.json asks for, in the versions of now.
 """
 
+import json
 import os
 import platform
 import re
@@ -108,6 +109,12 @@ def project(name: str) -> Path:
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise
+
+
+def version(name: str, package: str) -> str:
+    """The version of a package in a locked project."""
+    lock_file = json.loads((PROJECTS / name / "package-lock.json").read_text(encoding="utf-8"))
+    return str(lock_file["packages"][f"node_modules/{package}"]["version"])
 
 
 def install(locked: Path) -> Path:

@@ -1,11 +1,13 @@
 """The ONNX Runtime of an npm package: the published one of each platform, or that of the user's own packages."""
 
+import json
 import plistlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ConfigError
+from packager.processes import downloads
 from packager.providers import PROVIDERS
 from packager.targets.react_native.view import OptionView, PlatformProvidersView, ProviderView
 from packager.targets.target import Built, OwnRuntime, PackagedRuntime
@@ -19,6 +21,8 @@ JAVA_LIBRARY = "4j_jni.so"
 """suffix of the library for Java, which the package does not use"""
 LIBRARIES = PurePosixPath("android/src/main/jniLibs")
 FRAMEWORKS = PurePosixPath("ios/Frameworks")
+POD = "onnxruntime-c"
+POD_PATH = PurePosixPath(f"ios/{POD}.podspec.json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +61,38 @@ def linked(android: Built) -> Linked:
         coordinates="",
         files={LIBRARIES / path.relative_to("jni"): file for path, file in wanted.items()},
     )
+
+
+def oldest(built: Built) -> str:
+    """The oldest published ONNX Runtime that an app may bring; empty for one of the user's own, which may lack what
+    another package needs."""
+    return "" if built.own else built.runtime_version
+
+
+def pod(ios: Built) -> dict[PurePosixPath, str]:
+    """The podspec of the published ONNX Runtime at its address, by path; empty if the package contains its own.
+
+    For a Podfile: CocoaPods' own list of pods is closed for new versions from December 2026 on.
+    """
+    if ios.own:
+        return {}
+    pinned = downloads.pins()["ios"]
+    podspec = {
+        "name": POD,
+        "version": pinned["version"],
+        "summary": "ONNX Runtime for C and C++",
+        "homepage": "https://onnxruntime.ai",
+        "license": {"type": "MIT", "file": "LICENSE"},
+        "authors": "Microsoft",
+        "source": {"http": pinned["archive"], "sha256": pinned["checksum"]},
+        "platforms": {"ios": pinned["min-ios"], "osx": pinned["min-macos"]},
+        "static_framework": True,
+        "vendored_frameworks": "onnxruntime.xcframework",
+        "frameworks": ["Foundation"],
+        "weak_frameworks": ["CoreML"],
+        "libraries": ["c++"],
+    }
+    return {POD_PATH: json.dumps(podspec, indent=2) + "\n"}
 
 
 def has_telemetry(android: Built) -> bool:
@@ -112,10 +148,12 @@ def providers_view(built: Built) -> PlatformProvidersView:
     return PlatformProvidersView(
         name=built.target,
         runtime_version=built.runtime_version,
+        oldest_runtime=oldest(built),
         providers=tuple(
             ProviderView(
                 name=name,
                 registered_name=REGISTERED[name],
+                execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
                 options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
             )
             for name in built.providers

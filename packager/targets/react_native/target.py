@@ -69,7 +69,7 @@ class ReactNative:
                 if plan.model.license_file
             ),
             libraries=libraries,
-            own_texts=runtime.framework_plist(ios),
+            own_texts={**runtime.framework_plist(ios), **runtime.pod(ios)},
         )
 
     def _models(
@@ -118,14 +118,20 @@ class ReactNative:
             spec=f"{module}Spec",
             library=onnxruntime.library,
             android_runtime=onnxruntime.coordinates,
+            android_module=onnxruntime.coordinates.rpartition(":")[0],
             android_version=android.runtime_version,
+            android_oldest=runtime.oldest(android),
             ios_version=ios.runtime_version,
+            ios_oldest=runtime.oldest(ios),
             ios_framework=runtime.framework_path(ios),
             min_ios=ios.oldest_system,
             min_sdk=int(android.oldest_system),
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
             react_native=downloads.pins()["react-native"]["oldest"],
             has_telemetry=runtime.has_telemetry(android),
+            providers_in_manifest=texts.with_partial(android.providers, "android/src/main", "manifest.xml"),
+            providers_of_device=texts.with_partial(android.providers, "android/src/main/kotlin", "device.kt"),
+            providers_in_readme=texts.with_partial(android.providers, ".", "readme.md"),
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
             models=models,

@@ -21,6 +21,8 @@ class ProviderView:
     """`coreml`"""
     registered_name: str
     """ONNX Runtime's name: `CoreML`"""
+    execution_provider: str
+    """ONNX Runtime's name for it in a session: `CoreMLExecutionProvider`"""
     options: tuple[OptionView, ...]
 
 
@@ -32,6 +34,8 @@ class PlatformProvidersView:
     """`android` or `ios`"""
     runtime_version: str
     """version of the package's ONNX Runtime on the platform; empty if unknown"""
+    oldest_runtime: str
+    """oldest version that an app may bring instead; empty if only `runtime_version` will do"""
     providers: tuple[ProviderView, ...]
     """in the order in which they are tried, without the CPU"""
 
@@ -177,8 +181,13 @@ class NamesView:
     """ONNX Runtime's library on Android: `libonnxruntime.so`"""
     android_runtime: str
     """Maven coordinates of ONNX Runtime; empty if its libraries are in the package"""
+    android_module: str
+    """the same without a version"""
     android_version: str
+    android_oldest: str
+    """oldest version that an app may bring instead; empty if only `android_version` will do"""
     ios_version: str
+    ios_oldest: str
     ios_framework: str
     """ONNX Runtime's .xcframework in the package; empty for the pod onnxruntime-c"""
     min_ios: str
@@ -188,6 +197,12 @@ class NamesView:
     """oldest supported version of React Native"""
     has_telemetry: bool
     """whether the manifest of Android's ONNX Runtime starts telemetry"""
+    providers_in_manifest: tuple[str, ...]
+    """Android's providers with elements of their own in the manifest"""
+    providers_of_device: tuple[str, ...]
+    """Android's providers with settings of the process that are made before the first session"""
+    providers_in_readme: tuple[str, ...]
+    """Android's providers that need something of the app"""
     has_self_test: bool
     platforms: tuple[PlatformProvidersView, ...]
     models: tuple[ModelView, ...]
@@ -220,4 +235,4 @@ class ReactNativeView:
     libraries: Mapping[PurePosixPath, Path]
     """bundled ONNX Runtime, by path in the package"""
     own_texts: Mapping[PurePosixPath, str]
-    """its files that were modified"""
+    """its files that were modified, and those that say where it is"""

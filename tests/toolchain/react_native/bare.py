@@ -12,7 +12,7 @@ from typing import Any
 
 from packager.files.user_cache import cache_folder
 from packager.processes import commands
-from tests.toolchain import node
+from tests.toolchain import jsc, node
 from tests.toolchain.react_native.packages import Built
 from tests.toolchain.require import require
 
@@ -45,6 +45,8 @@ class BareApp:
     folder: Path
     package: str
     """the package's name, which the app imports"""
+    project: str = jsc.NEWEST
+    """the npm project whose packages it has"""
 
     @property
     def installed(self) -> Path:
@@ -77,13 +79,13 @@ class BareApp:
     def _run(self, tool: str, *arguments: str | Path) -> node.Finished:
         scratch = cache_folder() / "metro"  # Metro keeps there what it has transformed, by content
         scratch.mkdir(exist_ok=True)
-        program = node.tool(node.project("react_native"), tool)
+        program = node.tool(node.project(self.project), tool)
         return node.run([program, *arguments], cwd=self.folder, environment={"TMPDIR": str(scratch)})
 
 
-def make(built: Built, folder: Path) -> BareApp:
+def make(built: Built, folder: Path, project: str = jsc.NEWEST) -> BareApp:
     """An app whose screen is the example with the hook, and whose Metro is set, as the package's README has them."""
-    built.app(folder)
+    built.app(folder, project)
     shutil.copytree(FIXTURE, folder, dirs_exist_ok=True)
     readme = (built.package / "README.md").read_text(encoding="utf-8")
     (folder / "App.tsx").write_text(example(readme, "tsx", "use"), encoding="utf-8")
@@ -91,7 +93,7 @@ def make(built: Built, folder: Path) -> BareApp:
     description = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     description["dependencies"]["react-native"] = "*"  # names the platforms for the command line
     (folder / "package.json").write_text(json.dumps(description), encoding="utf-8")
-    return BareApp(folder, built.name)
+    return BareApp(folder, built.name, project)
 
 
 def example(readme: str, language: str, word: str) -> str:

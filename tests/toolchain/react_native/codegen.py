@@ -3,16 +3,16 @@
 import json
 from pathlib import Path
 
-from tests.toolchain import node
+from tests.toolchain import jsc, node
 
 
-def for_android(package: Path, folder: Path) -> Path:
+def for_android(package: Path, folder: Path, *, project: str = jsc.NEWEST) -> Path:
     """The folder that Gradle's generateCodegenSchemaFromJavaScript and generateCodegenArtifactsFromSchema write.
 
     `package` has React Native in its node_modules, or in those of a folder above.
     """
     config = json.loads((package / "package.json").read_text(encoding="utf-8"))["codegenConfig"]
-    modules = node.project("react_native") / "node_modules"
+    modules = node.project(project) / "node_modules"
     folder.mkdir(parents=True)
     schema = folder / "schema.json"
     combine = modules / "@react-native" / "codegen" / "lib" / "cli" / "combine" / "combine-js-to-schema-cli.js"
@@ -23,13 +23,13 @@ def for_android(package: Path, folder: Path) -> Path:
     return folder
 
 
-def for_ios(app: Path, folder: Path) -> Path:
+def for_ios(app: Path, folder: Path, *, project: str = jsc.NEWEST) -> Path:
     """The folder that an app's `pod install` generates for the packages that it depends on."""
-    script = (
-        node.project("react_native") / "node_modules" / "react-native" / "scripts" / "generate-codegen-artifacts.js"
-    )
+    script = node.project(project) / "node_modules" / "react-native" / "scripts" / "generate-codegen-artifacts.js"
     _run(app, script, "--path", app, "--targetPlatform", "ios", "--outputPath", folder)
-    return folder / "build" / "generated" / "ios" / "ReactCodegen"
+    made = folder / "build" / "generated" / "ios"
+    newer = made / "ReactCodegen"
+    return newer if newer.is_dir() else made
 
 
 def _run(folder: Path, script: Path, *arguments: str | Path) -> None:

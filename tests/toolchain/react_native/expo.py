@@ -13,6 +13,7 @@ from tests.toolchain.react_native.bare import read_json
 from tests.toolchain.react_native.packages import Built
 
 NAME = "Fixture"
+NEWEST = "expo"
 FIXTURE = Path(__file__).with_name("expo_app")
 
 
@@ -22,6 +23,8 @@ class ExpoApp:
 
     folder: Path
     package: str
+    project: str = NEWEST
+    """the npm project whose packages it has"""
 
     def prebuild(self, options: Mapping[str, object] | None, *, is_clean: bool = True) -> node.Finished:
         """Makes the native projects with the package's plugin and its options, or changes those that are there."""
@@ -29,11 +32,11 @@ class ExpoApp:
         app = json.loads((FIXTURE / "app.json").read_text(encoding="utf-8"))
         app["expo"]["plugins"] = [self.package if options is None else [self.package, options]]
         path.write_text(json.dumps(app), encoding="utf-8")
-        return prebuild(self.folder, *([] if is_clean else ["--no-clean"]))
+        return prebuild(self.folder, *([] if is_clean else ["--no-clean"]), project=self.project)
 
     def linked(self, system: str) -> dict[str, Any]:
         """Expo's autolinking for the platform."""
-        program = node.tool(node.project("expo"), "expo-modules-autolinking")
+        program = node.tool(node.project(self.project), "expo-modules-autolinking")
         return read_json(node.run([program, "react-native-config", "--platform", system, "--json"], cwd=self.folder))
 
     def native_files(self) -> Mapping[str, bytes]:
@@ -42,17 +45,17 @@ class ExpoApp:
         return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in sorted(paths)}
 
 
-def prebuild(folder: Path, *arguments: str) -> node.Finished:
+def prebuild(folder: Path, *arguments: str, project: str = NEWEST) -> node.Finished:
     """Makes the native projects of an app, of what lies in Expo's own package."""
-    program = node.tool(node.project("expo"), "expo")
+    program = node.tool(node.project(project), "expo")
     template = Path("node_modules", "expo", "template.tgz")
     options = ("--no-install", "--platform", "all", "--template", f".{os.sep}{template}")
     return node.run([program, "prebuild", *options, *arguments], cwd=folder)
 
 
-def make(built: Built, folder: Path) -> ExpoApp:
+def make(built: Built, folder: Path, name: str = NEWEST) -> ExpoApp:
     """An app as Expo's command line makes it, with the package installed."""
-    project = node.project("expo")
+    project = node.project(name)
     modules = node.link(project, folder)
     shutil.copytree(built.package, modules / built.name, copy_function=os.link)
     shutil.copytree(FIXTURE, folder, dirs_exist_ok=True)
@@ -65,4 +68,4 @@ def make(built: Built, folder: Path) -> ExpoApp:
         "dependencies": {**wanted, built.name: built.description["version"]},
     }
     (folder / "package.json").write_text(json.dumps(description), encoding="utf-8")
-    return ExpoApp(folder, built.name)
+    return ExpoApp(folder, built.name, name)

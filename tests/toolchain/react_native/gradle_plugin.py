@@ -9,12 +9,14 @@ from typing import Any
 
 from packager.processes import commands
 from packager.targets.android import kotlin
-from tests.toolchain import jvm, node
+from tests.toolchain import jsc, jvm, node
 
 STAND_INS = Path(__file__).with_name("gradle_api")
 """the few classes of Gradle and Gson that the tasks use, and a program that runs the tasks"""
 PLUGIN = "node_modules/@react-native/gradle-plugin"
 KOTLIN = "src/main/kotlin/com/facebook/react"
+NEWER = "generatedPureCxxSourceDirectory"
+"""a property of the tasks of newer versions"""
 TASKS = ("GeneratePackageListTask", "GenerateAutolinkingNewArchitecturesFileTask")
 
 
@@ -30,14 +32,14 @@ class Generated:
     """the folder with that and Android-autolinking.cmake"""
 
 
-def generate(config: Mapping[str, Any], build: Path) -> Generated:
+def generate(config: Mapping[str, Any], build: Path, *, project: str = jsc.NEWEST) -> Generated:
     """Runs the tasks on `config`, for an app's folder `build`. Raises ToolError when they do not take it."""
     build.mkdir(parents=True, exist_ok=True)
     said = build / "autolinking.json"
     said.write_text(json.dumps(config), encoding="utf-8")
     java, native = build / "generated/autolinking/src/main/java", build / "generated/autolinking/src/main/jni"
     compiler = kotlin.find_compiler()
-    classpath = [_tasks(), *_libraries(), compiler.stdlib]
+    classpath = [_tasks(project), *_libraries(), compiler.stdlib]
     commands.run(
         [
             compiler.java,
@@ -58,13 +60,15 @@ def generate(config: Mapping[str, Any], build: Path) -> Generated:
     )
 
 
-def _tasks() -> Path:
+def _tasks(project: str) -> Path:
     """A jar with React Native's tasks as they are, compiled against the stand-ins."""
-    plugin = node.project("react_native") / PLUGIN
+    plugin = node.project(project) / PLUGIN
     own = [plugin / "react-native-gradle-plugin" / KOTLIN / "tasks" / f"{name}.kt" for name in TASKS]
     shared = plugin / "shared" / KOTLIN
     models = sorted((shared / "model").glob("Model*.kt"))
-    sources = [*own, shared / "utils" / "JsonUtils.kt", *models, *sorted(STAND_INS.glob("*.kt"))]
+    is_newer = any(NEWER in path.read_text(encoding="utf-8") for path in own)
+    native_files = STAND_INS / ("newer" if is_newer else "older") / "NativeFiles.kt"
+    sources = [*own, shared / "utils" / "JsonUtils.kt", *models, *sorted(STAND_INS.glob("*.kt")), native_files]
     return jvm.compile_kotlin(sources, classpath=_libraries())
 
 

@@ -97,11 +97,11 @@ class Code:
         return App(jsc.Program(installed / "app"), self.script, folder / "scratch")
 
 
-def build(built: packages.Built, folder: Path) -> Code:
+def build(built: packages.Built, folder: Path, project: str = jsc.NEWEST) -> Code:
     """Compiles the C++ of a package, and packs its JavaScript and that of the cases into one file."""
-    app = built.app(folder / "project")
-    specs = codegen.for_ios(app, folder / "codegen")
-    program = jsc.program(built.package, specs, MODULE)
+    app = built.app(folder / "project", project)
+    specs = codegen.for_ios(app, folder / "codegen", project=project)
+    program = jsc.program(built.package, specs, MODULE, project=project)
     script = folder / "script.js"
     _bundle(app, script)
     return Code(program, script, built.package / "models")

@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.onnx_text import saved
-from tests.toolchain import models, node
+from tests.toolchain import jsc, models, node
 from tests.toolchain.chromium import allow_data_alone
 from tests.toolchain.debian_root import make_alone
 from tests.toolchain.require import fetched
@@ -113,9 +113,9 @@ class Built:
         node.link(node.project("react_native"), folder)
         return folder
 
-    def app(self, folder: Path) -> Path:
+    def app(self, folder: Path, project: str = jsc.NEWEST) -> Path:
         """A project that depends on the package. Replace files of the package, do not write to them."""
-        modules = node.link(node.project("react_native"), folder)
+        modules = node.link(node.project(project), folder)
         shutil.copytree(self.package, modules / self.name, copy_function=os.link)
         text = json.dumps({"name": "app", "private": True, "dependencies": {self.name: self.description["version"]}})
         (folder / "package.json").write_text(text, encoding="utf-8")

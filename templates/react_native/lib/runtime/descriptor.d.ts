@@ -44,12 +44,16 @@ export interface ProviderSetup {
     readonly provider: Provider;
     /** As ONNX Runtime names it: `CoreML`. */
     readonly registeredName: string;
+    /** As ONNX Runtime names it when it says which nodes it took: `CoreMLExecutionProvider`. */
+    readonly executionProvider: string;
     readonly options: Settings;
 }
 /** What a package was built for on a platform. */
 export interface PlatformSetup {
     /** The ONNX Runtime that files were made for: `1.2.3`; empty where nobody knows. */
     readonly runtimeVersion: string;
+    /** The oldest one that every file loads in: later ones may run them, too. Empty where only `runtimeVersion` may. */
+    readonly oldestRuntime: string;
     /** In the order in which they are tried, without the CPU. */
     readonly providers: readonly ProviderSetup[];
 }

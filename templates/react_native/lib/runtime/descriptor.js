@@ -3,8 +3,8 @@
 export function platformFiles(model, platform) {
     if (platform !== 'web')
         return model.platforms[platform];
-    const { runtimeVersion, files } = model.platforms.android;
-    return { runtimeVersion, providers: [], files: files.filter(isForAnyCpu) };
+    const { files, ...setup } = model.platforms.android;
+    return { ...setup, providers: [], files: files.filter(isForAnyCpu) };
 }
 function isForAnyCpu(file) {
     return file.providers.includes('cpu') && file.chips.length === 0;

@@ -1,6 +1,6 @@
 import type { ModelDescriptor, Provider } from './descriptor.js';
 import { type Outcome } from './opening.js';
-import type { AsyncRunOptions, Fallback, Info, LoadOptions, RunOptions } from './options.js';
+import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
 import { type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
 /**
@@ -11,10 +11,15 @@ import type { Targets } from './tensor.js';
 export declare class Model<Inputs extends object, Outputs extends object> {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     readonly info: Info;
-    /** The provider that started. Operators that it does not support, possibly all, run on the CPU. */
+    /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
     readonly provider: Provider;
     /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
     readonly fallbacks: readonly Fallback[];
+    /**
+     * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
+     * of files in ORT format.
+     */
+    readonly assignment: readonly ProviderAssignment[] | undefined;
     private readonly outcome;
     private readonly backend;
     private readonly session;

@@ -15,10 +15,15 @@ import { testModel } from './selftest.js';
 export class Model {
     /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
     info;
-    /** The provider that started. Operators that it does not support, possibly all, run on the CPU. */
+    /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
     provider;
     /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
     fallbacks;
+    /**
+     * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
+     * of files in ORT format.
+     */
+    assignment;
     outcome;
     backend;
     session;
@@ -26,7 +31,7 @@ export class Model {
     isDisposed = false;
     /** Models are made by `load` of a generated file. */
     constructor(outcome) {
-        const { model, backend, about, opened, file, provider, fallbacks } = outcome;
+        const { model, backend, about, opened, file, provider, fallbacks, assignment } = outcome;
         this.info = {
             name: model.name,
             version: model.version,
@@ -37,6 +42,7 @@ export class Model {
         };
         this.provider = provider;
         this.fallbacks = fallbacks;
+        this.assignment = assignment;
         this.outcome = outcome;
         this.backend = backend;
         this.session = opened.session;

@@ -2,6 +2,7 @@
 import { ModelError } from './errors.js';
 import { bytesOf, checkedPart, locateFile, read } from './onnxruntimeFiles.js';
 import { Runner } from './onnxruntimeRuns.js';
+const MOST_THREADS = 4;
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export class OnnxRuntimeBackend {
     platform = 'web';
@@ -24,7 +25,7 @@ export class OnnxRuntimeBackend {
             runtimeVersion: versions['web'] ?? versions['node'] ?? versions['common'] ?? '',
             bundle: '',
             cache: '',
-            cores: navigator?.hardwareConcurrency ?? 1,
+            threads: Math.min(navigator?.hardwareConcurrency ?? 1, MOST_THREADS),
         };
     }
     locate(path) {
@@ -45,6 +46,7 @@ export class OnnxRuntimeBackend {
             inputs: session.inputMetadata.map(tensorInfo),
             outputs: session.outputMetadata.map(tensorInfo),
             sizeBytes: externalData.reduce((total, { data }) => total + data.length, bytes.length),
+            assignment: null,
         };
     }
     close(session) {

@@ -1,7 +1,7 @@
 import type { Attempt } from './attempt.js';
 import type { Backend, Opened } from './backend.js';
 import { type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
-import type { Fallback, LoadOptions } from './options.js';
+import type { Fallback, LoadOptions, ProviderAssignment } from './options.js';
 /** A model that has started. */
 export interface OpenModel {
     readonly opened: Opened;
@@ -9,6 +9,8 @@ export interface OpenModel {
     readonly provider: Provider;
     /** What the provider was told. */
     readonly settings: Settings;
+    /** What each provider runs; undefined where ONNX Runtime cannot say. */
+    readonly assignment: readonly ProviderAssignment[] | undefined;
 }
 /** What has started in the end, and what did not. */
 export interface Outcome extends Attempt, OpenModel {

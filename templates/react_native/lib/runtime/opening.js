@@ -1,4 +1,5 @@
 // Tries the files of a model on this device until one starts.
+import { assignmentOf, hasNoNode } from './assignment.js';
 import { platformFiles } from './descriptor.js';
 import { ModelError, toModelError } from './errors.js';
 import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
@@ -85,28 +86,34 @@ async function openPlaced(provider, file, start, [placed, ...weights], attempt) 
     if (placed === undefined)
         throw new ModelError('missing', `${file.path} is missing`);
     throwIfAborted(options.signal);
-    const settings = { ...file.settings, ...start.settings };
     const opened = await backend.open({
         file: placed.part,
         weights: weights.map((each) => each.part),
         provider: start.registeredName,
         providerKeys: Object.keys(start.options),
         providerValues: Object.values(start.options),
-        settingKeys: Object.keys(settings),
-        settingValues: Object.values(settings),
-        threads: start.threads,
+        settingKeys: Object.keys(file.settings),
+        settingValues: Object.values(file.settings),
+        threads: options.threads ?? 0,
+        spinning: options.spinning ?? false,
         notes: source.notes,
         verify: options.verify ?? 'once',
     }, placed.bytes);
-    checkOpened(opened, attempt);
-    return { opened, file, provider, settings: start.options };
+    const assignment = assignmentOf(opened, attempt);
+    checkOpened(opened, assignment, provider, attempt);
+    return { opened, file, provider, settings: start.options, assignment };
 }
-/** A session that nobody gets is closed: loading was cancelled meanwhile, or the file is another model. */
-function checkOpened(opened, { model, backend, options, source }) {
+/**
+ * A session that nobody gets is closed: loading was cancelled meanwhile, the file is another model, or the provider took
+ * nothing of it.
+ */
+function checkOpened(opened, assignment, provider, { model, backend, options, source }) {
     try {
         throwIfAborted(options.signal);
         if (source.isOwn)
             checkSignature(model, opened);
+        if (hasNoNode(provider, assignment))
+            throw new ModelError('runtime', 'took no node of the model');
     }
     catch (error) {
         backend.close(opened.session);

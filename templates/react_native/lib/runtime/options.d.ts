@@ -35,8 +35,16 @@ export interface LoadOptions {
     readonly providers?: readonly Provider[];
     /** Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none. */
     readonly providerOptions?: Readonly<Partial<Record<Provider, Settings>>>;
-    /** Number of threads per run, at most 256; 0 leaves the choice to the provider. */
+    /**
+     * Threads per run, at most 256, whatever the provider: the CPU runs what others leave. By default, or with 0, one for
+     * each big core, four at most, which all models of the app share.
+     */
     readonly threads?: number;
+    /**
+     * Whether threads spin while they wait for work; false by default. It takes energy, and time of other threads, for
+     * somewhat shorter runs.
+     */
+    readonly spinning?: boolean;
     /** How the files of a model are checked when it is loaded; `'once'` by default. */
     readonly verify?: Verify;
     /** Aborts loading, which is then rejected with `cancelled`. */
@@ -71,10 +79,18 @@ export interface Info {
     /** Version of the ONNX Runtime in the app. */
     readonly onnxRuntimeVersion: string;
 }
+/** What a provider runs of a model. */
+export interface ProviderAssignment {
+    readonly provider: Provider;
+    /** Number of nodes of the graph. */
+    readonly nodes: number;
+    /** Multiplications with additions in these nodes, as far as the model's file says. */
+    readonly macs: number;
+}
 /** A provider that was requested and did not start. */
 export interface Fallback {
     readonly provider: Provider;
-    /** In most cases ONNX Runtime's message. */
+    /** In most cases ONNX Runtime's message; `took no node of the model` where the CPU would have run all of it. */
     readonly reason: string;
 }
 /** A file that is ready to be opened or read. */

@@ -4,7 +4,7 @@ import type { LoadOptions } from './options.js';
 /** @throws ModelError `bad-options` */
 export declare function checkOptions(options: unknown): asserts options is LoadOptions;
 /**
- * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the
+ * An older ONNX Runtime than those that the files were tested with may read them wrongly. A browser's is the
  * app's own choice.
  *
  * @throws ModelError `runtime-version`

@@ -10,6 +10,7 @@ const OPTIONS = {
     providers: true,
     providerOptions: true,
     threads: true,
+    spinning: true,
     verify: true,
     signal: true,
     onProgress: true,
@@ -25,10 +26,12 @@ export function checkOptions(options) {
         throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
     }
     const given = { ...options };
-    const { threads = 0, providers = [], providerOptions = {}, verify = 'once' } = given;
+    const { threads = 0, spinning = false, providers = [], providerOptions = {}, verify = 'once' } = given;
     if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
         throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
     }
+    if (typeof spinning !== 'boolean')
+        throw bad(`spinning is ${shown(spinning)}, which is neither true nor false`);
     if (typeof verify !== 'string' || !VERIFY.has(verify)) {
         throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
     }
@@ -50,18 +53,26 @@ function bad(message) {
     return new ModelError('bad-options', message);
 }
 /**
- * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the
+ * An older ONNX Runtime than those that the files were tested with may read them wrongly. A browser's is the
  * app's own choice.
  *
  * @throws ModelError `runtime-version`
  */
 export function checkVersion(model, platform, found, { allowOtherRuntime = false }) {
-    const { runtimeVersion } = platformFiles(model, platform);
+    const { runtimeVersion, oldestRuntime } = platformFiles(model, platform);
     if (platform === 'web' || allowOtherRuntime || [found, ''].includes(runtimeVersion))
         return;
-    throw new ModelError('runtime-version', `${model.className} needs ONNX Runtime ${runtimeVersion}, the app has ${found}: another dependency brought that ` +
+    if (oldestRuntime !== '' && isSameOrLater(found, oldestRuntime))
+        return;
+    throw new ModelError('runtime-version', `${model.className} needs ONNX Runtime ${oldestRuntime === '' ? runtimeVersion : `${oldestRuntime} or later`}, the app has ${found}: another dependency brought that ` +
         'one. Keep one of the two versions for the whole app, or build this package with a runtime that has a name of ' +
         'its own. Pass allowOtherRuntime: true to run on what there is, untested');
+}
+/** A version with another first number may read files in another way. */
+function isSameOrLater(found, oldest) {
+    const [major, minor = 0, patch = 0] = found.split('.').map(Number);
+    const [oldestMajor, oldestMinor = 0, oldestPatch = 0] = oldest.split('.').map(Number);
+    return major === oldestMajor && (minor > oldestMinor || (minor === oldestMinor && patch >= oldestPatch));
 }
 /** @throws ModelError `cancelled` */
 export function throwIfAborted(signal) {

@@ -5,9 +5,6 @@ export interface Start {
     /** As ONNX Runtime names it; empty for the CPU. */
     readonly registeredName: string;
     readonly options: Settings;
-    /** Session configuration entries, beside those that the file needs. */
-    readonly settings: Settings;
-    readonly threads: number;
 }
 /** @throws ModelError `runtime` when the provider must not run the file on this device */
 export declare function startOf(provider: Provider, file: ModelFile, attempt: Attempt): Promise<Start>;

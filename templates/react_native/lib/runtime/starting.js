@@ -3,15 +3,13 @@ import { coreMLFault, coreMLSettings } from './coreml.js';
 import { platformFiles } from './descriptor.js';
 import { ModelError } from './errors.js';
 const NNAPI_API_LEVEL = 27;
-const MOST_XNNPACK_THREADS = 4;
 /** @throws ModelError `runtime` when the provider must not run the file on this device */
 export async function startOf(provider, file, attempt) {
-    if (provider === 'cpu') {
-        return { registeredName: '', options: {}, settings: {}, threads: attempt.options.threads ?? 0 };
-    }
+    if (provider === 'cpu')
+        return { registeredName: '', options: {} };
     const { registeredName, options: packaged } = setupOf(provider, attempt);
     const given = attempt.options.providerOptions?.[provider] ?? {};
-    const plain = { registeredName, options: { ...packaged, ...given }, settings: {}, threads: 0 };
+    const plain = { registeredName, options: { ...packaged, ...given } };
     if (provider === 'xnnpack')
         return withThreads(plain, attempt);
     if (provider === 'nnapi')
@@ -32,16 +30,11 @@ function setupOf(provider, { model, backend }) {
         return setup;
     throw new ModelError('runtime', `the package was not built for ${provider} on this platform`);
 }
-/** XNNPACK has threads of its own. ONNX Runtime's, for other operators, must not spin beside them. */
+/** XNNPACK has threads of its own, beside those for other operators. */
 function withThreads(plain, { about, options }) {
-    const { threads: wanted = 0 } = options;
-    const threads = wanted > 0 ? wanted : Math.min(about.cores, MOST_XNNPACK_THREADS);
-    return {
-        ...plain,
-        options: { intra_op_num_threads: String(threads), ...plain.options },
-        settings: { 'session.intra_op.allow_spinning': '0' },
-        threads,
-    };
+    const { threads = 0 } = options;
+    const count = threads > 0 ? threads : about.threads;
+    return { ...plain, options: { intra_op_num_threads: String(count), ...plain.options } };
 }
 /** Older Android has no NNAPI. ONNX Runtime would start all the same and leave every operator to the CPU. */
 function checkApiLevel(found) {

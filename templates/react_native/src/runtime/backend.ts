@@ -20,8 +20,8 @@ export interface About {
   readonly bundle: string;
   /** Folder of this package's own that is written to; empty where nothing can be. */
   readonly cache: string;
-  /** Cores of the processor. */
-  readonly cores: number;
+  /** Threads of a run unless the app asks for another number: one for each big core, four at most. */
+  readonly threads: number;
 }
 
 /** A file, or a part of one. */
@@ -51,8 +51,10 @@ export interface OpenRequest {
   /** Session configuration entries. */
   readonly settingKeys: readonly string[];
   readonly settingValues: readonly string[];
-  /** Of ONNX Runtime's own kernels; 0 leaves the choice to it. */
+  /** Of a run, for operators of the CPU; 0 for the default ones, which all models share unless they spin. */
   readonly threads: number;
+  /** Whether threads spin while they wait for work. */
+  readonly spinning: boolean;
   /** Folder for notes of files that were checked already; empty to check all of them at every load. */
   readonly notes: string;
   /** `always` to check all of them whatever the notes say; else `once`. */
@@ -68,6 +70,14 @@ export interface TensorInfo {
   readonly shape: readonly number[];
 }
 
+/** What a provider runs of an open model. */
+export interface AssignedInfo {
+  /** As ONNX Runtime names it: `CPUExecutionProvider`. */
+  readonly provider: string;
+  readonly nodes: number;
+  readonly macs: number;
+}
+
 /** An open model. */
 export interface Opened {
   readonly session: number;
@@ -75,6 +85,8 @@ export interface Opened {
   readonly outputs: readonly TensorInfo[];
   /** Of the model and its weights. */
   readonly sizeBytes: number;
+  /** Null where ONNX Runtime cannot say. */
+  readonly assignment: readonly AssignedInfo[] | null;
 }
 
 /** What a run gave, beside what it wrote to the caller's memory. */

@@ -57,6 +57,8 @@ export interface ProviderSetup {
   readonly provider: Provider;
   /** As ONNX Runtime names it: `CoreML`. */
   readonly registeredName: string;
+  /** As ONNX Runtime names it when it says which nodes it took: `CoreMLExecutionProvider`. */
+  readonly executionProvider: string;
   readonly options: Settings;
 }
 
@@ -64,6 +66,8 @@ export interface ProviderSetup {
 export interface PlatformSetup {
   /** The ONNX Runtime that files were made for: `1.2.3`; empty where nobody knows. */
   readonly runtimeVersion: string;
+  /** The oldest one that every file loads in: later ones may run them, too. Empty where only `runtimeVersion` may. */
+  readonly oldestRuntime: string;
   /** In the order in which they are tried, without the CPU. */
   readonly providers: readonly ProviderSetup[];
 }
@@ -131,8 +135,8 @@ export interface ModelDescriptor {
 /** What there is for a platform. The web has no files of its own: it opens those for the CPU of any Android device. */
 export function platformFiles(model: ModelDescriptor, platform: Platform): PlatformFiles {
   if (platform !== 'web') return model.platforms[platform];
-  const { runtimeVersion, files } = model.platforms.android;
-  return { runtimeVersion, providers: [], files: files.filter(isForAnyCpu) };
+  const { files, ...setup } = model.platforms.android;
+  return { ...setup, providers: [], files: files.filter(isForAnyCpu) };
 }
 
 function isForAnyCpu(file: ModelFile): boolean {

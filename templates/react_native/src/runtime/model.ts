@@ -6,7 +6,7 @@ import { newArray } from './elements.js';
 import { ModelError, toModelError } from './errors.js';
 import { sharedArray } from './memory.js';
 import { openModel, type Outcome } from './opening.js';
-import type { AsyncRunOptions, Fallback, Info, LoadOptions, RunOptions } from './options.js';
+import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
 import { throwIfAborted } from './permitting.js';
 import { Runs, type MakeArray, type Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
@@ -20,10 +20,15 @@ import type { Targets } from './tensor.js';
 export class Model<Inputs extends object, Outputs extends object> {
   /** The model's name and version, the file that was opened, and the version of ONNX Runtime. */
   readonly info: Info;
-  /** The provider that started. Operators that it does not support, possibly all, run on the CPU. */
+  /** The provider that started, which runs at least one node. Operators that it does not support run on the CPU. */
   readonly provider: Provider;
   /** Providers that were tried before `provider` and did not start, in this order, with the reasons. */
   readonly fallbacks: readonly Fallback[];
+  /**
+   * What each provider runs of the model, the CPU included. Undefined where ONNX Runtime does not say: in a browser, and
+   * of files in ORT format.
+   */
+  readonly assignment: readonly ProviderAssignment[] | undefined;
 
   private readonly outcome: Outcome;
   private readonly backend: Backend;
@@ -33,7 +38,7 @@ export class Model<Inputs extends object, Outputs extends object> {
 
   /** Models are made by `load` of a generated file. */
   constructor(outcome: Outcome) {
-    const { model, backend, about, opened, file, provider, fallbacks } = outcome;
+    const { model, backend, about, opened, file, provider, fallbacks, assignment } = outcome;
     this.info = {
       name: model.name,
       version: model.version,
@@ -44,6 +49,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     };
     this.provider = provider;
     this.fallbacks = fallbacks;
+    this.assignment = assignment;
     this.outcome = outcome;
     this.backend = backend;
     this.session = opened.session;

@@ -7,6 +7,8 @@ import { bytesOf, checkedPart, locateFile, type OnnxRuntimeOptions, read } from 
 import { Runner } from './onnxruntimeRuns.js';
 import type { Produced } from './onnxruntimeTensors.js';
 
+const MOST_THREADS = 4;
+
 /** Sessions and outputs that are kept have numbers, as in native code. */
 export class OnnxRuntimeBackend implements Backend {
   readonly platform: Platform = 'web';
@@ -31,7 +33,7 @@ export class OnnxRuntimeBackend implements Backend {
       runtimeVersion: versions['web'] ?? versions['node'] ?? versions['common'] ?? '',
       bundle: '',
       cache: '',
-      cores: navigator?.hardwareConcurrency ?? 1,
+      threads: Math.min(navigator?.hardwareConcurrency ?? 1, MOST_THREADS),
     };
   }
 
@@ -54,6 +56,7 @@ export class OnnxRuntimeBackend implements Backend {
       inputs: session.inputMetadata.map(tensorInfo),
       outputs: session.outputMetadata.map(tensorInfo),
       sizeBytes: externalData.reduce((total, { data }) => total + data.length, bytes.length),
+      assignment: null,
     };
   }
 

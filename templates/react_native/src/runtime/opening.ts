@@ -1,10 +1,11 @@
 // Tries the files of a model on this device until one starts.
 
 import type { Attempt } from './attempt.js';
+import { assignmentOf, hasNoNode } from './assignment.js';
 import type { Backend, Opened } from './backend.js';
 import { platformFiles, type ModelDescriptor, type ModelFile, type Provider, type Settings } from './descriptor.js';
 import { ModelError, toModelError } from './errors.js';
-import type { Fallback, LoadOptions, PlacedFile } from './options.js';
+import type { Fallback, LoadOptions, PlacedFile, ProviderAssignment } from './options.js';
 import { checkOptions, checkVersion, throwIfAborted } from './permitting.js';
 import { checkSignature } from './signature.js';
 import { sourceOf } from './sources.js';
@@ -17,6 +18,8 @@ export interface OpenModel {
   readonly provider: Provider;
   /** What the provider was told. */
   readonly settings: Settings;
+  /** What each provider runs; undefined where ONNX Runtime cannot say. */
+  readonly assignment: readonly ProviderAssignment[] | undefined;
 }
 
 /** What has started in the end, and what did not. */
@@ -107,7 +110,6 @@ async function openPlaced(
   const { backend, source, options } = attempt;
   if (placed === undefined) throw new ModelError('missing', `${file.path} is missing`);
   throwIfAborted(options.signal);
-  const settings = { ...file.settings, ...start.settings };
   const opened = await backend.open(
     {
       file: placed.part,
@@ -115,23 +117,34 @@ async function openPlaced(
       provider: start.registeredName,
       providerKeys: Object.keys(start.options),
       providerValues: Object.values(start.options),
-      settingKeys: Object.keys(settings),
-      settingValues: Object.values(settings),
-      threads: start.threads,
+      settingKeys: Object.keys(file.settings),
+      settingValues: Object.values(file.settings),
+      threads: options.threads ?? 0,
+      spinning: options.spinning ?? false,
       notes: source.notes,
       verify: options.verify ?? 'once',
     },
     placed.bytes,
   );
-  checkOpened(opened, attempt);
-  return { opened, file, provider, settings: start.options };
+  const assignment = assignmentOf(opened, attempt);
+  checkOpened(opened, assignment, provider, attempt);
+  return { opened, file, provider, settings: start.options, assignment };
 }
 
-/** A session that nobody gets is closed: loading was cancelled meanwhile, or the file is another model. */
-function checkOpened(opened: Opened, { model, backend, options, source }: Attempt): void {
+/**
+ * A session that nobody gets is closed: loading was cancelled meanwhile, the file is another model, or the provider took
+ * nothing of it.
+ */
+function checkOpened(
+  opened: Opened,
+  assignment: OpenModel['assignment'],
+  provider: Provider,
+  { model, backend, options, source }: Attempt,
+): void {
   try {
     throwIfAborted(options.signal);
     if (source.isOwn) checkSignature(model, opened);
+    if (hasNoNode(provider, assignment)) throw new ModelError('runtime', 'took no node of the model');
   } catch (error) {
     backend.close(opened.session);
     throw error;

@@ -17,6 +17,7 @@ const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   providers: true,
   providerOptions: true,
   threads: true,
+  spinning: true,
   verify: true,
   signal: true,
   onProgress: true,
@@ -31,10 +32,11 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
     throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
   }
   const given: Readonly<Record<string, unknown>> = { ...options };
-  const { threads = 0, providers = [], providerOptions = {}, verify = 'once' } = given;
+  const { threads = 0, spinning = false, providers = [], providerOptions = {}, verify = 'once' } = given;
   if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
     throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
   }
+  if (typeof spinning !== 'boolean') throw bad(`spinning is ${shown(spinning)}, which is neither true nor false`);
   if (typeof verify !== 'string' || !VERIFY.has(verify)) {
     throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }
@@ -57,7 +59,7 @@ function bad(message: string): ModelError {
 }
 
 /**
- * Another ONNX Runtime than the one that the files were made and tested for may read them wrongly. A browser's is the
+ * An older ONNX Runtime than those that the files were tested with may read them wrongly. A browser's is the
  * app's own choice.
  *
  * @throws ModelError `runtime-version`
@@ -68,14 +70,22 @@ export function checkVersion(
   found: string,
   { allowOtherRuntime = false }: LoadOptions,
 ): void {
-  const { runtimeVersion } = platformFiles(model, platform);
+  const { runtimeVersion, oldestRuntime } = platformFiles(model, platform);
   if (platform === 'web' || allowOtherRuntime || [found, ''].includes(runtimeVersion)) return;
+  if (oldestRuntime !== '' && isSameOrLater(found, oldestRuntime)) return;
   throw new ModelError(
     'runtime-version',
-    `${model.className} needs ONNX Runtime ${runtimeVersion}, the app has ${found}: another dependency brought that ` +
+    `${model.className} needs ONNX Runtime ${oldestRuntime === '' ? runtimeVersion : `${oldestRuntime} or later`}, the app has ${found}: another dependency brought that ` +
       'one. Keep one of the two versions for the whole app, or build this package with a runtime that has a name of ' +
       'its own. Pass allowOtherRuntime: true to run on what there is, untested',
   );
+}
+
+/** A version with another first number may read files in another way. */
+function isSameOrLater(found: string, oldest: string): boolean {
+  const [major, minor = 0, patch = 0] = found.split('.').map(Number);
+  const [oldestMajor, oldestMinor = 0, oldestPatch = 0] = oldest.split('.').map(Number);
+  return major === oldestMajor && (minor > oldestMinor || (minor === oldestMinor && patch >= oldestPatch));
 }
 
 /** @throws ModelError `cancelled` */

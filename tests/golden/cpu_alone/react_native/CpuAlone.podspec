@@ -32,8 +32,9 @@ Pod::Spec.new do |s|
   bundles["CpuAloneModels"] = ["models/{both,ios}/mobpack/CpuAlone/*"] if models == "package"
   s.resource_bundles = bundles
 
-  # One app holds one ONNX Runtime: another version asked for by another pod is an error of `pod install`.
-  s.dependency "onnxruntime-c", "1.29.0"
+  # One app holds one ONNX Runtime: every file of this package loads in these, and another pod may choose. CocoaPods'
+  # own list is closed for new versions; ios/onnxruntime-c.podspec.json is for a Podfile that takes one from its address.
+  s.dependency "onnxruntime-c", ">= 1.29.0", "< 2"
 
   install_modules_dependencies(s)
 end

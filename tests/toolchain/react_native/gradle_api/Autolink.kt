@@ -1,4 +1,3 @@
-import com.facebook.react.tasks.GenerateAutolinkingNewArchitecturesFileTask
 import com.facebook.react.tasks.GeneratePackageListTask
 import com.facebook.react.utils.JsonUtils
 import java.io.File
@@ -16,10 +15,4 @@ fun main(arguments: Array<String>) {
 private class PackageList(json: File, folder: File) : GeneratePackageListTask() {
     override val autolinkInputFile = RegularFileProperty(json)
     override val generatedOutputDirectory = DirectoryProperty(folder)
-}
-
-private class NativeFiles(json: File, folder: File) : GenerateAutolinkingNewArchitecturesFileTask() {
-    override val autolinkInputFile = RegularFileProperty(json)
-    override val generatedOutputDirectory = DirectoryProperty(folder)
-    override val generatedPureCxxSourceDirectory = DirectoryProperty(folder)
 }

@@ -31,10 +31,12 @@ class LendingEngine : public facebook::jsc::JSCRuntime {
     return createValue(made).getObject(*this).getArrayBuffer(*this);
   }
 
+#if REACT_NATIVE >= 86
   std::shared_ptr<jsi::MutableBuffer> tryGetMutableBuffer(const jsi::ArrayBuffer& buffer) override {
     const auto found = lent_.find(data(buffer));
     return found == lent_.end() ? nullptr : found->second.lock();
   }
+#endif
 
  private:
   /// By their first byte.

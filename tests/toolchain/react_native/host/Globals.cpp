@@ -88,8 +88,12 @@ void addFiles(jsi::Runtime& runtime, jsi::Object& host) {
 
 void addMachine(jsi::Runtime& runtime, jsi::Object& host) {
   add(runtime, host, "isNative", [](jsi::Runtime& inner, Arguments arguments) {
-    const auto buffer = arguments[0].asObject(inner).getArrayBuffer(inner);
+    [[maybe_unused]] const auto buffer = arguments[0].asObject(inner).getArrayBuffer(inner);
+#if REACT_NATIVE >= 86
     return jsi::Value(buffer.tryGetMutableBuffer(inner) != nullptr);
+#else
+    return jsi::Value(false);  // no buffer tells
+#endif
   });
   add(runtime, host, "address", [](jsi::Runtime& inner, Arguments arguments) {
     const auto buffer = arguments[0].asObject(inner).getArrayBuffer(inner);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
+#include <tuple>
 
 #include "Engine.h"
 #include "Globals.h"
@@ -20,16 +21,21 @@ namespace react = facebook::react;
 
 namespace {
 
+#if REACT_NATIVE < 84
+using Provider = react::TurboModuleProviderFunctionType;
+#else
+using Provider = react::TurboModuleProviderFunctionTypeWithRuntime;
+#endif
+
 void installModules(jsi::Runtime& runtime, const std::shared_ptr<host::Loop>& loop) {
-  react::TurboModuleProviderFunctionTypeWithRuntime provide =
-      [loop, module = std::shared_ptr<react::TurboModule>()](
-          jsi::Runtime&, const std::string& name) mutable -> std::shared_ptr<react::TurboModule> {
+  Provider provide = [loop, module = std::shared_ptr<react::TurboModule>()](
+                         const auto&... arguments) mutable -> std::shared_ptr<react::TurboModule> {
+    const auto& name = std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
     if (name != HOST_MODULE::kModuleName) return nullptr;
     if (!module) module = std::make_shared<HOST_MODULE>(loop);
     return module;
   };
-  react::TurboModuleProviderFunctionTypeWithRuntime none;
-  react::TurboModuleBinding::install(runtime, std::move(provide), std::move(none));
+  react::TurboModuleBinding::install(runtime, std::move(provide), Provider());
 }
 
 std::unique_ptr<jsi::Runtime> makeEngine() {

@@ -10,7 +10,7 @@ const { makeNativeBackend } = await load('runtime/native.js');
 
 const { descriptor } = EveryType;
 const SESSIONS = [];
-const OPTIONS = 'source, providers, providerOptions, threads, verify, signal, onProgress, allowOtherRuntime';
+const OPTIONS = 'source, providers, providerOptions, threads, spinning, verify, signal, onProgress, allowOtherRuntime';
 
 /**
  * A phone with these properties. It runs models with the real ONNX Runtime, which has the CPU alone: its JavaScript
@@ -23,7 +23,7 @@ async function onPhone(changes = {}) {
   const phone = await backend({
     platform: 'android',
     device: { chip: '', apiLevel: 34 },
-    about: () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '', cores: 8 }),
+    about: () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '', threads: 4 }),
     open: (request, model) => {
       requests.push(request);
       if (request.provider === '') return real.open(request, model);
@@ -138,7 +138,7 @@ test('files are checked once unless the app wants it always, and their ends are 
   assert.deepEqual([file.sha256, file.endsSha256], [digest(content), digest(ends)]);
 });
 
-test('XNNPACK has threads of its own, as many as the app says or four at most', async () => {
+test('XNNPACK has threads of its own, as many as the app says or as the device has for a run', async () => {
   const { requests } = await onPhone();
   await loaded(descriptor);
   await loaded(descriptor, { threads: 3 });
@@ -147,14 +147,12 @@ test('XNNPACK has threads of its own, as many as the app says or four at most', 
   assert.deepEqual(
     told.map(({ threads, providerKeys, providerValues }) => [threads, ...providerKeys, ...providerValues]),
     [
-      [4, 'intra_op_num_threads', '4'],
+      [0, 'intra_op_num_threads', '4'],
       [3, 'intra_op_num_threads', '3'],
       [3, 'intra_op_num_threads', '2'],
     ],
   );
-  for (const { settingKeys, settingValues } of told) {
-    assert.equal(settingValues[settingKeys.indexOf('session.intra_op.allow_spinning')], '0');
-  }
+  assert.ok(requests.every(({ spinning }) => !spinning));
   assert.deepEqual(
     requests.filter(({ provider }) => provider === '').map(({ threads, settingKeys }) => [threads, settingKeys]),
     [
@@ -163,6 +161,53 @@ test('XNNPACK has threads of its own, as many as the app says or four at most', 
       [3, []],
     ],
   );
+});
+
+test('threads spin only where the app says so', async () => {
+  const { requests } = await onPhone();
+  await loaded(descriptor, { providers: ['cpu'], spinning: true });
+  assert.deepEqual(
+    requests.map(({ spinning }) => spinning),
+    [true],
+  );
+  await assert.rejects(loaded(descriptor, { spinning: 1 }), { code: 'bad-options' });
+});
+
+test('a provider that took no node is closed, and the next one is tried', async () => {
+  const cpu = { provider: 'CPUExecutionProvider', nodes: 7, macs: 1e9 };
+  const real = await backend();
+  const open = async (request, model) => ({
+    ...(await real.open({ ...request, provider: '', providerKeys: [], providerValues: [] }, model)),
+    assignment: [cpu],
+  });
+  const { closed } = await onPhone({ open });
+  const model = await loaded(descriptor);
+  assert.equal(model.provider, 'cpu');
+  assert.deepEqual(model.fallbacks.at(-1), { provider: 'xnnpack', reason: 'took no node of the model' });
+  assert.equal(closed.length, model.fallbacks.filter(({ reason }) => reason === 'took no node of the model').length);
+  assert.deepEqual(model.assignment, [{ ...cpu, provider: 'cpu' }]);
+});
+
+test('a provider that took some nodes runs the model, and the CPU the others', async () => {
+  const taken = { provider: 'XnnpackExecutionProvider', nodes: 3, macs: 2e9 };
+  const left = { provider: 'CPUExecutionProvider', nodes: 4, macs: 0 };
+  const real = await backend();
+  const open = async (request, model) => ({
+    ...(await real.open({ ...request, provider: '', providerKeys: [], providerValues: [] }, model)),
+    assignment: [left, taken],
+  });
+  await onPhone({ open });
+  const model = await loaded(descriptor, { providers: ['xnnpack'] });
+  assert.deepEqual([model.provider, model.fallbacks], ['xnnpack', []]);
+  assert.deepEqual(model.assignment, [
+    { ...left, provider: 'cpu' },
+    { ...taken, provider: 'xnnpack' },
+  ]);
+});
+
+test('what nobody knows of an assignment is undefined', async () => {
+  await onPhone();
+  assert.equal((await loaded(descriptor)).assignment, undefined);
 });
 
 test('NNAPI is not started on an Android that has none', async () => {
@@ -198,7 +243,7 @@ test("an app unsets the package's flags of NNAPI with '0'", async () => {
 
 test('CoreML has a folder for what it compiles, and those of other files are removed', async () => {
   const made = [];
-  const about = () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '/caches', cores: 2 });
+  const about = () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '/caches', threads: 2 });
   const makeFolder = async (...folder) => void made.push(folder);
   const { requests } = await onPhone({
     platform: 'ios',
@@ -219,7 +264,7 @@ test('CoreML has a folder for what it compiles, and those of other files are rem
 });
 
 test('CoreML compiles at every load where no folder can be made', async () => {
-  const about = () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '/caches', cores: 2 });
+  const about = () => ({ runtimeVersion: runtimeVersion(), bundle: '/app', cache: '/caches', threads: 2 });
   const makeFolder = () => Promise.reject(new Error('[no-space] no room'));
   const { requests } = await onPhone({
     platform: 'ios',
@@ -234,7 +279,7 @@ test('CoreML compiles at every load where no folder can be made', async () => {
 test('CoreML does not run 16-bit floats where ONNX Runtime computes them wrong', async () => {
   const files = descriptor.platforms.ios.files.map((file) => ({ ...file, isFloat16: true }));
   const model = withPlatform('ios', { files, runtimeVersion: '1.30.1' });
-  const about = () => ({ runtimeVersion: '1.30.1', bundle: '/app', cache: '', cores: 2 });
+  const about = () => ({ runtimeVersion: '1.30.1', bundle: '/app', cache: '', threads: 2 });
   const folders = [];
   const makeFolder = async (folder) => void folders.push(folder);
   const { requests } = await onPhone({
@@ -278,12 +323,24 @@ test('files for the chip of the device come first, those for other chips never',
   }
 });
 
-test('another ONNX Runtime than the pinned one is refused, unless the app allows it', async () => {
-  const about = () => ({ runtimeVersion: '9.9.9', bundle: '', cache: '', cores: 1 });
+test('a later ONNX Runtime of the same kind is taken, unless the package allows one alone', async () => {
+  const [major, minor] = runtimeVersion().split('.').map(Number);
+  const versions = { [`${major}.${minor}.9`]: true, [`${major}.${minor + 1}.0`]: true };
+  Object.assign(versions, { [`${major}.${minor - 1}.9`]: false, [`${major + 1}.0.0`]: false, '': false });
+  for (const [version, isTaken] of Object.entries(versions)) {
+    await onPhone({ about: () => ({ runtimeVersion: version, bundle: '', cache: '', threads: 1 }) });
+    if (isTaken) assert.equal((await loaded(descriptor)).info.onnxRuntimeVersion, version);
+    else await assert.rejects(loadModel(descriptor), { code: 'runtime-version' });
+    await assert.rejects(loadModel(withPlatform('android', { oldestRuntime: '' })), { code: 'runtime-version' });
+  }
+});
+
+test('another ONNX Runtime is refused, unless the app allows it', async () => {
+  const about = () => ({ runtimeVersion: '9.9.9', bundle: '', cache: '', threads: 1 });
   const { requests } = await onPhone({ about });
   await assert.rejects(loadModel(descriptor), (error) => {
     assert.equal(error.code, 'runtime-version');
-    assert.ok(error.message.startsWith(`EveryType needs ONNX Runtime ${runtimeVersion()}, the app has 9.9.9:`));
+    assert.ok(error.message.startsWith(`EveryType needs ONNX Runtime ${runtimeVersion()} or later, the app has 9.9.9:`));
     return true;
   });
   assert.deepEqual(requests, []);
@@ -387,7 +444,7 @@ test('an app without the native part is told to build it in', () => {
     () => makeNativeBackend(parts),
     (error) => error.code === 'not-linked' && error.message.startsWith('the native part of @example/vision is not in'),
   );
-  const engine = { about: () => ({ runtimeVersion: '1', bundle: '/b.bundle', cache: '', cores: 1 }) };
+  const engine = { about: () => ({ runtimeVersion: '1', bundle: '/b.bundle', cache: '', threads: 1 }) };
   assert.throws(
     () => makeNativeBackend({ ...parts, os: 'android', engine }),
     (error) => error.code === 'not-linked',
@@ -399,7 +456,7 @@ test('an app without the native part is told to build it in', () => {
 });
 
 test('files lie in the bundle on iOS, and among the assets on Android', async () => {
-  const engine = { about: () => ({ runtimeVersion: '1', bundle: '/b.bundle', cache: '', cores: 1 }) };
+  const engine = { about: () => ({ runtimeVersion: '1', bundle: '/b.bundle', cache: '', threads: 1 }) };
   const asked = [];
   const android = {
     device: () => ({ chip: 'SM8650', apiLevel: 34, folder: '/files' }),

@@ -2,10 +2,12 @@
 /** What models run on with Android. */
 export const android = {
     runtimeVersion: '1.29.0',
+    oldestRuntime: '1.29.0',
     providers: [
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
     ],
@@ -13,5 +15,6 @@ export const android = {
 /** What models run on with iOS. */
 export const ios = {
     runtimeVersion: '1.29.0',
+    oldestRuntime: '1.29.0',
     providers: [],
 };

@@ -5,10 +5,12 @@ import type { PlatformSetup } from './runtime/descriptor.js';
 /** What models run on with Android. */
 export const android: PlatformSetup = {
   runtimeVersion: '1.29.0',
+  oldestRuntime: '1.29.0',
   providers: [
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
   ],
@@ -17,5 +19,6 @@ export const android: PlatformSetup = {
 /** What models run on with iOS. */
 export const ios: PlatformSetup = {
   runtimeVersion: '1.29.0',
+  oldestRuntime: '1.29.0',
   providers: [],
 };

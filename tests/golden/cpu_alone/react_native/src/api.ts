@@ -18,7 +18,16 @@ export type { HookOptions, ModelState } from './runtime/hook.js';
 export { allocate } from './runtime/memory.js';
 export type { Model, ModelDefinition } from './runtime/model.js';
 export type { Verify } from './runtime/backend.js';
-export type { AsyncRunOptions, Fallback, Info, LoadOptions, Progress, RunOptions, Source } from './runtime/options.js';
+export type {
+  AsyncRunOptions,
+  Fallback,
+  Info,
+  LoadOptions,
+  Progress,
+  ProviderAssignment,
+  RunOptions,
+  Source,
+} from './runtime/options.js';
 export type { OutputTest, SelfTest } from './runtime/selftest.js';
 export type { DataOf, ElementType, Input, NumberType, Shape, Shaped, Target, Targets, Tensor } from './runtime/tensor.js';
 

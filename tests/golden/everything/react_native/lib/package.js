@@ -2,10 +2,12 @@
 /** What models run on with Android. */
 export const android = {
     runtimeVersion: '1.29.0',
+    oldestRuntime: '1.29.0',
     providers: [
         {
             provider: 'qnn',
             registeredName: 'QNN',
+            executionProvider: 'QNNExecutionProvider',
             options: {
                 'backend_path': 'libQnnHtp.so',
                 'htp_performance_mode': 'burst',
@@ -16,6 +18,7 @@ export const android = {
         {
             provider: 'nnapi',
             registeredName: 'NNAPI',
+            executionProvider: 'NnapiExecutionProvider',
             options: {
                 'CPU_DISABLED': '1',
             },
@@ -23,11 +26,13 @@ export const android = {
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
         {
             provider: 'webgpu',
             registeredName: 'WebGPU',
+            executionProvider: 'WebGpuExecutionProvider',
             options: {
                 'preferredLayout': 'NHWC',
             },
@@ -37,10 +42,12 @@ export const android = {
 /** What models run on with iOS. */
 export const ios = {
     runtimeVersion: '1.29.0',
+    oldestRuntime: '1.29.0',
     providers: [
         {
             provider: 'coreml',
             registeredName: 'CoreML',
+            executionProvider: 'CoreMLExecutionProvider',
             options: {
                 'ModelFormat': 'MLProgram',
                 'MLComputeUnits': 'ALL',
@@ -54,6 +61,7 @@ export const ios = {
         {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
+            executionProvider: 'XnnpackExecutionProvider',
             options: {},
         },
     ],

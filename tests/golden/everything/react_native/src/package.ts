@@ -5,10 +5,12 @@ import type { PlatformSetup } from './runtime/descriptor.js';
 /** What models run on with Android. */
 export const android: PlatformSetup = {
   runtimeVersion: '1.29.0',
+  oldestRuntime: '1.29.0',
   providers: [
     {
       provider: 'qnn',
       registeredName: 'QNN',
+      executionProvider: 'QNNExecutionProvider',
       options: {
         'backend_path': 'libQnnHtp.so',
         'htp_performance_mode': 'burst',
@@ -19,6 +21,7 @@ export const android: PlatformSetup = {
     {
       provider: 'nnapi',
       registeredName: 'NNAPI',
+      executionProvider: 'NnapiExecutionProvider',
       options: {
         'CPU_DISABLED': '1',
       },
@@ -26,11 +29,13 @@ export const android: PlatformSetup = {
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
     {
       provider: 'webgpu',
       registeredName: 'WebGPU',
+      executionProvider: 'WebGpuExecutionProvider',
       options: {
         'preferredLayout': 'NHWC',
       },
@@ -41,10 +46,12 @@ export const android: PlatformSetup = {
 /** What models run on with iOS. */
 export const ios: PlatformSetup = {
   runtimeVersion: '1.29.0',
+  oldestRuntime: '1.29.0',
   providers: [
     {
       provider: 'coreml',
       registeredName: 'CoreML',
+      executionProvider: 'CoreMLExecutionProvider',
       options: {
         'ModelFormat': 'MLProgram',
         'MLComputeUnits': 'ALL',
@@ -58,6 +65,7 @@ export const ios: PlatformSetup = {
     {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
+      executionProvider: 'XnnpackExecutionProvider',
       options: {},
     },
   ],

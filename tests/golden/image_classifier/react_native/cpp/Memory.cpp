@@ -39,6 +39,15 @@ jsi::ArrayBuffer allocateInJavaScript(jsi::Runtime& runtime, std::size_t sizeByt
   }
 }
 
+template <typename Buffer>
+std::shared_ptr<jsi::MutableBuffer> mutableBufferOf(jsi::Runtime& runtime, const Buffer& buffer) {
+  if constexpr (requires { buffer.tryGetMutableBuffer(runtime); }) {
+    return buffer.tryGetMutableBuffer(runtime);
+  } else {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 NativeMemory::NativeMemory(std::size_t sizeBytes) : sizeBytes_(sizeBytes), memory_(zeroed(sizeBytes), &std::free) {
@@ -60,12 +69,17 @@ jsi::ArrayBuffer allocate(jsi::Runtime& runtime, std::size_t sizeBytes) {
   }
 }
 
+jsi::ArrayBuffer bufferOf(jsi::Runtime& runtime, const jsi::Object& value) {
+  if (!value.isArrayBuffer(runtime)) throw Failure(Code::badInput, "memory that is not an ArrayBuffer");
+  return value.getArrayBuffer(runtime);
+}
+
 std::span<std::byte> bytesOf(jsi::Runtime& runtime, const jsi::ArrayBuffer& buffer) {
   return std::as_writable_bytes(std::span(buffer.data(runtime), buffer.size(runtime)));
 }
 
 std::shared_ptr<jsi::MutableBuffer> ownerOf(jsi::Runtime& runtime, const jsi::ArrayBuffer& buffer) {
-  auto owner = buffer.tryGetMutableBuffer(runtime);
+  auto owner = mutableBufferOf(runtime, buffer);
   // One that was detached has no bytes any more.
   const bool isWhole = owner && owner->data() == buffer.data(runtime) && owner->size() == buffer.size(runtime);
   return isWhole ? owner : nullptr;

@@ -32,10 +32,14 @@ class NativeMemory : public facebook::jsi::MutableBuffer {
 /// An ArrayBuffer over native memory, or over memory of JavaScript's own where its engine knows no other.
 facebook::jsi::ArrayBuffer allocate(facebook::jsi::Runtime& runtime, std::size_t sizeBytes);
 
+/// An argument of JavaScript's. Throws Failure unless it is an ArrayBuffer.
+facebook::jsi::ArrayBuffer bufferOf(facebook::jsi::Runtime& runtime, const facebook::jsi::Object& value);
+
 /// For JavaScript's thread alone.
 std::span<std::byte> bytesOf(facebook::jsi::Runtime& runtime, const facebook::jsi::ArrayBuffer& buffer);
 
-/// What keeps the bytes of a buffer where they are, whatever becomes of JavaScript; null for bytes that go with it.
+/// What keeps the bytes of a buffer where they are, whatever becomes of JavaScript; null for bytes that go with it, and
+/// for all bytes before React Native 0.86, whose buffers do not tell.
 std::shared_ptr<facebook::jsi::MutableBuffer> ownerOf(
     facebook::jsi::Runtime& runtime, const facebook::jsi::ArrayBuffer& buffer);
 

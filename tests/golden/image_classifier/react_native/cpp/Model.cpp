@@ -3,9 +3,11 @@
 #include "Model.h"
 
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "Checked.h"
+#include "Cores.h"
 #include "Failure.h"
 #include "Weights.h"
 
@@ -13,10 +15,24 @@ namespace mobpack::visionmodelscxx {
 
 namespace {
 
-void apply(const ModelRequest& request, SessionSettings& settings) {
+/// Threads for the operators of the CPU, which every session has.
+void applyThreads(const ModelRequest& request, bool isSharing, SessionSettings& settings) {
+  if (isSharing) {
+    settings.shareThreads();
+  } else {
+    settings.setThreads(request.threads > 0 ? request.threads : defaultThreads());
+  }
+  for (const auto* key : {"session.intra_op.allow_spinning", "session.inter_op.allow_spinning"}) {
+    settings.set(key, request.spinning ? "1" : "0");
+  }
+}
+
+SessionSettings settingsOf(const ModelRequest& request, bool isSharing) {
+  SessionSettings settings(Runtime::shared());
   // First, because a provider that this runtime lacks ends here, before its file is read.
   if (!request.provider.empty()) settings.append(request.provider, request.providerKeys, request.providerValues);
-  settings.setThreads(request.threads);
+  applyThreads(request, isSharing, settings);
+  settings.set("session.record_ep_graph_assignment_info", "1");
   settings.set("session.use_ort_model_bytes_directly", "1");
   settings.set("session.use_ort_model_bytes_for_initializers", "1");
   if (!request.weights.empty()) settings.set("session.model_external_initializers_file_folder_path", rootOfWeights);
@@ -26,14 +42,27 @@ void apply(const ModelRequest& request, SessionSettings& settings) {
   for (std::size_t index = 0; index < request.settingKeys.size(); ++index) {
     settings.set(request.settingKeys[index], request.settingValues[index]);
   }
+  return settings;
+}
+
+/// Whether the environment has no threads to share, because another library made it.
+bool lacksSharedThreads(const Failure& failure) {
+  return failure.code() == Code::runtime && std::string_view(failure.what()).find("CreateEnvWithGlobalThreadPools") != std::string_view::npos;
 }
 
 }  // namespace
 
 Model::Model(const ModelRequest& request, std::optional<Bytes> bytes) : bytes_(std::move(bytes)) {
-  SessionSettings settings(Runtime::shared());
-  apply(request, settings);
-  session_.emplace(settings, locate(request, load(request)));
+  const bool isSharing = request.threads == 0 && !request.spinning;
+  const auto settings = settingsOf(request, isSharing);
+  const auto model = locate(request, load(request));
+  try {
+    session_.emplace(settings, model);
+  } catch (const Failure& failure) {
+    if (!isSharing || !lacksSharedThreads(failure)) throw;
+    session_.emplace(settingsOf(request, false), model);
+  }
+  assignment_ = assignmentOf(Runtime::shared(), session_->handle());
 }
 
 std::span<const std::byte> Model::load(const ModelRequest& request) {

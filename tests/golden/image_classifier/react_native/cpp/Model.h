@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "Assignment.h"
 #include "Checked.h"
 #include "MappedFile.h"
 #include "OnnxRuntime.h"
@@ -27,7 +28,10 @@ struct ModelRequest {
   std::vector<std::string> providerValues;
   std::vector<std::string> settingKeys;
   std::vector<std::string> settingValues;
+  /// 0 for the threads that all models share.
   int threads = 0;
+  /// Whether threads spin while they wait for work.
+  bool spinning = false;
   /// Folder for notes of files that were checked already; empty to check each time.
   std::string notes;
   Verify verify = Verify::once;
@@ -40,6 +44,7 @@ class Model {
   Model(const ModelRequest& request, std::optional<Bytes> bytes);
 
   const Session& session() const noexcept { return *session_; }
+  const std::optional<std::vector<Assigned>>& assignment() const noexcept { return assignment_; }
 
   /// Of the model and its weights.
   std::uint64_t sizeBytes() const noexcept { return sizeBytes_; }
@@ -52,6 +57,7 @@ class Model {
   std::optional<MappedFile> mapped_;
   std::string located_;
   std::uint64_t sizeBytes_ = 0;
+  std::optional<std::vector<Assigned>> assignment_;
   std::optional<Session> session_;  // last, so that it goes before the bytes that it reads
 };
 

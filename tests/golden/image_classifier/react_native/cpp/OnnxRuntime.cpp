@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "Cores.h"
 #include "Elements.h"
 #include "Failure.h"
 #include "Library.h"
@@ -83,6 +84,8 @@ const Runtime& Runtime::shared() {
   return runtime;
 }
 
+const OrtApi* Runtime::apiOf(std::uint32_t version) { return onnxRuntimeLibrary().base().GetApi(version); }
+
 std::string Runtime::version() { return onnxRuntimeLibrary().base().GetVersionString(); }
 
 Runtime::Runtime() {
@@ -95,7 +98,13 @@ Runtime::Runtime() {
   // https://github.com/microsoft/onnxruntime/issues/25573. An app that has set the variable itself has the last word.
   // This is not safe beside a thread that reads the process's variables at this very moment; it happens once.
   setenv("ORT_DISABLE_TELEMETRY", "1", 0);
-  check(api_->CreateEnv(ORT_LOGGING_LEVEL_WARNING, "VisionModels", &environment_));
+  const auto threads = made<OrtThreadingOptions>(api_->ReleaseThreadingOptions, api_->CreateThreadingOptions);
+  check(api_->SetGlobalIntraOpNumThreads(threads.get(), defaultThreads()));
+  check(api_->SetGlobalInterOpNumThreads(threads.get(), 1));
+  check(api_->SetGlobalSpinControl(threads.get(), 0));
+  // There is one environment per process: where somebody else has made it, this gives that one as it is.
+  check(api_->CreateEnvWithGlobalThreadPools(
+      ORT_LOGGING_LEVEL_WARNING, "VisionModels", threads.get(), &environment_));
   check(api_->DisableTelemetryEvents(environment_));
   check(api_->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory_));
 }
@@ -117,6 +126,8 @@ void SessionSettings::set(const std::string& key, const std::string& value) {
 void SessionSettings::setThreads(int count) {
   runtime_.check(runtime_.api().SetIntraOpNumThreads(handle_.get(), count));
 }
+
+void SessionSettings::shareThreads() { runtime_.check(runtime_.api().DisablePerSessionThreads(handle_.get())); }
 
 void SessionSettings::append(
     const std::string& provider, const std::vector<std::string>& keys, const std::vector<std::string>& values) {

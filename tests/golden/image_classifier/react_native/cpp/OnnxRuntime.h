@@ -18,7 +18,8 @@ namespace mobpack::visionmodelscxx {
 template <typename Thing>
 using Handle = std::unique_ptr<Thing, void (*)(Thing*)>;
 
-/// ONNX Runtime in this process: its table of functions, and an environment for all models.
+/// ONNX Runtime in this process: its table of functions, and an environment for all models, with threads that they
+/// share.
 class Runtime {
  public:
   /// The oldest table that has all functions used here. The last to come was GetResizedStringTensorElementBuffer, in
@@ -27,6 +28,9 @@ class Runtime {
 
   /// Never freed: runs of other threads may outlive every place that could free it. Throws Failure.
   static const Runtime& shared();
+
+  /// A newer table of functions; null where the library is older than that.
+  static const OrtApi* apiOf(std::uint32_t version);
 
   /// What the library in this process says that it is.
   static std::string version();
@@ -61,6 +65,8 @@ class SessionSettings {
 
   void set(const std::string& key, const std::string& value);
   void setThreads(int count);
+  /// The threads of the environment instead of its own. A session cannot be opened so where the environment has none.
+  void shareThreads();
   /// Adds a provider with its own settings. ONNX Runtime copies the texts.
   void append(const std::string& provider, const std::vector<std::string>& keys, const std::vector<std::string>& values);
 
@@ -122,6 +128,7 @@ class Session {
   /// ONNX Runtime reads `model` where it is for as long as the session is open.
   Session(const SessionSettings& settings, std::span<const std::byte> model);
 
+  const OrtSession* handle() const noexcept { return handle_.get(); }
   const std::vector<TensorInfo>& inputs() const noexcept { return inputs_; }
   const std::vector<TensorInfo>& outputs() const noexcept { return outputs_; }
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 #include <utility>
 
+#include "Cores.h"
 #include "Elements.h"
 #include "Failure.h"
 #include "Files.h"
@@ -69,6 +69,7 @@ own::ModelRequest nativeRequest(const VisionModelsOpenRequest& request) {
     throw own::Failure(own::Code::badInput, "threads is " + std::to_string(request.threads) + ", not 0 to 256");
   }
   result.threads = static_cast<int>(request.threads);
+  result.spinning = request.spinning;
   result.notes = request.notes;
   result.verify = verifyOf(request.verify);
   return result;
@@ -76,9 +77,9 @@ own::ModelRequest nativeRequest(const VisionModelsOpenRequest& request) {
 
 /// The bytes of a buffer that `part` says.
 std::optional<own::Bytes> copyOf(
-    jsi::Runtime& runtime, const std::optional<jsi::ArrayBuffer>& buffer, const own::Part& part) {
+    jsi::Runtime& runtime, const std::optional<jsi::Object>& buffer, const own::Part& part) {
   if (!buffer) return std::nullopt;
-  auto bytes = bytesOf(runtime, *buffer);
+  auto bytes = bytesOf(runtime, own::bufferOf(runtime, *buffer));
   if (part.offset > bytes.size() || part.sizeBytes.value_or(0) > bytes.size() - part.offset) {
     throw own::Failure(own::Code::badInput, "the model leaves its buffer of " + std::to_string(bytes.size()) + " bytes");
   }
@@ -95,15 +96,28 @@ std::vector<VisionModelsTensorInfo> infos(const std::vector<own::TensorInfo>& te
   return result;
 }
 
+std::optional<std::vector<VisionModelsAssignedInfo>> infos(const std::optional<std::vector<own::Assigned>>& assignment) {
+  if (!assignment) return std::nullopt;
+  std::vector<VisionModelsAssignedInfo> result;
+  for (const auto& each : *assignment) result.push_back({each.provider, each.nodes, each.macs});
+  return result;
+}
+
+own::Buffers buffersOf(jsi::Runtime& runtime, const VisionModelsCxx::Buffers& values) {
+  own::Buffers buffers;
+  for (const auto& value : values) buffers.push_back(own::bufferOf(runtime, value));
+  return buffers;
+}
+
 own::RunTensors layOut(
-    jsi::Runtime& runtime, const own::Session& session, const VisionModelsCxx::Buffers& buffers,
+    jsi::Runtime& runtime, const own::Session& session, const own::Buffers& buffers,
     const VisionModelsCxx::Numbers& layout, const VisionModelsCxx::Texts& texts) {
   own::RunArguments arguments{{}, layout, texts};
   for (const auto& buffer : buffers) arguments.buffers.push_back(bytesOf(runtime, buffer));
   return own::layOut(session, std::move(arguments));
 }
 
-std::vector<own::Owner> ownersOf(jsi::Runtime& runtime, const VisionModelsCxx::Buffers& buffers) {
+std::vector<own::Owner> ownersOf(jsi::Runtime& runtime, const own::Buffers& buffers) {
   std::vector<own::Owner> owners;
   for (const auto& buffer : buffers) owners.push_back(own::ownerOf(runtime, buffer));
   return owners;
@@ -111,7 +125,7 @@ std::vector<own::Owner> ownersOf(jsi::Runtime& runtime, const VisionModelsCxx::B
 
 /// What JavaScript gets of a run. Outputs that ONNX Runtime made stay in memory until they are dropped.
 VisionModelsRan ran(own::Sessions& sessions, std::vector<own::Result> results) {
-  VisionModelsRan ran;
+  VisionModelsRan ran{};
   bool isKept = false;
   for (auto& result : results) {
     isKept = isKept || result.value;
@@ -154,13 +168,13 @@ VisionModelsCxx::~VisionModelsCxx() { promises_.reset(); }
 
 VisionModelsAbout VisionModelsCxx::about(jsi::Runtime& runtime) {
   return guarded(runtime, [] {
-    const double cores = std::thread::hardware_concurrency();
-    return VisionModelsAbout{own::Runtime::version(), own::bundleFolder(), own::cacheFolder(), cores};
+    const auto threads = static_cast<double>(own::defaultThreads());
+    return VisionModelsAbout{own::Runtime::version(), own::bundleFolder(), own::cacheFolder(), threads};
   });
 }
 
 jsi::Value VisionModelsCxx::open(
-    jsi::Runtime& runtime, const VisionModelsOpenRequest& request, std::optional<jsi::ArrayBuffer> model) {
+    jsi::Runtime& runtime, const VisionModelsOpenRequest& request, std::optional<jsi::Object> model) {
   return guarded(runtime, [&] {
     auto native = std::make_shared<own::ModelRequest>(nativeRequest(request));
     auto bytes = std::make_shared<std::optional<own::Bytes>>(copyOf(runtime, model, native->file));
@@ -172,7 +186,7 @@ jsi::Value VisionModelsCxx::open(
         if (const auto sessions = weak.lock()) sessions->add(session, opened);
         const VisionModelsOpened result{
             static_cast<double>(session), infos(opened->session().inputs()), infos(opened->session().outputs()),
-            static_cast<double>(opened->sizeBytes())};
+            static_cast<double>(opened->sizeBytes()), infos(opened->assignment())};
         return bridging::toJs(inner, result, invoker);
       };
     };
@@ -192,16 +206,17 @@ void VisionModelsCxx::close(jsi::Runtime& runtime, double session) {
 }
 
 jsi::Value VisionModelsCxx::run(
-    jsi::Runtime& runtime, double session, double call, Buffers buffers, const Numbers& layout, const Texts& texts) {
+    jsi::Runtime& runtime, double session, double call, const Buffers& buffers, const Numbers& layout,
+    const Texts& texts) {
   return guarded(runtime, [&] {
     own::Work work;
     work.session = wholeNumber(session, "the session");
     work.number = wholeNumber(call, "the call");
+    work.buffers = buffersOf(runtime, buffers);
     const auto& open = sessions_->at(*work.session);
     auto run = std::make_shared<own::StagedRun>(
-        layOut(runtime, open.model->session(), buffers, layout, texts), ownersOf(runtime, buffers));
+        layOut(runtime, open.model->session(), work.buffers, layout, texts), ownersOf(runtime, work.buffers));
     work.call = std::make_shared<own::Call>(own::RunOptions(own::Runtime::shared()));
-    work.buffers = std::move(buffers);
     work.task = [run, model = open.model, own_call = work.call, weak = std::weak_ptr(sessions_),
                  invoker = jsInvoker_]() -> own::Answer {
       auto results = std::make_shared<std::vector<own::Result>>(
@@ -220,7 +235,7 @@ VisionModelsRan VisionModelsCxx::runSync(
     jsi::Runtime& runtime, double session, const Buffers& buffers, const Numbers& layout, const Texts& texts) {
   return guarded(runtime, [&] {
     const auto& model = *sessions_->at(wholeNumber(session, "the session")).model;
-    const auto tensors = layOut(runtime, model.session(), buffers, layout, texts);
+    const auto tensors = layOut(runtime, model.session(), buffersOf(runtime, buffers), layout, texts);
     return ran(*sessions_, model.session().run(tensors.inputs, tensors.outputs, nullptr));
   });
 }
@@ -229,7 +244,7 @@ void VisionModelsCxx::cancel(jsi::Runtime& runtime, double call) {
   guarded(runtime, [&] { promises_->cancel(runtime, wholeNumber(call, "the call")); });
 }
 
-jsi::ArrayBuffer VisionModelsCxx::allocate(jsi::Runtime& runtime, double sizeBytes) {
+jsi::Object VisionModelsCxx::allocate(jsi::Runtime& runtime, double sizeBytes) {
   return guarded(runtime, [&] {
     const auto size = count(sizeBytes, "the size");
     if (!std::in_range<std::size_t>(size)) throw std::bad_alloc();
@@ -237,10 +252,10 @@ jsi::ArrayBuffer VisionModelsCxx::allocate(jsi::Runtime& runtime, double sizeByt
   });
 }
 
-void VisionModelsCxx::take(jsi::Runtime& runtime, double kept, double output, jsi::ArrayBuffer into) {
+void VisionModelsCxx::take(jsi::Runtime& runtime, double kept, double output, jsi::Object into) {
   guarded(runtime, [&] {
     const auto& result = sessions_->kept(wholeNumber(kept, "what is kept"), wholeNumber(output, "the output"));
-    const auto target = bytesOf(runtime, into);
+    const auto target = bytesOf(runtime, own::bufferOf(runtime, into));
     if (target.size() != result.bytes.size()) {
       const auto expected = std::to_string(result.bytes.size());
       throw own::Failure(
@@ -259,10 +274,11 @@ double VisionModelsCxx::fileSize(jsi::Runtime&, const std::string& path) {
 }
 
 jsi::Value VisionModelsCxx::readFile(
-    jsi::Runtime& runtime, const std::string& path, double offset, jsi::ArrayBuffer into, const std::string& sha256) {
+    jsi::Runtime& runtime, const std::string& path, double offset, jsi::Object into, const std::string& sha256) {
   return guarded(runtime, [&] {
     own::Work work;
-    auto target = std::make_shared<own::SharedBytes>(runtime, into);
+    work.buffers.push_back(own::bufferOf(runtime, into));
+    auto target = std::make_shared<own::SharedBytes>(runtime, work.buffers.front());
     work.task = [path, start = count(offset, "the offset"), target, sha256]() -> own::Answer {
       own::readFile(path, start, target->bytes(), sha256);
       return [target](jsi::Runtime& inner, const own::Buffers& buffers) {
@@ -270,15 +286,14 @@ jsi::Value VisionModelsCxx::readFile(
         return jsi::Value::undefined();
       };
     };
-    work.buffers.push_back(std::move(into));
     return promises_->start(runtime, *files_, std::move(work));
   });
 }
 
 jsi::Value VisionModelsCxx::writePart(
-    jsi::Runtime& runtime, const std::string& path, double offset, jsi::ArrayBuffer bytes) {
+    jsi::Runtime& runtime, const std::string& path, double offset, jsi::Object bytes) {
   return guarded(runtime, [&] {
-    const auto content = std::make_shared<own::SharedBytes>(runtime, bytes);
+    const auto content = std::make_shared<own::SharedBytes>(runtime, own::bufferOf(runtime, bytes));
     auto work =
         fileWork([path, start = count(offset, "the offset"), content] { own::writePart(path, start, content->bytes()); });
     return promises_->start(runtime, *files_, std::move(work));

@@ -1,9 +1,11 @@
-import { type TurboModule } from 'react-native';
+import { type CodegenTypes, type TurboModule } from 'react-native';
+/** An ArrayBuffer, a type that React Native's codegen has from 0.87 on. */
+type Memory = CodegenTypes.UnsafeObject;
 export type About = {
     runtimeVersion: string;
     bundle: string;
     cache: string;
-    cores: number;
+    threads: number;
 };
 export type Part = {
     name: string;
@@ -22,6 +24,7 @@ export type OpenRequest = {
     settingKeys: ReadonlyArray<string>;
     settingValues: ReadonlyArray<string>;
     threads: number;
+    spinning: boolean;
     notes: string;
     verify: string;
 };
@@ -30,11 +33,17 @@ export type TensorInfo = {
     type: string;
     shape: ReadonlyArray<number>;
 };
+export type AssignedInfo = {
+    provider: string;
+    nodes: number;
+    macs: number;
+};
 export type Opened = {
     session: number;
     inputs: ReadonlyArray<TensorInfo>;
     outputs: ReadonlyArray<TensorInfo>;
     sizeBytes: number;
+    assignment: ReadonlyArray<AssignedInfo> | null;
 };
 export type Ran = {
     kept: number;
@@ -44,17 +53,17 @@ export type Ran = {
 /** `Engine` in runtime/backend.ts says what each of these does. */
 export interface Spec extends TurboModule {
     about(): About;
-    open(request: OpenRequest, model: ArrayBuffer | null): Promise<Opened>;
+    open(request: OpenRequest, model: Memory | null): Promise<Opened>;
     close(session: number): void;
-    run(session: number, call: number, buffers: ReadonlyArray<ArrayBuffer>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<Ran>;
-    runSync(session: number, buffers: ReadonlyArray<ArrayBuffer>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Ran;
+    run(session: number, call: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Promise<Ran>;
+    runSync(session: number, buffers: ReadonlyArray<Memory>, layout: ReadonlyArray<number>, texts: ReadonlyArray<ReadonlyArray<string>>): Ran;
     cancel(call: number): void;
-    allocate(sizeBytes: number): ArrayBuffer;
-    take(kept: number, output: number, into: ArrayBuffer): void;
+    allocate(sizeBytes: number): Memory;
+    take(kept: number, output: number, into: Memory): void;
     drop(kept: number): void;
     fileSize(path: string): number;
-    readFile(path: string, offset: number, into: ArrayBuffer, sha256: string): Promise<void>;
-    writePart(path: string, offset: number, bytes: ArrayBuffer): Promise<void>;
+    readFile(path: string, offset: number, into: Memory, sha256: string): Promise<void>;
+    writePart(path: string, offset: number, bytes: Memory): Promise<void>;
     finishPart(part: string, path: string, size: number, sha256: string): Promise<void>;
     removeFile(path: string): Promise<void>;
     makeFolder(path: string, keep: ReadonlyArray<string>): Promise<void>;

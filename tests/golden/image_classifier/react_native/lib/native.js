@@ -8,7 +8,7 @@ export function nativeBackend() {
     return makeNativeBackend({
         packageName: 'react-native-vision',
         os: Platform.OS,
-        engine,
+        engine: engine, // codegen's types say less
         android,
         assetFolder: 'mobpack/VisionModels',
     });

@@ -4,7 +4,7 @@ import { Platform } from 'react-native';
 
 import engine from './NativeVisionModelsCxx.js';
 import android from './NativeVisionModelsFilesAndroid.js';
-import type { Backend } from './runtime/backend.js';
+import type { Backend, Engine } from './runtime/backend.js';
 import { makeNativeBackend } from './runtime/native.js';
 
 /** Native code, looked at when the first model is loaded. */
@@ -12,7 +12,7 @@ export function nativeBackend(): Backend {
   return makeNativeBackend({
     packageName: 'react-native-vision',
     os: Platform.OS,
-    engine,
+    engine: engine as Engine | null, // codegen's types say less
     android,
     assetFolder: 'mobpack/VisionModels',
   });

@@ -3,6 +3,7 @@
 import * as models from '@example/models';
 
 import { check, equal, fails, later, text } from './checks.js';
+import { engine } from './engine.js';
 
 const { EveryType, Orientation, SileroVad } = models;
 
@@ -98,6 +99,36 @@ export async function loads() {
   const { provider, fallbacks, info } = model;
   model.dispose();
   return { provider, fallbacks, info };
+}
+
+/** What each provider runs of a file of the app's own. */
+export async function assigns() {
+  const { info, assignment, ...model } = await Orientation.load({ ...one(), source: { path: plan.file } });
+  return { provider: model.provider, assignment, sizeBytes: info.sizeBytes };
+}
+
+/** A provider that ONNX Runtime has here, that starts, and that takes no node of any usual model. */
+export async function loadsWithoutNodes() {
+  const [setup] = Orientation.descriptor.platforms.ios.providers;
+  Object.assign(setup, { registeredName: 'AZURE', executionProvider: 'AzureExecutionProvider' });
+  const options = { ...plan.options, ...(plan.file === undefined ? {} : { source: { path: plan.file } }) };
+  const { provider, fallbacks, assignment } = await Orientation.load(options);
+  return { provider, fallbacks, assignment };
+}
+
+/** How many threads of the process a load adds: by default, with threads of its own, with ones that spin. */
+export async function threadsOfLoads() {
+  const added = [];
+  for (const options of [{}, { threads: 3 }, { spinning: true }]) {
+    const counts = [];
+    for (let load = 0; load < 5; load += 1) {
+      const before = host.threads();
+      await Orientation.load(options);
+      counts.push(host.threads() - before);
+    }
+    added.push(Math.min(...counts)); // the first makes what is shared, and JavaScript's engine makes threads when it likes
+  }
+  return { added, threads: engine.about().threads };
 }
 
 /** Loads a model several times at once. */

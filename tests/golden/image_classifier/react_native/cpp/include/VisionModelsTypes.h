@@ -8,6 +8,7 @@
 #include <ReactCodegen/VisionModelsSpecJSI.h>
 #endif
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,12 @@ using VisionModelsAbout = NativeVisionModelsCxxAbout<std::string, std::string, s
 using VisionModelsPart = NativeVisionModelsCxxPart<std::string, std::string, double, double, std::string, std::string>;
 using VisionModelsOpenRequest = NativeVisionModelsCxxOpenRequest<
     VisionModelsPart, std::vector<VisionModelsPart>, std::string, std::vector<std::string>, std::vector<std::string>,
-    std::vector<std::string>, std::vector<std::string>, double, std::string, std::string>;
+    std::vector<std::string>, std::vector<std::string>, double, bool, std::string, std::string>;
 using VisionModelsTensorInfo = NativeVisionModelsCxxTensorInfo<std::string, std::string, std::vector<double>>;
-using VisionModelsOpened =
-    NativeVisionModelsCxxOpened<double, std::vector<VisionModelsTensorInfo>, std::vector<VisionModelsTensorInfo>, double>;
+using VisionModelsAssignedInfo = NativeVisionModelsCxxAssignedInfo<std::string, double, double>;
+using VisionModelsOpened = NativeVisionModelsCxxOpened<
+    double, std::vector<VisionModelsTensorInfo>, std::vector<VisionModelsTensorInfo>, double,
+    std::optional<std::vector<VisionModelsAssignedInfo>>>;
 using VisionModelsRan =
     NativeVisionModelsCxxRan<double, std::vector<std::vector<double>>, std::vector<std::vector<std::string>>>;
 
@@ -35,6 +38,9 @@ struct Bridging<VisionModelsOpenRequest> : NativeVisionModelsCxxOpenRequestBridg
 
 template <>
 struct Bridging<VisionModelsTensorInfo> : NativeVisionModelsCxxTensorInfoBridging<VisionModelsTensorInfo> {};
+
+template <>
+struct Bridging<VisionModelsAssignedInfo> : NativeVisionModelsCxxAssignedInfoBridging<VisionModelsAssignedInfo> {};
 
 template <>
 struct Bridging<VisionModelsOpened> : NativeVisionModelsCxxOpenedBridging<VisionModelsOpened> {};

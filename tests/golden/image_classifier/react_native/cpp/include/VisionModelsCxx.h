@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "Types.h"
+#include "VisionModelsTypes.h"
 
 namespace mobpack::visionmodelscxx {
 
@@ -23,7 +23,8 @@ namespace facebook::react {
 /// JavaScript's thread.
 class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
  public:
-  using Buffers = std::vector<jsi::ArrayBuffer>;
+  /// ArrayBuffers.
+  using Buffers = std::vector<jsi::Object>;
   using Numbers = std::vector<double>;
   using Texts = std::vector<std::vector<std::string>>;
 
@@ -33,20 +34,21 @@ class VisionModelsCxx : public NativeVisionModelsCxxCxxSpec<VisionModelsCxx> {
 
   VisionModelsAbout about(jsi::Runtime& runtime);
   jsi::Value open(
-      jsi::Runtime& runtime, const VisionModelsOpenRequest& request, std::optional<jsi::ArrayBuffer> model);
+      jsi::Runtime& runtime, const VisionModelsOpenRequest& request, std::optional<jsi::Object> model);
   void close(jsi::Runtime& runtime, double session);
   jsi::Value run(
-      jsi::Runtime& runtime, double session, double call, Buffers buffers, const Numbers& layout, const Texts& texts);
+      jsi::Runtime& runtime, double session, double call, const Buffers& buffers, const Numbers& layout,
+      const Texts& texts);
   VisionModelsRan runSync(
       jsi::Runtime& runtime, double session, const Buffers& buffers, const Numbers& layout, const Texts& texts);
   void cancel(jsi::Runtime& runtime, double call);
-  jsi::ArrayBuffer allocate(jsi::Runtime& runtime, double sizeBytes);
-  void take(jsi::Runtime& runtime, double kept, double output, jsi::ArrayBuffer into);
+  jsi::Object allocate(jsi::Runtime& runtime, double sizeBytes);
+  void take(jsi::Runtime& runtime, double kept, double output, jsi::Object into);
   void drop(jsi::Runtime& runtime, double kept);
   double fileSize(jsi::Runtime& runtime, const std::string& path);
   jsi::Value readFile(
-      jsi::Runtime& runtime, const std::string& path, double offset, jsi::ArrayBuffer into, const std::string& sha256);
-  jsi::Value writePart(jsi::Runtime& runtime, const std::string& path, double offset, jsi::ArrayBuffer bytes);
+      jsi::Runtime& runtime, const std::string& path, double offset, jsi::Object into, const std::string& sha256);
+  jsi::Value writePart(jsi::Runtime& runtime, const std::string& path, double offset, jsi::Object bytes);
   jsi::Value finishPart(
       jsi::Runtime& runtime, const std::string& part, const std::string& path, double size, const std::string& sha256);
   jsi::Value removeFile(jsi::Runtime& runtime, const std::string& path);

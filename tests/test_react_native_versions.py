@@ -1,0 +1,100 @@
+"""Packages in apps on older versions of React Native and Expo; all other tests use the newest of both."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from packager.processes import downloads
+from tests.toolchain import node
+from tests.toolchain.jsc import NEWEST
+from tests.toolchain.react_native import bare, cmake_project, codegen, expo, gradle_plugin, native, packages
+from tests.toolchain.react_native.bare import BareApp
+from tests.toolchain.require import fetched
+
+DOCS = Path(__file__).parents[1] / "docs" / "react-native.md"
+OLDER = ("expo_54", "expo_57")
+"""npm projects with the oldest React Native that packages take, and with that of the previous Expo"""
+TELLS_ITS_OWNER = 86
+"""the first React Native, 0.86, whose ArrayBuffers tell who owns their memory"""
+ROW = re.compile(r"^\| (\d+\.\d+) +\| (\d+) +\|", re.MULTILINE)
+"""React Native and Expo in the table of the documentation"""
+
+
+def versions(project: str, expo_project: str) -> tuple[str, str]:
+    """React Native's and Expo's, as the table writes them."""
+    return node.version(project, "react-native").rpartition(".")[0], node.version(expo_project, "expo").split(".")[0]
+
+
+def test_the_documentation_lists_the_versions_that_are_tested() -> None:
+    tested = [versions(each, each) for each in OLDER] + [versions(NEWEST, expo.NEWEST)]
+    assert ROW.findall(DOCS.read_text(encoding="utf-8")) == tested
+
+
+def test_the_oldest_version_that_packages_take_is_tested() -> None:
+    oldest, _ = versions(OLDER[0], OLDER[0])
+    assert downloads.pins()["react-native"]["oldest"] == f"{oldest}.0"
+
+
+@pytest.fixture(scope="module", params=OLDER)
+def project(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def app(project: str, tmp_path_factory: pytest.TempPathFactory) -> BareApp:
+    return bare.make(packages.several(tmp_path_factory), tmp_path_factory.mktemp("bare") / "app", project)
+
+
+@pytest.fixture(scope="module")
+def code(project: str, tmp_path_factory: pytest.TempPathFactory) -> native.Code:
+    return native.build(packages.several(tmp_path_factory), tmp_path_factory.mktemp("native"), project)
+
+
+@pytest.mark.by_content
+@pytest.mark.react_native
+def test_codegen_autolinking_and_cmake_take_the_package(
+    kotlin_compiler: None, app: BareApp, project: str, tmp_path: Path
+) -> None:
+    for pin in ("cmake", "ninja", "android-zig"):
+        fetched(pin)
+    config = app.config()
+    podspec = bare.dependency(config, app.package, "ios")
+    assert podspec is not None
+    assert podspec["podspecPath"] == str(app.installed / "Models.podspec")
+    generated = app.installed / "android" / "build" / "generated" / "source" / "codegen"
+    codegen.for_android(app.installed, generated, project=project)
+
+    done = cmake_project.configure(app, gradle_plugin.generate(config, tmp_path, project=project))
+
+    assert done.returncode == 0, done.output
+    assert all("c++20" in done.commands[source] for source in (app.installed / "cpp").glob("*.cpp"))
+    for name in ("autolinking.cpp", "ModelsCxx.cpp"):
+        cmake_project.compile_with_clang(done, done.source(name), tmp_path / f"{name}.o")
+
+
+@pytest.mark.by_content
+@pytest.mark.react_native
+@pytest.mark.parametrize("case", ["loads", "readsWhereInputsLie", "writesWhereOutputsLie", "filesInNativeMemory"])
+def test_models_run_and_memory_is_copied_where_nothing_tells_its_owner(
+    code: native.Code, project: str, tmp_path: Path, case: str
+) -> None:
+    minor = int(node.version(project, "react-native").split(".")[1])
+    app = code.app(tmp_path / "installed")
+    found = app.run(case, engine="lending", isLending=minor >= TELLS_ITS_OWNER)
+    assert found is None or found["provider"] == "cpu"
+
+
+@pytest.mark.by_content
+@pytest.mark.react_native
+def test_expo_makes_both_native_projects_and_links_the_package(
+    project: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    app = expo.make(packages.several(tmp_path_factory), tmp_path_factory.mktemp("expo") / "app", project)
+    done = app.prebuild({"models": "app"})
+    assert done.returncode == 0, done.output
+    models = {path.rpartition("/")[2] for path in app.native_files() if "/assets/mobpack/Models/" in path}
+    assert "orientation.ort" in models
+    assert b"mobpack.Models.models=app" in app.native_files()["android/gradle.properties"]
+    for system in bare.PLATFORMS:
+        assert bare.dependency(app.linked(system), app.package, system) is not None
