@@ -69,6 +69,7 @@ SHARED = [
         "Options",
         "Orientation",
         "Picture",
+        "Plane",
         "PixelFormat",
         "Provider",
         "Reading",
