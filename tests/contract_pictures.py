@@ -26,17 +26,27 @@ class Attached:
     parts: AttachedInput
     model: Ran
 
-    def run(self, pixels: Pixels, channels: tuple[int, int, int] = RGB, orientation: int = UPRIGHT) -> dict[str, Array]:
+    def run(
+        self,
+        pixels: Pixels,
+        channels: tuple[int, int, int] = RGB,
+        orientation: int = UPRIGHT,
+        *,
+        chroma: Pixels | None = None,
+        conversion: tuple[int, int, int] = (0, 0, 0),
+    ) -> dict[str, Array]:
         feeds: dict[str, Array] = {
             "x.pixels": pixels,
             "x.channels": numpy.array(channels),
             "x.orientation": numpy.array(orientation),
+            "x.chroma": numpy.zeros((1, 1, 1), numpy.uint8) if chroma is None else chroma,
+            "x.conversion": numpy.array(conversion),
         }
         return self.model(feeds)
 
-    def core(self, *args: Any) -> Array:
+    def core(self, *args: Any, **kwargs: Any) -> Array:
         """The core's input."""
-        return self.run(*args)[self.parts.value]
+        return self.run(*args, **kwargs)[self.parts.value]
 
     def places(self, *args: Any) -> tuple[float, ...]:
         """Scale and offset in x, then in y."""

@@ -54,9 +54,11 @@ def test_an_app_passes_a_picture_and_gets_classes_and_the_state_is_carried(model
 
 
 def test_the_signature_is_that_of_the_whole_graph_in_the_models_order(model: Model) -> None:
-    assert [spec.name for spec in model.signature.inputs] == ["x.pixels", "x.channels", "x.orientation", "state"]
+    picture = ["x.pixels", "x.channels", "x.orientation", "x.chroma", "x.conversion"]
+    assert [spec.name for spec in model.signature.inputs] == [*picture, "state"]
     assert [spec.name for spec in model.signature.outputs] == ["logits.scores", "next"]
-    assert [spec.identifier for spec in model.signature.inputs] == ["xPixels", "xChannels", "xOrientation", "state"]
+    identifiers = ["xPixels", "xChannels", "xOrientation", "xChroma", "xConversion", "state"]
+    assert [spec.identifier for spec in model.signature.inputs] == identifiers
 
 
 def test_tensors_of_the_contract_are_those_of_the_signature(model: Model) -> None:
@@ -64,7 +66,8 @@ def test_tensors_of_the_contract_are_those_of_the_signature(model: Model) -> Non
     picture, state = model.contract.inputs
     assert isinstance(picture, ImageInput)
     assert isinstance(state, StateInput)
-    assert (picture.pixels, picture.channels, picture.orientation, state.input) == model.signature.inputs
+    tensors = (picture.pixels, picture.channels, picture.orientation, picture.chroma, picture.conversion)
+    assert (*tensors, state.input) == model.signature.inputs
     assert state.output == model.signature.outputs[1]
 
 
@@ -74,6 +77,8 @@ def test_it_computes_what_the_model_computes_of_the_prepared_picture(model: Mode
         "x.pixels": pixels,
         "x.channels": numpy.array([0, 1, 2]),
         "x.orientation": numpy.array(1),
+        "x.chroma": numpy.zeros((1, 1, 1), numpy.uint8),
+        "x.conversion": numpy.zeros(3, numpy.int64),
         "state": numpy.zeros((1, 4), numpy.float32),
     }
     found = Ran(model.graph)(feeds)

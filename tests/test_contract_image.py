@@ -30,12 +30,13 @@ def test_the_kind_is_known_and_tells_what_apps_pass() -> None:
     parts = attached(1, 3, 8, 6).parts
     typed = parts.typed
     assert isinstance(typed, ImageInput)
-    assert [
-        (each.name, each.element.value, each.shape) for each in (typed.pixels, typed.channels, typed.orientation)
-    ] == [
+    tensors = (typed.pixels, typed.channels, typed.orientation, typed.chroma, typed.conversion)
+    assert [(each.name, each.element.value, each.shape) for each in tensors] == [
         ("x.pixels", "uint8", ("x.height", "x.width", "x.channels")),
         ("x.channels", "int64", (3,)),
         ("x.orientation", "int64", ()),
+        ("x.chroma", "uint8", ("x.chroma_height", "x.chroma_width", "x.chroma_channels")),
+        ("x.conversion", "int64", (3,)),
     ]
     assert parts.placement is not None
     assert (parts.placement.core_height, parts.placement.core_width) == (8, 6)
@@ -43,7 +44,7 @@ def test_the_kind_is_known_and_tells_what_apps_pass() -> None:
 
 def test_random_inputs_are_pictures_that_can_be_computed() -> None:
     model = attached(1, 3, 8, 6)
-    assert set(model.parts.values) == {"x.channels", "x.orientation"}
+    assert set(model.parts.values) == {"x.channels", "x.orientation", "x.conversion"}
     assert model.parts.values["x.orientation"] == tuple(range(1, 9))
     for shape in model.parts.shapes["x.pixels"]:
         assert shape[2] > max(model.parts.values["x.channels"])

@@ -41,7 +41,7 @@ WEIGHTS = {
 }
 OPSET = {"": 18}
 WHOLE: Any = pytest.approx(1.0, abs=1e-3)
-"""OpenCV's interpolation has MACs of its own."""
+"""OpenCV's interpolation and the conversion of luma and chroma have MACs of their own."""
 IMAGES: dict[str, dict[str, Any]] = {
     "stretch": {"kind": "image", "size": (32, 32)},
     "crop": {"kind": "image", "size": (32, 32), "resize": "crop", "resize_to": 36, "filter": "bicubic"},
@@ -104,7 +104,7 @@ def test_coreml_takes_the_core_in_one_piece_ahead_of_every_output(
     tmp_path: Path, coreml: Partition, outputs: str
 ) -> None:
     found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
-    assert (coreml.partition_count, found.partition_count, found.share) == (1, 1, 1.0)
+    assert (coreml.partition_count, found.partition_count, found.share) == (1, 1, WHOLE)
     assert found.taken_count >= coreml.taken_count
 
 
@@ -115,7 +115,7 @@ def test_coreml_takes_the_best_class_of_each_place_as_a_second_piece(
 ) -> None:
     """In 16 bits it is still the best one, or an equal one."""
     found = partition(tmp_path, Ios(providers=("coreml",)), {"x": IMAGES["stretch"]}, OUTPUTS[outputs])
-    assert (found.partition_count, found.share) == (2, 1.0)
+    assert (found.partition_count, found.share) == (2, WHOLE)
     assert found.taken_count >= coreml.taken_count
 
 

@@ -31,6 +31,8 @@ FEEDS = {
     "x.pixels": numpy.random.default_rng(0).integers(0, 256, (40, 30, 4), dtype=numpy.uint8),
     "x.channels": numpy.array([0, 1, 2]),
     "x.orientation": numpy.array(6),
+    "x.chroma": numpy.zeros((1, 1, 1), numpy.uint8),
+    "x.conversion": numpy.zeros(3, numpy.int64),
 }
 
 

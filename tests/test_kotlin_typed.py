@@ -110,6 +110,78 @@ def test_direct_memory_without_gaps_is_read_where_it_lies(pictures: Facts, name:
         assert pictures[f"follows {name} {gap} {is_direct} {region}"] == expected, (gap, is_direct, region)
 
 
+CAMERA_FORMATS = {"NV12": (1, 0, (0, 1)), "NV21": (1, 0, (1, 0)), "P010": (2, 1, (1, 3))}
+"""bytes of a pixel of luma, the one that counts, and where U and V lie in a pixel of chroma"""
+PARTS = {"all": (0, 0, 8, 4), "part": (2, 0, 8, 2)}
+CONVERSIONS = {"BT601_FULL": 1, "BT601_VIDEO": 2, "BT709_FULL": 3, "BT709_VIDEO": 4}
+
+
+def plane(start: int, rows: int, columns: int, row_bytes: int, pixel_bytes: int) -> NDArray[np.uint8]:
+    """A plane [rows, columns, pixel_bytes] of BYTES."""
+    places = start + np.arange(rows)[:, None] * row_bytes + np.arange(columns * pixel_bytes)
+    found: NDArray[np.uint8] = BYTES[places].reshape(rows, columns, pixel_bytes)
+    return found
+
+
+def of_camera(pictures: Facts, name: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8], str]:
+    """The luma and the chroma that reached the model, and the conversion."""
+    luma = seen(pictures, name)
+    assert (luma[:, :, 0] == luma[:, :, 2]).all()
+    tint = np.array([int(value) for value in pictures[f"tint of {name}"].split()], np.uint8)
+    height, width, _ = luma.shape
+    return luma[:, :, 0], tint.reshape(height // 2, width // 2, 2), pictures[f"conversion of {name}"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", CAMERA_FORMATS)
+def test_luma_and_chroma_of_bytes_get_to_the_model(pictures: Facts, name: str, part: str) -> None:
+    size, upper, (u, v) = CAMERA_FORMATS[name]
+    left, top, right, bottom = PARTS[part]
+    halves = slice(top // 2, bottom // 2), slice(left // 2, right // 2)
+    luma = plane(0, 4, 8, 8 * size, size)[top:bottom, left:right, upper]
+    for conversion, number in CONVERSIONS.items():
+        found = of_camera(pictures, f"camera {name} {conversion} {part}")
+        assert np.array_equal(found[0], luma)
+        assert np.array_equal(found[1], plane(32 * size, 2, 4, 8 * size, 2 * size)[halves][:, :, [u, v]])
+        assert found[2] == f"{u} {v} {number}"
+    found = of_camera(pictures, f"camera {name} apart {part}")
+    assert np.array_equal(found[0], plane(0, 4, 8, 8 * size + 3, size)[top:bottom, left:right, upper])
+    assert np.array_equal(found[1], plane(0, 2, 4, 8 * size + 5, 2 * size)[halves][:, :, [u, v]])
+
+
+@pytest.mark.parametrize(
+    ("name", "luma_row", "u", "v"),
+    [
+        ("u before v", 10, (40, 10, 2), (41, 10, 2)),
+        ("v before u", 8, (41, 10, 2), (40, 10, 2)),
+        ("planar", 8, (40, 6, 1), (60, 6, 1)),
+    ],
+)
+def test_the_planes_of_a_cameras_image_get_to_the_model(
+    pictures: Facts, name: str, luma_row: int, u: tuple[int, int, int], v: tuple[int, int, int]
+) -> None:
+    luma = plane(0, 4, 8, luma_row, 1)[:, :, 0]
+    chroma = np.stack([plane(start, 2, 4, row, step)[:, :, 0] for start, row, step in (u, v)], axis=2)
+    found = of_camera(pictures, f"image {name}")
+    assert np.array_equal(found[0], luma)
+    assert np.array_equal(found[1], chroma)
+    assert found[2] == "0 1 1"
+    found = of_camera(pictures, f"image {name} cropped")  # to columns 1 to 7 of rows 1 to 4
+    assert np.array_equal(found[0], luma[2:4, 2:6])
+    assert np.array_equal(found[1], chroma[1:2, 1:3])
+
+
+def test_of_ten_bits_the_upper_eight_get_to_the_model(pictures: Facts) -> None:
+    found = of_camera(pictures, "image P010")
+    assert np.array_equal(found[0], plane(0, 4, 8, 20, 2)[:, :, 1])
+    assert np.array_equal(found[1], plane(80, 2, 4, 20, 4)[:, :, [1, 3]])
+    assert found[2] == "1 3 4"
+
+
+def test_other_pictures_have_one_zero_for_chroma(pictures: Facts) -> None:
+    assert (pictures["tint of image"], pictures["conversion of image"]) == ("0 0", "0 0 0")
+
+
 @pytest.mark.parametrize(("number", "name"), list(enumerate(EXIF, 1)))
 def test_every_orientation_is_the_number_of_exif(pictures: Facts, number: int, name: str) -> None:
     assert pictures[f"orientation {name}"] == f"{number} {number}"
@@ -193,10 +265,24 @@ def test_the_pixels_of_a_cameras_image_are_those_within_its_crop(
         ("memory on the heap", "`memory` is not a direct buffer"),
         ("memory that is read-only", "`memory` is a read-only buffer"),
         (
-            "image in YUV",
-            "an image of format 35 has no RGBA pixels: ask the ImageReader for PixelFormat.RGBA_8888, "
-            "CameraX for OUTPUT_IMAGE_FORMAT_RGBA_8888",
+            "image in JPEG",
+            "an image of format 256 has no pixels that a model takes: ask the ImageReader for "
+            "ImageFormat.YUV_420_888 or PixelFormat.RGBA_8888",
         ),
+        (
+            "odd width",
+            "a picture of 7 x 4 pixels of NV12, Region(left=0, top=0, right=7, bottom=4): its sides and edges must be "
+            "even",
+        ),
+        (
+            "odd region",
+            "a picture of 8 x 4 pixels of NV21, Region(left=0, top=0, right=3, bottom=4): its sides and edges must be "
+            "even",
+        ),
+        ("chroma that is missing", "32 bytes: 8 x 4 pixels of NV12 in rows of 8 bytes need 48"),
+        ("chroma too small", "15 bytes: the chroma of 8 x 4 pixels of NV12 in rows of 8 bytes need 16"),
+        ("chroma in short rows", "rows of 7 bytes: the chroma of 8 x 4 pixels of NV12 needs 8"),
+        ("memory too small for chroma", "`memory` holds 15 bytes, the picture needs 16"),
         ("no width", "a picture of 0 x 48 pixels: the least is 1 x 1"),
         ("negative height", "a picture of 64 x -1 pixels: the least is 1 x 1"),
         ("short rows", "rows of 255 bytes: 64 pixels of RGBA need 256"),

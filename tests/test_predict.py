@@ -85,7 +85,13 @@ def test_programs_get_json(run: Callable[..., Result]) -> None:
 
 def test_arrays_can_be_given_in_place_of_a_file(project: Path, run: Callable[..., Result]) -> None:
     pixels = numpy.full((4, 4, 4), [0, 0, 255, 255], numpy.uint8)
-    arrays: Any = {"x.pixels": pixels, "x.channels": numpy.array([2, 1, 0]), "x.orientation": numpy.array(6)}
+    arrays: Any = {
+        "x.pixels": pixels,
+        "x.channels": numpy.array([2, 1, 0]),
+        "x.orientation": numpy.array(6),
+        "x.chroma": numpy.zeros((1, 1, 1), numpy.uint8),
+        "x.conversion": numpy.zeros(3, numpy.int64),
+    }
     numpy.savez(project / "bgra.npz", **arrays)
     assert "1.000  red" in run("--top", "1", "bgra.npz").stdout
 

@@ -47,9 +47,12 @@ RGB = """
     numbers = Cast <to = 1> (picked)
     means = ReduceMean <axes = [0, 1], keepdims = 0> (numbers)
 """
+IMAGE = """uint8[height, width, channels] image_pixels, int64[3] image_channels, int64 image_orientation,
+    uint8[chroma_height, chroma_width, chroma_channels] image_chroma, int64[3] image_conversion"""
 SEEN = f"""
-(uint8[height, width, channels] image_pixels, int64[3] image_channels, int64 image_orientation) => (float[8] scores)
-<int64[1] one = {{1}}, int64[2] start = {{0, 0}}, int64[1] flat = {{-1}}, int64 first = {{0}}, int64 last = {{-1}}> {{
+({IMAGE}) => (float[13] scores)
+<int64[1] two = {{2}}, int64[1] three = {{3}}, int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[2] start = {{0, 0}},
+    int64[1] flat = {{-1}}, int64 first = {{0}}, int64 last = {{-1}}> {{
     {RGB}
     turned = Cast <to = 1> (image_orientation)
     turned_row = Reshape (turned, one)
@@ -61,10 +64,19 @@ SEEN = f"""
     last_red = Gather (reds, last)
     first_row = Reshape (first_red, one)
     last_row = Reshape (last_red, one)
-    scores = Concat <axis = 0> (means, turned_row, sizes_row, first_row, last_row)
+    places = Slice (image_conversion, zero, two)
+    chroma = Gather <axis = 2> (image_chroma, places)
+    chroma_numbers = Cast <to = 1> (chroma)
+    chroma_means = ReduceMean <axes = [0, 1], keepdims = 0> (chroma_numbers)
+    number = Slice (image_conversion, two, three)
+    number_row = Cast <to = 1> (number)
+    chroma_sizes = Shape <end = 2> (image_chroma)
+    chroma_row = Cast <to = 1> (chroma_sizes)
+    scores = Concat <axis = 0> (means, turned_row, sizes_row, first_row, last_row, chroma_means, number_row, chroma_row)
 }}
 """
-"""Mean red, green and blue, orientation, height, width, red of the first and of the last pixel."""
+"""Mean red, green and blue, orientation, height, width, red of the first and of the last pixel; mean U and V, number of
+the conversion, height and width of chroma."""
 FOUND = """
 (float[n, 4] boxes, float[n] scores, int64[n] classes)
 => (float[n, 4] boxes_out, float[n] scores_out, int64[n] classes_out) {
@@ -74,7 +86,7 @@ FOUND = """
 }
 """
 ALL = f"""
-(uint8[height, width, channels] image_pixels, int64[3] image_channels, int64 image_orientation, int64[n] options)
+({IMAGE}, int64[n] options)
 => (float[3] means, uint8[height, width] places, float[height, width] shades, int64[n] symbols, float[n] sureness,
     int64 raw)
 <int64 first = {{0}}, float tenth = {{0.1}}> {{
@@ -125,6 +137,8 @@ class Specs:
             pixels=self["image_pixels"],
             channels=self["image_channels"],
             orientation=self["image_orientation"],
+            chroma=self["image_chroma"],
+            conversion=self["image_conversion"],
         )
 
     def tensors(self, *names: str) -> tuple[TensorInput, ...]:
@@ -139,7 +153,8 @@ def classes(scores: TensorSpec, *labels: str, top_k: int = 3, threshold: float =
 
 
 def watcher(specs: Specs) -> Contract:
-    labels = ("red", "green", "blue", "orientation", "height", "width", 'it\'s "first" \\', "最後")
+    colours = ("red", "green", "blue", "orientation", "height", "width", 'it\'s "first" \\', "最後")
+    labels = (*colours, "u", "v", "conversion", "chromaHeight", "chromaWidth")
     return Contract(inputs=(specs.image(),), outputs=(classes(specs["scores"], *labels),))
 
 
@@ -364,7 +379,11 @@ def test_types_that_packages_export_are_those_that_the_files_of_contracts_have()
     found = {}
     for path in folder.glob("*.ts"):
         exported = re.findall(r"^export (?:interface|type) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        found[path.stem] = {name for name in exported if not name.endswith("Tensors")} - {"Runner"}
+        found[path.stem] = {name for name in exported if not name.endswith("Tensors")} - {
+            "Runner",
+            "PixelTensor",
+            "Plane",
+        }
     assert found == {module: set(types) for module, types in typed.TYPES.items()}
 
 
@@ -378,7 +397,7 @@ def test_a_package_has_the_files_of_its_own_contracts_alone() -> None:
     one = replace(
         case, android=replace(case.android, plans=tuple(detector)), ios=replace(case.ios, plans=tuple(detector))
     )
-    kinds = ("boxes", "options", "picture")
+    kinds = ("boxes", "options", "picture", "planes")
     endings = (("src", ".ts"), ("lib", ".js"), ("lib", ".d.ts"))
     assert places(one) == {f"{part}/runtime/typed/{kind}{end}" for kind in kinds for part, end in endings}
     assert {Path(path).stem for path in places(case) if path.startswith("src")} == set(typed.TYPES)

@@ -258,6 +258,8 @@ def python_scores(aar: Path, picture: NDArray[np.uint8]) -> NDArray[np.float32]:
         "image.pixels": picture,
         "image.channels": np.array([0, 1, 2]),
         "image.orientation": np.array(1),
+        "image.chroma": np.zeros((1, 1, 1), np.uint8),
+        "image.conversion": np.zeros(3, np.int64),
     }
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (scores,) = session.run(["logits.scores"], feeds)

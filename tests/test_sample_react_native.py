@@ -171,6 +171,8 @@ def computed(app: Path, picture: Path) -> list[float]:
         "image.pixels": pixels,
         "image.channels": numpy.array([0, 1, 2]),
         "image.orientation": numpy.array(UPRIGHT),
+        "image.chroma": numpy.zeros((1, 1, 1), numpy.uint8),
+        "image.conversion": numpy.zeros(3, numpy.int64),
     }
     [scores] = session.run(None, inputs)
     return sorted((100 * score for score in numpy.asarray(scores).ravel().tolist()), reverse=True)[:5]

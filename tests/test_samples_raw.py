@@ -53,6 +53,7 @@ def test_a_picture_is_its_pixels_in_its_own_size_and_a_state_begins_with_zeros(m
     (found,) = samples(model, saved(tmp_path, Image.fromarray(PIXELS)))
     assert numpy.array_equal(found["x.pixels"], PIXELS)
     assert (found["x.channels"].tolist(), found["x.orientation"].tolist()) == ([0, 1, 2], 1)
+    assert (found["x.chroma"].tolist(), found["x.conversion"].tolist()) == ([[[0]]], [0, 0, 0])
     assert (found["state"].tolist(), found["state"].dtype) == ([[0, 0, 0, 0]], numpy.float32)
 
 

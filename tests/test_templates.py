@@ -74,6 +74,7 @@ SHARED = [
         "Options",
         "Orientation",
         "Picture",
+        "Plane",
         "PixelFormat",
         "Provider",
         "Reading",

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 
 from packager.core.signature import TensorSpec
 
+CONVERSIONS = ("none", "bt601-full", "bt601-video", "bt709-full", "bt709-video")
+"""conversions of a picture's pixels to red, green and blue, in the order in which graphs and packages number them"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ImageInput:
@@ -19,7 +22,14 @@ class ImageInput:
     pixels: TensorSpec
     """uint8 [height, width, channels], rows without gaps"""
     channels: TensorSpec
-    """int64 [3]: where red, green and blue lie in a pixel: 0 1 2 of RGBA and RGB, 2 1 0 of BGRA, 0 0 0 of grey"""
+    """int64 [3]: where red, green and blue lie in a pixel: 0 1 2 of RGBA and RGB, 2 1 0 of BGRA, 0 0 0 of grey and of
+    brightness (Y of YUV)"""
+    chroma: TensorSpec
+    """uint8 [chroma height, chroma width, chroma channels]: U and V of the same picture, usually of half its height and
+    width; one zero for a picture that is not YUV"""
+    conversion: TensorSpec
+    """int64 [3]: where U and V lie in a pixel of `chroma`, and the conversion to red, green and blue: an index of
+    `packager.core.contract.CONVERSIONS`"""
     orientation: TensorSpec
     """int64, no dimensions: EXIF orientation, 1 to 8; other values count as 1"""
 

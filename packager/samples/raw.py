@@ -31,7 +31,7 @@ class RawInput:
 
     kind: Literal["images", "sounds"]
     tensors: tuple[str, ...]
-    """tensor names: pixels, channels, orientation; or samples, rate"""
+    """tensor names: pixels, channels, orientation, chroma, conversion; or samples, rate"""
 
 
 def raw_input(model: Model) -> RawInput | None:
@@ -41,7 +41,8 @@ def raw_input(model: Model) -> RawInput | None:
         return None
     (only,) = parameters
     if isinstance(only, ImageInput):
-        return RawInput(kind="images", tensors=(only.pixels.name, only.channels.name, only.orientation.name))
+        tensors = (only.pixels, only.channels, only.orientation, only.chroma, only.conversion)
+        return RawInput(kind="images", tensors=tuple(each.name for each in tensors))
     return (
         None if isinstance(only, TensorInput) else RawInput(kind="sounds", tensors=(only.samples.name, only.rate.name))
     )
@@ -81,9 +82,10 @@ def _element(inputs: tuple[TensorSpec, ...], name: str) -> ElementType:
     return next(spec.element for spec in inputs if spec.name == name)
 
 
-def picture(path: Path) -> "tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]":
+def picture(path: Path) -> "tuple[numpy.ndarray, ...]":
     """Contents of a picture file in the form that apps have: unrotated pixels, uint8 [height, width, channels],
-    premultiplied with alpha; the positions of red, green and blue; and the EXIF orientation.
+    premultiplied with alpha; the positions of red, green and blue; the EXIF orientation; and a zero for chroma, which
+    is not converted.
 
     Raises ConfigError for a file that is not a picture.
     """
@@ -94,7 +96,13 @@ def picture(path: Path) -> "tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray]":
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     places = (0, 0, 0) if pixels.shape[2] == 1 else (0, 1, 2)
     number = orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1
-    return premultiplied(pixels), numpy.array(places, numpy.int64), numpy.array(number, numpy.int64)
+    return (
+        premultiplied(pixels),
+        numpy.array(places, numpy.int64),
+        numpy.array(number, numpy.int64),
+        numpy.zeros((1, 1, 1), numpy.uint8),
+        numpy.zeros(3, numpy.int64),
+    )
 
 
 def _loaded(image: "Image") -> "Image":

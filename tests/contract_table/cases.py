@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from packager.core.contract import CONVERSIONS
 from packager.environments.debian import unpack_deb
 from packager.processes import downloads
 from tests.toolchain import models, vision
@@ -27,6 +29,10 @@ UP, RIGHT = 1, 6
 """EXIF's numbers: as it is, and turned to the right to be looked at."""
 FORMATS = {"RGBA": "RGBA", "BGRA": "BGRA", "RGB": "RGB", "GREY": "L"}
 """Pixel formats of apps, and what Pillow calls them."""
+YUV = {"NV12": (1, (0, 1)), "NV21": (1, (1, 0)), "P010": (2, (1, 3))}
+"""Pixel formats of cameras: bytes of a pixel of luma, and where U and V lie in a pixel of chroma."""
+INPUTS = {"classifier": "image", "finder": "x", "scribe": "x"}
+"""The input of each model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +51,8 @@ class Picture:
     orientation: int = UP
     region: tuple[int, int, int, int] | None = None
     """left, top, right, bottom, of an upright picture"""
+    conversion: str = "bt601-full"
+    """of a picture in one of the formats YUV"""
 
     @property
     def stored(self) -> Image.Image:
@@ -59,12 +67,17 @@ class Picture:
 
     @property
     def row_bytes(self) -> int:
+        if self.format in YUV:
+            return self.size[0] * YUV[self.format][0] + self.gap
         return self.size[0] * (1 if self.format == "GREY" else len(self.format)) + self.gap
 
     @property
     def memory(self) -> bytes:
         """The bytes in the app's memory; gaps between rows and bytes behind the last hold other values."""
         height = self.size[1]
+        if self.format in YUV:
+            rows = np.concatenate([plane.reshape(len(plane), -1) for plane in self.planes])
+            return np.pad(rows, ((0, 0), (0, self.gap)), constant_values=0xA5).tobytes()
         pixels = self.stored.convert("RGBA" if self.format == "BGRA" else FORMATS[self.format])
         values = np.asarray(pixels)
         values = values[..., [2, 1, 0, 3]] if self.format == "BGRA" else values
@@ -73,8 +86,45 @@ class Picture:
         return rows.tobytes()
 
     @property
+    def planes(self) -> tuple[Pixels, Pixels]:
+        """Luma [height, width, bytes] and chroma [height / 2, width / 2, bytes] of the stored picture.
+
+        Each sample of chroma is the mean of its four pixels.
+        """
+        size, places = YUV[self.format]
+        y, u, v = yuv(np.asarray(self.stored), self.conversion)
+        height, width = y.shape
+        luma = np.full((height, width, size), 0x40, np.uint8)
+        luma[..., -1] = y
+        chroma = np.full((height // 2, width // 2, 2 * size), 0x80, np.uint8)
+        for plane, place in zip((u, v), places, strict=True):
+            chroma[..., place] = plane.reshape(height // 2, 2, width // 2, 2).mean((1, 3)).round()
+        return luma, chroma
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Tensors of a picture in one of the formats YUV, for `mobpack predict`."""
+        size, places = YUV[self.format]
+        luma, chroma = self.planes
+        found = {
+            "pixels": luma,
+            "channels": np.full(3, size - 1),
+            "orientation": np.array(self.orientation),
+            "chroma": chroma,
+            "conversion": np.array([*places, CONVERSIONS.index(self.conversion)]),
+        }
+        return {f"{INPUTS[self.model]}.{name}": values for name, values in found.items()}
+
+    def save(self, folder: Path) -> None:
+        """Writes the picture for `mobpack predict`: a .png, or an .npz of luma and chroma."""
+        if self.format in YUV:
+            np.savez(folder / f"{self.name}.npz", allow_pickle=False, **self.arrays)
+        else:
+            (folder / f"{self.name}.png").write_bytes(self.file)
+
+    @property
     def file(self) -> bytes:
-        """The same picture as a .png, for `mobpack predict`."""
+        """The same picture as a .png."""
         picture = self.stored.crop(self.region) if self.region else self.stored
         exif = Image.Exif()
         exif[0x0112] = self.orientation
@@ -87,7 +137,9 @@ class Picture:
         """The case as programs read it: words separated by blanks."""
         width, height = self.size
         numbers = (width, height, self.row_bytes, self.orientation, *(self.region or (0, 0, width, height)))
-        return " ".join(map(str, (self.name, self.model, self.format, *numbers)))
+        return " ".join(
+            map(str, (self.name, self.model, self.format, *numbers, CONVERSIONS.index(self.conversion) - 1))
+        )
 
 
 def pictures() -> tuple[Picture, ...]:
@@ -111,6 +163,32 @@ def pictures() -> tuple[Picture, ...]:
             orientation=RIGHT,
         ),
         Picture(name="cameraman", about="a cameraman", model="classifier", upright=photo("camera.png"), format="GREY"),
+        Picture(
+            name="rocket",
+            about="a rocket, as a camera of Android has it",
+            model="classifier",
+            upright=photo("rocket.jpg")[:426],
+            format="NV21",
+            orientation=RIGHT,
+        ),
+        Picture(
+            name="chelsea",
+            about="a cat, as a camera of an iPhone has it",
+            model="classifier",
+            upright=photo("chelsea.png")[:, :450],
+            format="NV12",
+            gap=62,
+            conversion="bt709-video",
+        ),
+        Picture(
+            name="coffee-10",
+            about="a cup of coffee in 10 bits",
+            model="classifier",
+            upright=photo("coffee.png"),
+            format="P010",
+            gap=4,
+            conversion="bt601-video",
+        ),
         Picture(name="page", about="a page of a book", model="finder", upright=page, format="GREY"),
         Picture(
             name="page-on-its-side",
@@ -139,6 +217,18 @@ def pictures() -> tuple[Picture, ...]:
             region=(2, 113, 172, 137),
         ),
     )
+
+
+def yuv(rgb: Pixels, conversion: str) -> tuple[NDArray[np.float64], ...]:
+    """Luma, U and V of each pixel by ITU-R's equations, rounded: BT.601-7, 2.5; BT.709-6, 3."""
+    red, blue = (0.299, 0.114) if conversion.startswith("bt601") else (0.2126, 0.0722)
+    r, g, b = (rgb[..., channel] / 255 for channel in range(3))
+    y = red * r + (1 - red - blue) * g + blue * b
+    u, v = (b - y) / (2 * (1 - blue)), (r - y) / (2 * (1 - red))
+    is_full = conversion.endswith("full")
+    luma = 255 * y if is_full else 16 + 219 * y
+    chroma = [np.clip(128 + (255 if is_full else 224) * each, 0, 255) for each in (u, v)]
+    return tuple(each.round() for each in (luma, *chroma))
 
 
 @cache

@@ -71,6 +71,7 @@ def describe(picture: cases.Picture) -> str:
     parts += [f"{picture.gap} bytes between rows"] if picture.gap else []
     parts += [f"EXIF {picture.orientation}"] if picture.orientation != cases.UP else []
     parts += ["a region"] if picture.region else []
+    parts += [picture.conversion] if picture.format in cases.YUV else []
     return ", ".join(parts)
 
 

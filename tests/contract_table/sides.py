@@ -61,7 +61,7 @@ def prepared(folder: Path) -> Asked:
     (exchange / "cases").write_text("".join(f"{each.line}\n" for each in pictures), encoding="utf-8")
     for each in pictures:
         (exchange / each.name).write_bytes(each.memory)
-        (exchange / f"{each.name}.png").write_bytes(each.file)
+        each.save(exchange)
     (exchange / VOICE).write_bytes(cases.voice(folder / "sound").tobytes())
     _mobpack("build", folder=project)
     return Asked(folder=folder, cases=exchange)
@@ -75,10 +75,11 @@ def _mobpack(*arguments: str | Path, folder: Path) -> str:
 
 
 def python(asked: Asked) -> Answers:
-    """`mobpack predict` on .png files; for the voice, whose state it does not carry, ONNX Runtime on the file."""
+    """`mobpack predict` on files; for the voice, whose state it does not carry, ONNX Runtime on the file."""
     found = {VOICE: Answer(words="", numbers=tuple(_heard(asked)))}
     for model in ("classifier", "finder", "scribe"):
-        files = [asked.cases / f"{each.name}.png" for each in cases.pictures() if each.model == model]
+        names = [each.name for each in cases.pictures() if each.model == model]
+        files = [path for name in names for path in asked.cases.glob(f"{name}.*")]
         printed = _mobpack("predict", "--json", "--top", "1000", "--model", model, *files, folder=asked.folder)
         for each in json.loads(printed)["predictions"]:
             [answer] = each["answers"].values()

@@ -408,8 +408,17 @@ PIXELS = specs(
     ("image.pixels", ElementType.UINT8, ("image.height", "image.width", "image.channels")),
     ("image.channels", ElementType.INT64, (3,)),
     ("image.orientation", ElementType.INT64, ()),
+    ("image.chroma", ElementType.UINT8, ("image.chroma_height", "image.chroma_width", "image.chroma_channels")),
+    ("image.conversion", ElementType.INT64, (3,)),
 )
-IMAGE = ImageInput(identifier="image", pixels=PIXELS[0], channels=PIXELS[1], orientation=PIXELS[2])
+IMAGE = ImageInput(
+    identifier="image",
+    pixels=PIXELS[0],
+    channels=PIXELS[1],
+    orientation=PIXELS[2],
+    chroma=PIXELS[3],
+    conversion=PIXELS[4],
+)
 SOUND = specs(
     "input",
     ("audio.samples", ElementType.FLOAT, ("audio.frames", "audio.channels")),

@@ -55,8 +55,17 @@ PIXELS = specs(
     ("image.pixels", UINT8, ("image.height", "image.width", "image.depth")),
     ("image.channels", INT64, (3,)),
     ("image.orientation", INT64, ()),
+    ("image.chroma", UINT8, ("image.chroma_height", "image.chroma_width", "image.chroma_depth")),
+    ("image.conversion", INT64, (3,)),
 )
-IMAGE = ImageInput(identifier="image", pixels=PIXELS[0], channels=PIXELS[1], orientation=PIXELS[2])
+IMAGE = ImageInput(
+    identifier="image",
+    pixels=PIXELS[0],
+    channels=PIXELS[1],
+    orientation=PIXELS[2],
+    chroma=PIXELS[3],
+    conversion=PIXELS[4],
+)
 COLOURS = (
     helper.make_node("Gather", ["image.pixels", "image.channels"], ["picked"], axis=2),
     helper.make_node("Cast", ["picked"], ["colours"], to=onnx.TensorProto.FLOAT),
@@ -117,10 +126,14 @@ def echo(folder: Path) -> Plan:
         ("raw", UINT8, ("h", "w", "c")),
         ("colours", FLOAT, ("h", "w", 3)),
         ("turn", INT64, ()),
+        ("chroma", UINT8, ("ch", "cw", "cc")),
+        ("conversion", INT64, (3,)),
     )
     nodes = [
         *COLOURS,
         helper.make_node("Identity", ["image.pixels"], ["raw"]),
+        helper.make_node("Identity", ["image.chroma"], ["chroma"]),
+        helper.make_node("Identity", ["image.conversion"], ["conversion"]),
         helper.make_node("Identity", ["image.orientation"], ["turn"]),
     ]
     contract = Contract(inputs=(IMAGE,), outputs=tuple(map(plain_output, outputs)))
@@ -237,7 +250,12 @@ def scores(model: Path) -> NDArray[Any]:
     """Scores of Python's ONNX Runtime for one picture in all its orientations: float [8, 4]."""
     picture = ((7 * np.arange(30 * 40 * 4) + 3) % 256).astype(np.uint8).reshape(30, 40, 4)
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-    given = {"image.pixels": picture, "image.channels": np.array([2, 1, 0], np.int64)}
+    given = {
+        "image.pixels": picture,
+        "image.channels": np.array([2, 1, 0], np.int64),
+        "image.chroma": np.zeros((1, 1, 1), np.uint8),
+        "image.conversion": np.zeros(3, np.int64),
+    }
     found = [session.run(None, {**given, "image.orientation": np.array(each, np.int64)})[0] for each in range(1, 9)]
     assert len({tuple(each) for each in found}) == len(found), "each orientation is another picture"
     return np.stack(found)

@@ -29,7 +29,7 @@ from packager.files.store import Store
 from tests.onnx_text import loaded, onnx_model
 
 OPSET = {"": 18}
-PICTURE = "uint8[h, w, c] pixels, int64[3] places, int64 turn"
+PICTURE = "uint8[h, w, c] pixels, int64[3] places, int64 turn, uint8[ch, cw, cc] chroma, int64[3] conversion"
 NUMBERS = """
     picked = Gather <axis = 2> (pixels, places)
     numbers = Cast <to = 1> (picked)
@@ -56,7 +56,18 @@ class Net:
     weights: Mapping[str, Any] = field(default_factory=dict)
 
 
-IMAGE: tuple[Any, ...] = (ImageInput, "image", {"pixels": "pixels", "channels": "places", "orientation": "turn"}, {})
+IMAGE: tuple[Any, ...] = (
+    ImageInput,
+    "image",
+    {
+        "pixels": "pixels",
+        "channels": "places",
+        "orientation": "turn",
+        "chroma": "chroma",
+        "conversion": "conversion",
+    },
+    {},
+)
 CLASSES = (ClassesOutput, "logits", {"scores": "scores"}, {"labels": LABELS, "top_k": 3, "threshold": 0.25})
 
 
@@ -66,10 +77,13 @@ def tensor(name: str) -> tuple[Any, ...]:
 
 NETS = {
     "probe": Net(
-        graph=f"({PICTURE}) => (uint8[h, w, three] seen, int64 turned, int64[3] size) "
-        "{ seen = Gather <axis = 2> (pixels, places) turned = Identity (turn) size = Shape (pixels) }",
+        graph=f"({PICTURE}) => (uint8[h, w, three] seen, int64 turned, int64[3] size, uint8[ch, cw, two] tint, "
+        "int64[3] converted) { seen = Gather <axis = 2> (pixels, places) turned = Identity (turn) "
+        "size = Shape (pixels) begin = Constant <value = int64[1] {0}> () end = Constant <value = int64[1] {2}> () "
+        "sides = Slice (conversion, begin, end) tint = Gather <axis = 2> (chroma, sides) "
+        "converted = Identity (conversion) }",
         inputs=(IMAGE,),
-        outputs=(tensor("seen"), tensor("turned"), tensor("size")),
+        outputs=tuple(tensor(name) for name in ("seen", "turned", "size", "tint", "converted")),
     ),
     "classifier": Net(
         graph=f"({PICTURE}) => (float[4] scores) {{ {NUMBERS}"

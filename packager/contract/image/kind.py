@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
+from packager.contract.image.conversion import converter
 from packager.contract.image.framing import Colour, Frame, Layout, framed
 from packager.contract.image.placing import Align, Fit, Fitting, Resize, fit, positions, stored, swapped
 from packager.contract.image.resizing import Filter, resized
@@ -22,6 +23,8 @@ LUMA = (19595, 38470, 7471)
 """weights of red, green and blue in brightness, of 65536: ITU-R BT.601, as in Pillow's mode L"""
 SHAPES = ((60, 80, 4), (37, 53, 3))
 """shapes of the pictures that models are compared on"""
+CHROMA_SHAPES = ((30, 40, 4), (18, 26, 3))
+"""of their chroma; it counts where a sample draws a conversion"""
 SAME = (0.0,), (1.0,)
 """mean and scale without effect"""
 
@@ -30,7 +33,8 @@ SAME = (0.0,), (1.0,)
 class PictureInput:
     """A picture of any size, channel order and EXIF orientation, converted to the model's input.
 
-    The steps are, in this order: resize, rotate upright, crop or pad, convert to grey, `(pixel * scale - mean) / std`.
+    The steps are, in this order: resize, convert luma and chroma to colours, rotate upright, crop or pad, convert to
+    grey, `(pixel * scale - mean) / std`.
     Alpha is never read: pixels with alpha are premultiplied on phones, which is the picture over black.
 
     Pixel i of n covers i to i + 1, with its centre at i + 0.5. `bilinear` weights with a triangle that extends 1 pixel
@@ -119,27 +123,34 @@ class PictureInput:
             width=frame.width,
         )
         picture = stored(writer, typed.pixels.name, typed.orientation.name)
-        width, height = swapped(writer, picture, picture.width, picture.height)
+        width, height = swapped(writer, picture, picture.sides.width, picture.sides.height)
         made = fit(writer, fitting, width, height)
         placement = _placement(writer, made, frame, (width, height), picture.nothing)
         stored_height, stored_width = swapped(writer, picture, made.height, made.width)
         small = resized(
             writer,
             typed.pixels.name,
-            picture,
+            picture.sides,
             height=stored_height,
             width=stored_width,
             filter_=self.filter,
             antialias=self.antialias,
         )
-        colours = self._picked(writer, small, typed.channels.name)
+        colour = converter(writer, typed, picture.nothing)
+        chroma = colour.resized_chroma(stored_height, stored_width, filter_=self.filter, antialias=self.antialias)
+        picked = writer.node("Gather", small, typed.channels.name, axis=1)
+        colours = self._ordered(writer, colour.converted(picked, chroma))
         upright = writer.node("Gather", colours, positions(writer, fitting, picture, made), axis=0)
         return AttachedInput(
             typed=typed,
             value=self._normalised(writer, self._arranged(writer, upright, frame), spec.element, frame),
             placement=placement,
-            shapes={typed.pixels.name: SHAPES},
-            values={typed.channels.name: (0, 1, 2), typed.orientation.name: tuple(range(1, 9))},
+            shapes={typed.pixels.name: SHAPES, typed.chroma.name: CHROMA_SHAPES},
+            values={
+                typed.channels.name: (0, 1, 2),
+                typed.orientation.name: tuple(range(1, 9)),
+                typed.conversion.name: (0, 1, 2),
+            },
         )
 
     def _frame(self, spec: TensorSpec) -> Frame:
@@ -160,11 +171,10 @@ class PictureInput:
             raise ConfigError("is uint8 and takes unscaled pixels", hint="remove 'scale', 'mean' and 'std'")
         return frame
 
-    def _picked(self, writer: Writer, pixels: str, channels: str) -> str:
+    def _ordered(self, writer: Writer, colours: str) -> str:
         """uint8 [pixels, 3]: the colours in the model's order; with `letterbox`, followed by the fill colour."""
         import numpy
 
-        colours = writer.node("Gather", pixels, channels, axis=1)
         if self.colour == "bgr":
             colours = writer.node("Gather", colours, [2, 1, 0], axis=1)
         if self.resize != "letterbox":
@@ -194,11 +204,14 @@ class PictureInput:
 
 def _typed(writer: Writer, spec: TensorSpec) -> ImageInput:
     sizes = tuple(f"{spec.name}.{what}" for what in ("height", "width", "channels"))
+    chroma = tuple(f"{spec.name}.chroma_{what}" for what in ("height", "width", "channels"))
     return ImageInput(
         identifier=spec.identifier,
         pixels=writer.input("pixels", ElementType.UINT8, sizes),
         channels=writer.input("channels", ElementType.INT64, (3,)),
         orientation=writer.input("orientation", ElementType.INT64, ()),
+        chroma=writer.input("chroma", ElementType.UINT8, chroma),
+        conversion=writer.input("conversion", ElementType.INT64, (3,)),
     )
 
 

@@ -1,6 +1,7 @@
 """Position of a picture in the model's input: size, cropping, padding and orientation."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from packager.contract.writer import Writer
@@ -31,13 +32,37 @@ OUTSIDE = 2.0**52
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sides:
+    """Lengths of an array of pixels, [height, width, channels]: double, one element each, of a hidden length.
+
+    Nodes are written for those that are used.
+    """
+
+    writer: Writer
+    pixels: str
+    nothing: str
+
+    @cached_property
+    def height(self) -> str:
+        return self._length(0)
+
+    @cached_property
+    def width(self) -> str:
+        return self._length(1)
+
+    @cached_property
+    def channels(self) -> str:
+        return self._length(2)
+
+    def _length(self, axis: int) -> str:
+        return _double(self.writer, self.writer.node("Shape", self.pixels, start=axis, end=axis + 1), self.nothing)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stored:
     """The picture in memory. All are values of the graph with one element, of a hidden length."""
 
-    height: str
-    """double, like the width and the number of channels"""
-    width: str
-    channels: str
+    sides: Sides
     is_swapped: str
     """bool, like those below: see TURNS"""
     is_mirrored: str
@@ -77,14 +102,10 @@ def stored(writer: Writer, pixels: str, orientation: str) -> Stored:
     phone takes a node with an operand of open length, so every value computed from these is safe.
     """
     nothing = writer.node("Squeeze", writer.node("NonZero", writer.node("Shape", pixels, start=2)), [0])
-    sides = (writer.node("Shape", pixels, start=axis, end=axis + 1) for axis in range(3))
-    height, width, channels = (_double(writer, side, nothing) for side in sides)
     number = _double(writer, orientation, nothing)
     is_swapped, is_mirrored, is_flipped = (_is_one_of(writer, number, turns) for turns in zip(*TURNS, strict=True))
     return Stored(
-        height=height,
-        width=width,
-        channels=channels,
+        sides=Sides(writer=writer, pixels=pixels, nothing=nothing),
         is_swapped=is_swapped,
         is_mirrored=is_mirrored,
         is_flipped=is_flipped,
@@ -195,7 +216,7 @@ def positions(writer: Writer, fitting: Fitting, picture: Stored, made: Fit) -> s
 
 def _counted(writer: Writer, picture: Stored, size: int, start: str) -> str:
     """double, `size` numbers: rows or columns of the resized upright picture."""
-    least = writer.node("Min", picture.height, writer.double(0))
+    least = writer.node("Min", picture.sides.height, writer.double(0))
     end = writer.node("ReduceMax", writer.node("Add", least, writer.double(size)), [0], keepdims=0)
     return writer.node("Sub", writer.node("Range", writer.double(0), end, writer.double(1)), start)
 

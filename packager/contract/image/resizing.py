@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from packager.contract.image.placing import Stored
+from packager.contract.image.placing import Sides
 from packager.contract.writer import Writer
 from packager.core.signature import ElementType
 
@@ -14,21 +14,21 @@ CUBIC_COEFFICIENT = -0.5
 
 
 def resized(
-    writer: Writer, pixels: str, picture: Stored, *, height: str, width: str, filter_: Filter, antialias: bool
+    writer: Writer, pixels: str, sides: Sides, *, height: str, width: str, filter_: Filter, antialias: bool
 ) -> str:
-    """uint8 [height * width, channels]: the stored picture resized to `height` x `width`, row by row."""
+    """uint8 [height * width, channels]: `pixels` resized to `height` x `width`, row by row."""
     if filter_ == "nearest":
-        return _nearest(writer, pixels, picture, height, width)
+        return _nearest(writer, pixels, sides, height, width)
     if not antialias:
-        return _interpolated(writer, pixels, picture, height, width)
+        return _interpolated(writer, pixels, sides, height, width)
     batch = writer.node("Unsqueeze", pixels, [0])
-    sides = writer.node("Concat", writer.doubles(1), height, width, picture.channels, axis=0)
+    lengths = writer.node("Concat", writer.doubles(1), height, width, sides.channels, axis=0)
     made = writer.node(
         "Resize",
         batch,
         "",
         "",
-        writer.node("Reshape", writer.cast(sides, ElementType.INT64), writer.integers(4)),
+        writer.node("Reshape", writer.cast(lengths, ElementType.INT64), writer.integers(4)),
         mode=MODES[filter_],
         antialias=1,
         exclude_outside=1,
@@ -38,19 +38,19 @@ def resized(
     return writer.node("Flatten", made, axis=3)
 
 
-def _nearest(writer: Writer, pixels: str, picture: Stored, height: str, width: str) -> str:
+def _nearest(writer: Writer, pixels: str, sides: Sides, height: str, width: str) -> str:
     """Each pixel is the one that contains its centre."""
-    rows, _ = _divided(writer, *_centres(writer, picture.height, height))
-    columns, _ = _divided(writer, *_centres(writer, picture.width, width))
+    rows, _ = _divided(writer, *_centres(writer, sides.height, height))
+    columns, _ = _divided(writer, *_centres(writer, sides.width, width))
     taken = writer.node("Gather", pixels, writer.cast(rows, ElementType.INT64), axis=0)
     taken = writer.node("Gather", taken, writer.cast(columns, ElementType.INT64), axis=1)
     return writer.node("Flatten", taken, axis=2)
 
 
-def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, width: str) -> str:
+def _interpolated(writer: Writer, pixels: str, sides: Sides, height: str, width: str) -> str:
     """Each pixel is computed from the four whose centres surround its own, rounded once, halves up."""
-    upper, lower, row_share = _neighbours(writer, picture.height, height)
-    left, right, column_share = _neighbours(writer, picture.width, width)
+    upper, lower, row_share = _neighbours(writer, sides.height, height)
+    left, right, column_share = _neighbours(writer, sides.width, width)
     both_rows = writer.node("Concat", *_upended(writer, upper, lower), axis=1)
     both_columns = writer.node("Concat", left, right, axis=0)
     rows = writer.node("Gather", pixels, writer.cast(both_rows, ElementType.INT64), axis=0)
@@ -59,8 +59,8 @@ def _interpolated(writer: Writer, pixels: str, picture: Stored, height: str, wid
     upper_share = writer.node("Sub", writer.double(1), row_share)
     weights = writer.node("Concat", *_upended(writer, upper_share, row_share), axis=1)
     made = writer.node("MatMul", writer.node("Unsqueeze", weights, [1]), numbers)  # a matrix product is the fastest sum
-    sides = writer.node("Concat", writer.doubles(-1, 2), width, picture.channels, axis=0)
-    halves = writer.node("Reshape", made, writer.cast(sides, ElementType.INT64))
+    lengths = writer.node("Concat", writer.doubles(-1, 2), width, sides.channels, axis=0)
+    halves = writer.node("Reshape", made, writer.cast(lengths, ElementType.INT64))
     first, second = writer.nodes("Split", 2, halves, axis=1, num_outputs=2)
     share = writer.node("Unsqueeze", column_share, [1])
     between = writer.node("Add", first, writer.node("Mul", writer.node("Sub", second, first), share))

@@ -27,15 +27,15 @@ from packager.targets.dimensions import DimensionView
 # so that the class names of other packages do not change.
 RESERVED_CLASSES = frozenset(
     """
-    Bitmap Box Canvas Carried Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask
-    Orientation Picture PixelFormat Plane Prediction Reading Region ShortArray Sound Words
+    Bitmap Box Canvas Carried Chroma Classification Config Detection FloatArray Image IndexOutOfBoundsException Mask
+    Orientation Picture PixelFormat Plane Prediction Reading Region Room ShortArray Sound Words YuvConversion
     """.split()
 )
 CALLED = ("answer", "carried", "carry", "inputOf", "run", "session", "turn")
 """names used in the bodies of typed methods, which parameters must not hide"""
 
 FILES: Mapping[type, tuple[str, ...]] = {
-    ImageInput: ("Orientation", "Picture", "PixelFormat"),
+    ImageInput: ("Orientation", "Picture", "PixelFormat", "Plane"),
     AudioInput: ("Sound",),
     ClassesOutput: ("Classification",),
     BoxesOutput: ("Detection",),
@@ -159,6 +159,8 @@ def _values(given: Given, name: str) -> dict[str, str]:
             given.pixels.name: f"{name}.pixels",
             given.channels.name: f"{name}.format.positions",
             given.orientation.name: f"{name}.orientation.tensor",
+            given.chroma.name: f"{name}.chromaPixels",
+            given.conversion.name: f"{name}.conversionTensor",
         }
     if isinstance(given, AudioInput):
         kind = "floats" if given.samples.element is ElementType.FLOAT else "shorts"
@@ -173,6 +175,8 @@ def _sizes(passed: Mapping[str, Given]) -> dict[tuple[str, int], str]:
         if isinstance(given, ImageInput):
             sizes = ("region.height", "region.width", "format.bytesPerPixel")
             found |= {(given.pixels.name, axis): f"{name}.{size}" for axis, size in enumerate(sizes)}
+            sizes = ("chromaRegion.height", "chromaRegion.width", "chromaBytes")
+            found |= {(given.chroma.name, axis): f"{name}.{size}" for axis, size in enumerate(sizes)}
         elif isinstance(given, AudioInput):
             found |= {(given.samples.name, axis): f"{name}.{size}" for axis, size in enumerate(("frames", "channels"))}
     return found

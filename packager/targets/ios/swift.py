@@ -37,9 +37,10 @@ RESERVED_CLASSES = frozenset(
 # Names that contracts add: reserved only in packages with contracts, so that class names elsewhere do not change.
 RESERVED_BY_CONTRACTS = frozenset(
     """
-    Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Classification
-    CVPixelBuffer Detection FedPixels Labels Made Mask Orientation OSType Picture PictureLayout PixelBuffer PixelFormat
-    PixelMemory Pixels Prediction Reading Region Rows Samples Sound SystemPictures UIImage
+    Box Carried CGColorSpace CGContext CGFloat CGImage CGImageAlphaInfo CGImagePropertyOrientation CGRect Chroma
+    Classification CVPixelBuffer Detection FedPixels Labels Made Mask Orientation OSType Picture PictureLayout
+    PixelBuffer PixelFormat PixelMemory PixelPlane Pixels Prediction Reading Region Rows Samples Sound SystemPictures
+    UIImage YuvConversion
     """.split()
 )
 

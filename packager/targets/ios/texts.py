@@ -33,7 +33,7 @@ SELF_TEST = ("Samples", "SelfTest")
 LABELS = ("Labels",)
 """files of packages with labels"""
 OF_KINDS: Mapping[type, tuple[str, ...]] = {
-    ImageInput: ("Picture", "Pixels", "SystemPictures"),
+    ImageInput: ("Chroma", "Picture", "Pixels", "SystemPictures"),
     AudioInput: ("Sound",),
     ClassesOutput: ("Classification", *LABELS),
     BoxesOutput: ("Detection", *LABELS),
@@ -46,7 +46,7 @@ ALWAYS = (*SHARED, *COREML, *SELF_TEST)
 FILES = (*ALWAYS, *dict.fromkeys(name for names in OF_KINDS.values() for name in names))
 """names of all files"""
 VALUES: Mapping[type, tuple[str, ...]] = {
-    ImageInput: ("Picture", "PixelFormat", "Orientation", "Region"),
+    ImageInput: ("Picture", "PixelFormat", "Orientation", "Region", "YuvConversion"),
     AudioInput: ("Sound",),
     ClassesOutput: ("Classification",),
     BoxesOutput: ("Detection", "Box"),

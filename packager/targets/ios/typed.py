@@ -210,9 +210,11 @@ def _fed_by(
     name = given.identifier
     match given:
         case ImageInput():
-            yield FedView(type="FedPixels", tensor=given.pixels.name, arguments=(name,))
+            yield FedView(type="FedPixels", tensor=given.pixels.name, arguments=(f"{name}.pixels",))
             yield FedView(type="Fed", tensor=given.channels.name, arguments=(f"{name}.format.channels", "[3]"))
             yield FedView(type="Fed", tensor=given.orientation.name, arguments=(f"[{name}.orientation.number]", "[]"))
+            yield FedView(type="FedPixels", tensor=given.chroma.name, arguments=(f"{name}.chroma",))
+            yield FedView(type="Fed", tensor=given.conversion.name, arguments=(f"{name}.conversion", "[3]"))
         case AudioInput():
             samples = "integers" if given.samples.element is ElementType.INT16 else "floats"
             shape = f"[{name}.frames, {name}.channels]"

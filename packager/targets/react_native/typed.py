@@ -28,7 +28,8 @@ TYPES = {
     "classes": ("Classification",),
     "mask": ("Mask",),
     "options": ("CallOptions", "ClassifyOptions", "ClassifySyncOptions"),
-    "picture": ("Picture", "PictureOrientation", "PixelFormat", "Region"),
+    "picture": ("Picture", "PictureOrientation", "PixelFormat", "YuvConversion"),
+    "planes": ("Region",),
     "sound": ("Sound",),
     "state": (),
     "text": ("Reading",),
@@ -70,6 +71,7 @@ def exports(contracts: Iterable[Contract]) -> tuple[ExportView, ...]:
     """Files of `runtime/typed/` that a package needs."""
     found = {each.module for contract in contracts for each in typed_view(contract, "").imports}
     found |= {"options"} if found else set()
+    found |= {"planes"} if "picture" in found else set()
     return tuple(ExportView(module=module, types=TYPES[module]) for module in sorted(found))
 
 
@@ -144,6 +146,8 @@ def _fed(parameter: Parameter, name: str, local: str) -> Iterator[FedView]:
             yield FedView(key=parameter.pixels.identifier, value=f"{local}.pixels")
             yield FedView(key=parameter.channels.identifier, value=f"{local}.channels")
             yield FedView(key=parameter.orientation.identifier, value=f"{local}.orientation")
+            yield FedView(key=parameter.chroma.identifier, value=f"{local}.chroma")
+            yield FedView(key=parameter.conversion.identifier, value=f"{local}.conversion")
         case AudioInput():
             yield FedView(key=parameter.samples.identifier, value=f"{local}.samples")
             yield FedView(key=parameter.rate.identifier, value=f"{local}.rate")

@@ -9,6 +9,7 @@ import com.example.models.PixelFormat
 import com.example.models.Region
 import com.example.models.Scribe
 import com.example.models.Sound
+import com.example.models.YuvConversion
 import device.report
 
 private const val CLASSES = 1000
@@ -52,7 +53,7 @@ fun main(arguments: Array<String>) {
 
 private fun picture(task: Task, line: List<String>): Picture {
     val (width, height, rowBytes, orientation) = line.drop(3).map(String::toInt)
-    val (left, top, right, bottom) = line.drop(7).map(String::toInt)
+    val (left, top, right, bottom, conversion) = line.drop(7).map(String::toInt)
     return Picture(
         task.bytes(line[0]),
         width,
@@ -61,5 +62,6 @@ private fun picture(task: Task, line: List<String>): Picture {
         rowBytes,
         Orientation.ofExif(orientation),
         Region(left, top, right, bottom),
+        conversion = YuvConversion.entries[conversion],
     )
 }

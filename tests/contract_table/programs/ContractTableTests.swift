@@ -49,7 +49,8 @@ final class ContractTableTests: XCTestCase {
             Data(contentsOf: folder.appendingPathComponent(line[0])),
             width: numbers[0], height: numbers[1], format: PixelFormat(rawValue: line[2].lowercased())!,
             bytesPerRow: numbers[2], orientation: Orientation(rawValue: numbers[3])!,
-            region: Region(left: numbers[4], top: numbers[5], right: numbers[6], bottom: numbers[7]))
+            region: Region(left: numbers[4], top: numbers[5], right: numbers[6], bottom: numbers[7]),
+            conversion: YuvConversion.allCases[numbers[8]])
     }
 
     private func answer(_ name: String, _ words: String, _ numbers: [Float]) {

@@ -11,10 +11,11 @@ function answer(name, words, numbers) {
 }
 
 function picture(line) {
-  const [width, height, rowBytes, orientation, left, top, right, bottom] = line.slice(3).map(Number);
+  const [width, height, rowBytes, orientation, left, top, right, bottom, number] = line.slice(3).map(Number);
   const data = host.read(`${plan.cases}/${line[0]}`);
   const region = { left, top, right, bottom };
-  return { data, width, height, format: line[2].toLowerCase(), rowBytes, orientation, region };
+  const conversion = ['bt601-full', 'bt601-video', 'bt709-full', 'bt709-video'][number];
+  return { data, width, height, format: line[2].toLowerCase(), rowBytes, orientation, region, conversion };
 }
 
 async function ask(line, models) {

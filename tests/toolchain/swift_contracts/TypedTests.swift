@@ -34,10 +34,14 @@ final class PictureTests: XCTestCase {
         (.rgba, [0, 1, 2]), (.bgra, [2, 1, 0]), (.argb, [1, 2, 3]), (.rgb, [0, 1, 2]), (.bgr, [2, 1, 0]),
         (.grey, [0, 0, 0])
     ]
+    /// Bytes of a pixel of luma, the one that counts, and where U and V lie in a pixel of chroma.
+    private static let cameras: [(PixelFormat, Int, Int, [Int64])] = [
+        (.nv12, 1, 0, [0, 1]), (.nv21, 1, 0, [1, 0]), (.p010, 2, 1, [1, 3])
+    ]
 
     func testTheColoursOfEveryFormatReachTheModel() throws {
         let model = try Echo(options: onCPU)
-        XCTAssertEqual(Self.formats.map(\.0), PixelFormat.allCases)
+        XCTAssertEqual(Self.formats.map(\.0) + Self.cameras.map(\.0), PixelFormat.allCases)
         for (format, channels) in Self.formats {
             let given = bytes(6 * format.bytesPerPixel)
             let found = try model.predict(Picture(given, width: 3, height: 2, format: format))
@@ -46,7 +50,71 @@ final class PictureTests: XCTestCase {
             let expected = (0..<6).flatMap { pixel in channels.map { Float(given[pixel * format.bytesPerPixel + $0]) } }
             XCTAssertEqual(found.colours, expected, "\(format)")
             XCTAssertEqual(found.coloursShape, [2, 3, 3])
+            XCTAssertEqual(found.chroma, [0])
+            XCTAssertEqual([found.chromaShape, found.conversion.map(Int.init)], [[1, 1, 1], [0, 0, 0]])
         }
+    }
+
+    func testLumaAndChromaReachTheModel() throws {
+        let model = try Echo(options: onCPU)
+        for (format, size, upper, places) in Self.cameras {
+            for gap in [0, 3] {
+                let row = 4 * size + gap
+                let given = bytes(6 * row)
+                let luma = (0..<4).flatMap { Array(given[$0 * row..<$0 * row + 4 * size]) }
+                let chroma = (4..<6).flatMap { Array(given[$0 * row..<$0 * row + 4 * size]) }
+                for (number, conversion) in YuvConversion.allCases.enumerated() {
+                    let pictures = [
+                        try Picture(
+                            given, width: 4, height: 4, format: format, bytesPerRow: row, conversion: conversion),
+                        try Picture(
+                            Data(given), width: 4, height: 4, format: format, bytesPerRow: row, conversion: conversion),
+                        try given.withUnsafeBytes {
+                            try Picture(
+                                copying: $0, width: 4, height: 4, format: format, bytesPerRow: row,
+                                conversion: conversion)
+                        }
+                    ]
+                    for picture in pictures {
+                        let found = try model.predict(picture)
+                        XCTAssertEqual([found.raw, found.chroma], [luma, chroma])
+                        XCTAssertEqual([found.rawShape, found.chromaShape], [[4, 4, size], [2, 2, 2 * size]])
+                        XCTAssertEqual(found.colours[3], Float(luma[size + upper]))
+                        XCTAssertEqual(found.conversion, places + [Int64(number) + 1])
+                    }
+                }
+            }
+        }
+    }
+
+    func testARegionOfLumaIsThatOfItsChroma() throws {
+        let model = try Echo(options: onCPU)
+        let given = bytes(6 * 4 + 6 * 2)
+        let region = Region(left: 2, top: 2, right: 6, bottom: 4)
+        let pictures = [
+            try Picture(given, width: 6, height: 4, format: .nv12, region: region),
+            try given.withUnsafeBytes { try Picture(copying: $0, width: 6, height: 4, format: .nv12, region: region) }
+        ]
+        for picture in pictures {
+            let found = try model.predict(picture)
+            XCTAssertEqual(found.raw, Array(given[14..<18]) + Array(given[20..<24]))
+            XCTAssertEqual(found.chroma, Array(given[32..<36]))
+            XCTAssertEqual(found.chromaShape, [1, 2, 2])
+        }
+    }
+
+    func testOddSidesOfLumaAndChromaAreRefusedInWords() throws {
+        let hint = "width, height and the edges of a region must be even"
+        XCTAssertEqual(
+            try refusal { _ = try Picture(bytes(9), width: 3, height: 2, format: .nv12) },
+            "3 x 2 pixels of nv12, columns 0 to 3: \(hint)")
+        let odd = Region(left: 1, top: 0, right: 3, bottom: 2)
+        XCTAssertEqual(
+            try refusal { _ = try Picture(bytes(12), width: 4, height: 2, format: .nv21, region: odd) },
+            "4 x 2 pixels of nv21, columns 1 to 3: \(hint)")
+        XCTAssertEqual(
+            try refusal { _ = try Picture(bytes(8), width: 4, height: 2, format: .nv12) },
+            "4 x 2 pixels of nv12 are 12 bytes, and there are 8: for rows with gaps between them say bytesPerRow")
     }
 
     func testEveryOrientationReachesTheModelAsItsNumber() throws {
@@ -106,7 +174,7 @@ final class PictureTests: XCTestCase {
         let region = Region(left: 0, top: 1, right: 4, bottom: 3)
         func start(_ picture: Picture) throws -> UnsafeRawPointer? {
             var found: UnsafeRawPointer?
-            try picture.memory.withBytes(of: picture.rows) { found = $0.baseAddress }
+            try picture.pixels.memory.withBytes(of: picture.pixels.rows) { found = $0.baseAddress }
             return found
         }
         let memory = UnsafeRawPointer(buffer.memory.baseAddress)
@@ -183,6 +251,38 @@ final class SystemPictureTests: XCTestCase {
         }
     }
 
+    func testEveryPixelBufferOfACameraReachesTheModel() throws {
+        let model = try Echo(options: onCPU)
+        let types: [(OSType, PixelFormat, [Int64])] = [
+            (kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, .nv12, [1, 3, 1]),
+            (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, .nv12, [2, 4, 2]),
+            (kCVPixelFormatType_420YpCbCr10BiPlanarFullRange, .p010, [1, 3, 1]),
+            (kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange, .p010, [2, 4, 2])
+        ]
+        let matrices = [kCVImageBufferYCbCrMatrix_ITU_R_601_4, kCVImageBufferYCbCrMatrix_ITU_R_709_2, nil]
+        let region = Region(left: 2, top: 0, right: 6, bottom: 4)
+        for (type, format, numbers) in types {
+            for (matrix, number) in zip(matrices, numbers) {
+                let row = 6 * format.bytesPerPixel
+                let given = bytes(4 * (row + 2) + 2 * (row + 5))
+                let buffer = CVBuffer(
+                    width: 6, height: 4, format: type, bytesPerRow: row + 2, chromaBytesPerRow: row + 5, bytes: given)
+                buffer.matrix = matrix
+                let chroma = (0..<2).flatMap { line in
+                    Array(given[4 * (row + 2) + line * (row + 5)..<4 * (row + 2) + line * (row + 5) + row])
+                }
+                let found = try model.predict(Picture(buffer))
+                XCTAssertEqual(found.chroma, chroma)
+                XCTAssertEqual(found.raw, (0..<4).flatMap { Array(given[$0 * (row + 2)..<$0 * (row + 2) + row]) })
+                XCTAssertEqual(found.conversion.last, number)
+                XCTAssertEqual([buffer.locks, buffer.locked], [0, 2])
+                let part = try model.predict(Picture(buffer, region: region, conversion: .bt709Full))
+                XCTAssertEqual(part.chromaShape, [2, 2, 2 * format.bytesPerPixel])
+                XCTAssertEqual(part.conversion.last, 3)
+            }
+        }
+    }
+
     func testAPixelBufferIsUnlockedAfterARunThatFails() throws {
         let model = try Several(options: onCPU)
         let buffer = CVBuffer(width: 1, height: 1, format: kCVPixelFormatType_32BGRA, bytesPerRow: 4, bytes: bytes(4))
@@ -194,11 +294,10 @@ final class SystemPictureTests: XCTestCase {
 
     func testAPixelBufferThatNobodyCanReadIsRefusedInWords() throws {
         let model = try Echo(options: onCPU)
-        let luma = kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
-        let video = CVBuffer(width: 2, height: 2, format: luma, bytesPerRow: 2, bytes: bytes(4))
+        let video = CVBuffer(width: 2, height: 2, format: 0x3234_3250, bytesPerRow: 2, bytes: bytes(4))
         XCTAssertEqual(
             try refusal { _ = try model.predict(video) },
-            "pixel buffers of format 420f have no pixels that a model takes: set kCVPixelBufferPixelFormatTypeKey to "
+            "pixel buffers of format 242P have no pixels that a model takes: set kCVPixelBufferPixelFormatTypeKey to "
                 + "kCVPixelFormatType_32BGRA, for a camera in AVCaptureVideoDataOutput.videoSettings")
         let other = CVBuffer(width: 2, height: 2, format: 33, bytesPerRow: 4, bytes: bytes(4))
         XCTAssertTrue(try refusal { _ = try model.predict(other) }.contains("format 33 have no pixels"))

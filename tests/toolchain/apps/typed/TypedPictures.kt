@@ -9,6 +9,7 @@ import com.example.models.Picture
 import com.example.models.PixelFormat
 import com.example.models.Probe
 import com.example.models.Region
+import com.example.models.YuvConversion
 import device.report
 import device.reportFailure
 import java.lang.management.BufferPoolMXBean
@@ -17,6 +18,8 @@ import java.nio.ByteBuffer
 
 private const val WIDTH = 7
 private const val HEIGHT = 6
+private val CAMERA_FORMATS = listOf(PixelFormat.NV12, PixelFormat.NV21, PixelFormat.P010)
+private val PARTS = mapOf("all" to null, "part" to Region(2, 0, 8, 2))
 private val REGIONS = mapOf(
     "all" to null,
     "part" to Region(1, 2, 5, 6),
@@ -32,12 +35,13 @@ fun main(arguments: Array<String>) {
         orientations(model)
         bitmaps(model, task.bytes("bytes"))
         images(model, task.bytes("bytes"))
+        cameras(model, task.bytes("bytes"))
     }
     refusals()
 }
 
 private fun layouts(model: Probe, bytes: ByteBuffer) {
-    for (format in PixelFormat.entries) for (gap in listOf(0, 5)) for (isDirect in listOf(true, false)) {
+    for (format in PixelFormat.entries - CAMERA_FORMATS) for (gap in listOf(0, 5)) for (isDirect in listOf(true, false)) {
         for ((name, region) in REGIONS) {
             val memory = copy(bytes, isDirect)
             val rowBytes = WIDTH * format.bytesPerPixel + gap
@@ -124,7 +128,56 @@ private fun images(model: Probe, bytes: ByteBuffer) {
     model.see("image cropped", Picture.of(Image(1, WIDTH, HEIGHT, arrayOf(plane), Rect(2, 1, 6, 5))))
     val readOnly = Image.Plane(memory.asReadOnlyBuffer(), stride, 4)
     model.see("image that is read-only", Picture.of(Image(1, WIDTH, HEIGHT, arrayOf(readOnly), Rect(0, 0, WIDTH, 1))))
-    reportFailure("image in YUV") { Picture.of(Image(35, WIDTH, HEIGHT, arrayOf(plane))) }
+    reportFailure("image in JPEG") { Picture.of(Image(256, WIDTH, HEIGHT, arrayOf(plane))) }
+}
+
+/** Luma and chroma: as bytes, and as cameras have them. */
+private fun cameras(model: Probe, bytes: ByteBuffer) {
+    for (format in CAMERA_FORMATS) for ((name, region) in PARTS) {
+        for (conversion in YuvConversion.entries) {
+            val picture = Picture(bytes, 8, 4, format, region = region, conversion = conversion)
+            model.see("camera $format $conversion $name", picture)
+        }
+        val apart = copy(bytes, false)
+        val row = 8 * format.bytesPerPixel
+        val chroma = Picture(apart, 8, 4, format, row + 3, region = region, chroma = bytes, chromaRowBytes = row + 5)
+        model.see("camera $format apart $name", chroma)
+    }
+    val room = ByteBuffer.allocateDirect(64)
+    for ((name, planes) in layoutsOf(bytes)) {
+        val image = Image(35, 8, 4, planes)
+        model.see("image $name", Picture.of(image))
+        model.see("image $name cropped", Picture.of(Image(35, 8, 4, planes, Rect(1, 1, 7, 4)), memory = room))
+    }
+    val wide = arrayOf(plane(bytes, 0, 20, 2), plane(bytes, 80, 20, 4), plane(bytes, 82, 20, 4))
+    model.see("image P010", Picture.of(Image(54, 8, 4, wide), conversion = YuvConversion.BT709_VIDEO))
+    reportFailure("odd width") { Picture(bytes, 7, 4, PixelFormat.NV12) }
+    reportFailure("odd region") { Picture(bytes, 8, 4, PixelFormat.NV21, region = Region(0, 0, 3, 4)) }
+    reportFailure("chroma that is missing") { Picture(ByteBuffer.allocate(32), 8, 4, PixelFormat.NV12) }
+    val luma = ByteBuffer.allocate(32)
+    reportFailure("chroma too small") { Picture(luma, 8, 4, PixelFormat.NV12, chroma = ByteBuffer.allocate(15)) }
+    reportFailure("chroma in short rows") {
+        Picture(luma, 8, 4, PixelFormat.NV12, chroma = bytes, chromaRowBytes = 7)
+    }
+    reportFailure("memory too small for chroma") {
+        Picture.of(Image(35, 8, 4, layoutsOf(bytes).getValue("planar")), memory = ByteBuffer.allocateDirect(15))
+    }
+}
+
+/** Of 8 x 4 pixels: U and V side by side in either order, as most devices have them, and apart. */
+private fun layoutsOf(bytes: ByteBuffer) = mapOf(
+    "u before v" to arrayOf(plane(bytes, 0, 10, 1), plane(bytes, 40, 10, 2), plane(bytes, 41, 10, 2)),
+    "v before u" to arrayOf(plane(bytes, 0, 8, 1), plane(bytes, 41, 10, 2), plane(bytes, 40, 10, 2)),
+    "planar" to arrayOf(plane(bytes, 0, 8, 1), plane(bytes, 40, 6, 1), plane(bytes, 60, 6, 1)),
+)
+
+/** A plane that ends with its last sample. */
+private fun plane(bytes: ByteBuffer, start: Int, rowStride: Int, pixelStride: Int): Image.Plane {
+    val (rows, columns) = if (start == 0) 4 to 8 else 2 to 4
+    val sample = if (pixelStride == 4 || start == 0 && pixelStride == 2) 2 else 1
+    val end = start + (rows - 1) * rowStride + (columns - 1) * pixelStride + sample
+    val part = bytes.duplicate().apply { position(start).limit(end) }.slice()
+    return Image.Plane(ByteBuffer.allocateDirect(part.capacity()).put(part), rowStride, pixelStride)
 }
 
 private fun refusals() {
@@ -141,6 +194,8 @@ private fun refusals() {
 private fun Probe.see(name: String, picture: Picture) {
     val found = predict(picture)
     report(name, List(found.seen.capacity()) { found.seen.get(it).toInt() and 0xFF }.joinToString(" "))
+    report("tint of $name", List(found.tint.capacity()) { found.tint.get(it).toInt() and 0xFF }.joinToString(" "))
+    report("conversion of $name", List(3, found.converted::get).joinToString(" "))
     report("shape of $name", found.seenShape.joinToString(" ") + " from " + List(3, found.size::get).joinToString(" "))
 }
 

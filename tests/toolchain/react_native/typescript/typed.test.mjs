@@ -154,6 +154,49 @@ for (const [region, first, last] of [
     }));
 }
 
+/** Four columns of two rows of luma, then two pixels of chroma. */
+const CAMERA = { data: new Uint8Array([1, 2, 3, 4, 5, 6, 7, 8, 10, 20, 30, 40]), width: 4, height: 2, format: 'nv12' };
+
+async function chromaOf(model, picture) {
+  const { red, u, v, conversion, chromaHeight, chromaWidth } = await seen(model, picture);
+  return [red, u, v, conversion, chromaHeight, chromaWidth];
+}
+
+test('luma and chroma reach the model as they lie in memory', () =>
+  withModel(Watcher, async (model) => {
+    assert.deepEqual(await chromaOf(model, CAMERA), [4.5, 20, 30, 1, 1, 2]);
+    assert.deepEqual(await chromaOf(model, { ...CAMERA, format: 'nv21', conversion: 'bt709-video' }), [4.5, 30, 20, 4, 1, 2]);
+    const apart = { data: CAMERA.data.subarray(0, 8), chroma: CAMERA.data.slice(8).buffer };
+    assert.deepEqual(await chromaOf(model, { ...CAMERA, ...apart }), [4.5, 20, 30, 1, 1, 2]);
+    const region = { left: 2, top: 0, right: 4, bottom: 2 };
+    assert.deepEqual(await chromaOf(model, { ...CAMERA, region }), [5.5, 30, 40, 1, 1, 1]);
+  }));
+
+test('rows of luma and of chroma may have gaps of their own', () =>
+  withModel(Watcher, async (model) => {
+    const gaps = (rowBytes) => {
+      const data = new Uint8Array(2 * rowBytes + 4).fill(255);
+      for (const row of [0, 1, 2]) data.set(CAMERA.data.subarray(row * 4, row * 4 + 4), row * rowBytes);
+      return data;
+    };
+    assert.deepEqual(await chromaOf(model, { ...CAMERA, data: gaps(6), rowBytes: 6 }), [4.5, 20, 30, 1, 1, 2]);
+    const tall = { ...CAMERA, data: CAMERA.data.subarray(0, 8), height: 2 };
+    const chroma = new Uint8Array([10, 20, 30, 40, 9]);
+    assert.deepEqual(await chromaOf(model, { ...tall, chroma, chromaRowBytes: 5 }), [4.5, 20, 30, 1, 1, 2]);
+  }));
+
+test('of ten bits the upper eight are read', () =>
+  withModel(Watcher, async (model) => {
+    const data = new Uint8Array([...CAMERA.data].flatMap((byte) => [0xc0, byte]));
+    const found = await chromaOf(model, { ...CAMERA, data, format: 'p010', conversion: 'bt709-video' });
+    assert.deepEqual(found, [4.5, 20, 30, 4, 1, 2]);
+  }));
+
+test('pictures without chroma have one zero for it, and no conversion', () =>
+  withModel(Watcher, async (model) => {
+    assert.deepEqual((await chromaOf(model, WHOLE)).slice(1), [0, 0, 0, 1, 1]);
+  }));
+
 const NAMES = ['up', 'upMirrored', 'down', 'downMirrored', 'leftMirrored', 'right', 'rightMirrored', 'left'];
 
 test('orientations reach the model by name and by number', () =>
@@ -191,8 +234,11 @@ for (const [picture, message] of [
   [{ ...WHOLE, width: 0 }, 'has width 0, which is no whole number from 1 on'],
   [{ ...WHOLE, height: 1.5 }, 'has height 1.5, which is no whole number from 1 on'],
   [{ ...WHOLE, width: '3' }, 'has width 3, which is no whole number from 1 on'],
-  [{ ...WHOLE, format: 'yuv' }, "has format 'yuv', which is none of rgba, bgra, argb, rgb, bgr, grey"],
-  [{ ...WHOLE, format: 'toString' }, "has format 'toString', which is none of rgba, bgra, argb, rgb, bgr, grey"],
+  [{ ...WHOLE, format: 'yuv' }, "has format 'yuv', which is none of rgba, bgra, argb, rgb, bgr, grey, nv12, nv21, p010"],
+  [
+    { ...WHOLE, format: 'toString' },
+    "has format 'toString', which is none of rgba, bgra, argb, rgb, bgr, grey, nv12, nv21, p010",
+  ],
   [
     { ...WHOLE, data: [...RGBA] },
     'takes its data as a Uint8Array, a Uint8ClampedArray or an ArrayBuffer, found Array',
@@ -209,8 +255,8 @@ for (const [picture, message] of [
     { ...WHOLE, format: 'rgb' },
     '3 x 2 pixels of rgb are 18 bytes, and its data has 24: for rows with gaps between them say rowBytes',
   ],
-  [{ ...WHOLE, rowBytes: 11 }, 'has rowBytes 11, and a row of 3 pixels of rgba has 12 bytes'],
-  [{ ...WHOLE, rowBytes: 12.5 }, 'has rowBytes 12.5, and a row of 3 pixels of rgba has 12 bytes'],
+  [{ ...WHOLE, rowBytes: 11 }, 'has rowBytes 11, and a row of 3 x 2 pixels of rgba has 12 bytes'],
+  [{ ...WHOLE, rowBytes: 12.5 }, 'has rowBytes 12.5, and a row of 3 x 2 pixels of rgba has 12 bytes'],
   [{ ...WHOLE, rowBytes: 13 }, '3 x 2 pixels of rgba in rows of 13 bytes need 25 bytes, and its data has 24'],
   [
     { ...WHOLE, region: { left: 0, top: 0, right: 4, bottom: 2 } },
@@ -223,6 +269,27 @@ for (const [picture, message] of [
   [
     { ...WHOLE, region: { left: 0.5, top: 0, right: 2, bottom: 2 } },
     'has region left 0.5, top 0, right 2, bottom 2, which is no part of 3 x 2 pixels',
+  ],
+  ...['width', 'height'].map((side) => [
+    { ...CAMERA, [side]: 3 },
+    "has format 'nv12', for which width, height and the edges of a region are even numbers",
+  ]),
+  [
+    { ...CAMERA, region: { left: 1, top: 0, right: 4, bottom: 2 } },
+    "has format 'nv12', for which width, height and the edges of a region are even numbers",
+  ],
+  [
+    { ...CAMERA, data: CAMERA.data.subarray(0, 8) },
+    '4 x 2 pixels of nv12 are 12 bytes, and its data has 8: for rows with gaps between them say rowBytes',
+  ],
+  [
+    { ...CAMERA, data: CAMERA.data.subarray(0, 8), chroma: new Uint8Array(3) },
+    'the chroma of 4 x 2 pixels of nv12 are 4 bytes, and its data has 3: ' +
+      'for rows with gaps between them say chromaRowBytes',
+  ],
+  [
+    { ...CAMERA, conversion: 'none' },
+    'has conversion none, which is none of bt601-full, bt601-video, bt709-full, bt709-video',
   ],
   [{ ...WHOLE, region: null }, 'has region null, which has no edges'],
   ...[0, 9, 1.5, '1', 'sideways', null].map((orientation) => [
@@ -248,7 +315,7 @@ test('the best classes come first, and of equal ones the first', () =>
     const all = await model.classify(grey, { top: 100 });
     assert.deepEqual(
       all.map(({ index }) => index),
-      [0, 1, 2, 5, 6, 7, 3, 4],
+      [0, 1, 2, 5, 6, 7, 3, 4, 11, 12, 8, 9, 10],
     );
     assert.deepEqual(await model.classify(grey, { top: 1 }), usual.slice(0, 1));
   }));
@@ -272,6 +339,8 @@ test('a run of tensors gives what the call in words of its own gives', () =>
       imagePixels: { data: RGBA, shape: [2, 3, 4] },
       imageChannels: new BigInt64Array([0n, 1n, 2n]),
       imageOrientation: new BigInt64Array([1n]),
+      imageChroma: { data: new Uint8Array(1), shape: [1, 1, 1] },
+      imageConversion: new BigInt64Array(3),
     });
     const found = await model.classify(WHOLE, { top: Infinity });
     for (const { index, score } of found) assert.equal(scores.data[index], score);

@@ -1,7 +1,6 @@
 // From a picture, as cameras, canvases and decoders have it, to the tensors of a model.
-import { ModelError } from '../errors.js';
 import { nameOf } from '../feeding.js';
-import { allocate } from '../memory.js';
+import { bytesOf, planeOf, refused, tensorOf } from './planes.js';
 const FORMATS = {
     rgba: { bytesPerPixel: 4, channels: [0n, 1n, 2n] },
     bgra: { bytesPerPixel: 4, channels: [2n, 1n, 0n] },
@@ -9,7 +8,13 @@ const FORMATS = {
     rgb: { bytesPerPixel: 3, channels: [0n, 1n, 2n] },
     bgr: { bytesPerPixel: 3, channels: [2n, 1n, 0n] },
     grey: { bytesPerPixel: 1, channels: [0n, 0n, 0n] },
+    nv12: { bytesPerPixel: 1, channels: [0n, 0n, 0n], chroma: { bytesPerPixel: 2, places: [0n, 1n] } },
+    nv21: { bytesPerPixel: 1, channels: [0n, 0n, 0n], chroma: { bytesPerPixel: 2, places: [1n, 0n] } },
+    p010: { bytesPerPixel: 2, channels: [1n, 1n, 1n], chroma: { bytesPerPixel: 4, places: [1n, 3n] } },
 };
+const NO_CHROMA = { data: new Uint8Array(1), shape: [1, 1, 1] };
+/** From 0 on, as models number them; pictures without chroma are not converted. */
+const CONVERSIONS = ['none', 'bt601-full', 'bt601-video', 'bt709-full', 'bt709-video'];
 /** From 1 on, as Exif numbers them. */
 const ORIENTATIONS = [
     'up',
@@ -36,17 +41,70 @@ export function pictureTensors(what, picture) {
     checkSize(what, 'width', width);
     checkSize(what, 'height', height);
     const layout = layoutOf(what, format);
-    const bytes = bytesOf(what, picture.data);
-    const rowBytes = rowBytesOf(what, picture, layout, bytes);
     const region = regionOf(what, picture);
+    if (layout.chroma !== undefined)
+        checkEven(what, picture, region);
+    const plane = lumaOf(what, picture, layout);
     return {
-        pixels: {
-            data: withoutGaps(bytes, rowBytes, region, layout.bytesPerPixel),
-            shape: [region.bottom - region.top, region.right - region.left, layout.bytesPerPixel],
-        },
+        pixels: tensorOf(plane, region),
         channels: BigInt64Array.from(layout.channels),
         orientation: BigInt64Array.of(orientationOf(what, orientation)),
+        ...chromaTensors(what, picture, layout, plane, region),
     };
+}
+/** U and V of a picture that has them, else one zero that is not read. */
+function chromaTensors(what, picture, layout, luma, region) {
+    if (layout.chroma === undefined) {
+        return { chroma: NO_CHROMA, conversion: BigInt64Array.of(0n, 0n, 0n) };
+    }
+    const [u, v] = layout.chroma.places;
+    const { left, top, right, bottom } = region;
+    const half = { left: left / 2, top: top / 2, right: right / 2, bottom: bottom / 2 };
+    return {
+        chroma: tensorOf(chromaOf(what, picture, luma, layout.chroma.bytesPerPixel), half),
+        conversion: BigInt64Array.of(u, v, conversionOf(what, picture.conversion ?? 'bt601-full')),
+    };
+}
+function checkEven(what, { width, height, format = 'rgba' }, region) {
+    const edges = [width, height, region.left, region.top, region.right, region.bottom];
+    if (edges.every((edge) => edge % 2 === 0))
+        return;
+    throw refused(what, `has format '${format}', for which width, height and the edges of a region are even numbers`);
+}
+function conversionOf(what, conversion) {
+    const index = CONVERSIONS.indexOf(conversion);
+    if (index > 0)
+        return BigInt(index);
+    throw refused(what, `has conversion ${String(conversion)}, which is none of ${CONVERSIONS.slice(1).join(', ')}`);
+}
+/** The rows of red, green and blue, or of luma. */
+function lumaOf(what, picture, layout) {
+    const { width, height, format = 'rgba' } = picture;
+    const isTogether = layout.chroma !== undefined && picture.chroma === undefined;
+    const rows = isTogether ? height * 1.5 : height;
+    return planeOf(what, `${String(width)} x ${String(height)} pixels of ${format}`, {
+        bytes: bytesOf(what, picture.data),
+        rowBytes: picture.rowBytes,
+        rowName: 'rowBytes',
+        row: width * layout.bytesPerPixel,
+        rows,
+        bytesPerPixel: layout.bytesPerPixel,
+    });
+}
+/** The rows of chroma: those of `chroma`, else those that follow luma. */
+function chromaOf(what, picture, luma, bytesPerPixel) {
+    const { width, height, format = 'rgba', chroma } = picture;
+    if (chroma === undefined) {
+        return { bytes: luma.bytes.subarray(luma.rowBytes * height), rowBytes: luma.rowBytes, bytesPerPixel };
+    }
+    return planeOf(what, `the chroma of ${String(width)} x ${String(height)} pixels of ${format}`, {
+        bytes: bytesOf(what, chroma),
+        rowBytes: picture.chromaRowBytes,
+        rowName: 'chromaRowBytes',
+        row: (width / 2) * bytesPerPixel,
+        rows: height / 2,
+        bytesPerPixel,
+    });
 }
 function checkSize(what, name, size) {
     if (Number.isSafeInteger(size) && size >= 1)
@@ -58,36 +116,6 @@ function layoutOf(what, format) {
     if (found !== undefined)
         return found[1];
     throw refused(what, `has format '${format}', which is none of ${Object.keys(FORMATS).join(', ')}`);
-}
-/** The bytes where they lie. Arrays may come from another realm, as in tests with Jest: their names tell what they are. */
-function bytesOf(what, data) {
-    const name = nameOf(data);
-    if (ArrayBuffer.isView(data) && ['Uint8Array', 'Uint8ClampedArray'].includes(name)) {
-        return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    }
-    if (name === 'ArrayBuffer')
-        return new Uint8Array(data);
-    throw refused(what, `takes its data as a Uint8Array, a Uint8ClampedArray or an ArrayBuffer, found ${name}`);
-}
-function rowBytesOf(what, picture, { bytesPerPixel }, bytes) {
-    const { width, height, format = 'rgba', rowBytes } = picture;
-    const shortest = width * bytesPerPixel;
-    const size = `${String(width)} x ${String(height)} pixels of ${format}`;
-    if (rowBytes === undefined) {
-        if (bytes.length === shortest * height)
-            return shortest;
-        const words = `${size} are ${String(shortest * height)} bytes, and its data has ${String(bytes.length)}`;
-        throw refused(what, `${words}: for rows with gaps between them say rowBytes`);
-    }
-    if (!Number.isSafeInteger(rowBytes) || rowBytes < shortest) {
-        const row = `${String(width)} pixels of ${format} has ${String(shortest)} bytes`;
-        throw refused(what, `has rowBytes ${String(rowBytes)}, and a row of ${row}`);
-    }
-    const needed = rowBytes * (height - 1) + shortest;
-    if (bytes.length >= needed)
-        return rowBytes;
-    const words = `${size} in rows of ${String(rowBytes)} bytes need ${String(needed)} bytes`;
-    throw refused(what, `${words}, and its data has ${String(bytes.length)}`);
 }
 function regionOf(what, { width, height, region }) {
     if (region === undefined)
@@ -108,21 +136,4 @@ function orientationOf(what, orientation) {
     if (ORIENTATIONS[index] !== undefined)
         return BigInt(index + 1);
     throw refused(what, `has orientation ${String(orientation)}, which is none of 1 to 8 and ${ORIENTATIONS.join(', ')}`);
-}
-/** The bytes of a region: where they lie when its rows follow each other, else copied to native memory. */
-function withoutGaps(bytes, rowBytes, region, bytesPerPixel) {
-    const start = region.top * rowBytes + region.left * bytesPerPixel;
-    const length = (region.right - region.left) * bytesPerPixel;
-    const rows = region.bottom - region.top;
-    if (length === rowBytes || rows === 1)
-        return bytes.subarray(start, start + rows * length);
-    const copy = allocate('uint8', rows * length);
-    for (let row = 0; row < rows; row++) {
-        const from = start + row * rowBytes;
-        copy.set(bytes.subarray(from, from + length), row * length);
-    }
-    return copy;
-}
-function refused(what, words) {
-    return new ModelError('bad-input', `picture \`${what}\` ${words}`);
 }

@@ -1,12 +1,17 @@
 // From a picture, as cameras, canvases and decoders have it, to the tensors of a model.
 
-import { ModelError } from '../errors.js';
 import { nameOf } from '../feeding.js';
-import { allocate } from '../memory.js';
-import type { Shaped } from '../tensor.js';
+import { bytesOf, planeOf, refused, tensorOf } from './planes.js';
+import type { PixelTensor, Plane, Region } from './planes.js';
 
-/** The order of the colours in a pixel, one byte each. */
-export type PixelFormat = 'rgba' | 'bgra' | 'argb' | 'rgb' | 'bgr' | 'grey';
+/**
+ * The order of the colours in a pixel, one byte each; or a camera's luma and chroma: `'nv12'` (U before V) and
+ * `'nv21'` (V before U) with 8 bits, `'p010'` with 10 bits in the upper bits of 16.
+ */
+export type PixelFormat = 'rgba' | 'bgra' | 'argb' | 'rgb' | 'bgr' | 'grey' | 'nv12' | 'nv21' | 'p010';
+
+/** How luma and chroma become red, green and blue: ITU-R's standard, and whether numbers use the full range. */
+export type YuvConversion = 'bt601-full' | 'bt601-video' | 'bt709-full' | 'bt709-video';
 
 /** Where a picture as it lies in memory has its upper side: by name, or as Exif numbers it. */
 export type PictureOrientation =
@@ -27,14 +32,6 @@ export type PictureOrientation =
   | 7
   | 8;
 
-/** A part of a picture, in whole pixels as they lie in memory: `right` and `bottom` are behind the last of them. */
-export interface Region {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
 /** A picture of any size, such as an `ImageData` of a canvas or a frame of a camera. */
 export interface Picture {
   /**
@@ -46,27 +43,40 @@ export interface Picture {
   readonly width: number;
   /** In pixels. */
   readonly height: number;
-  /** `'rgba'` by default. Alpha is ignored: transparent pixels count with their colour. */
+  /**
+   * `'rgba'` by default. Alpha is ignored: transparent pixels count with their colour. Luma and chroma have an even
+   * width and height; the rows of chroma follow those of luma in `data`, with the same `rowBytes`, or are in `chroma`.
+   */
   readonly format?: PixelFormat;
   /** From the start of one row to that of the next; by default rows have no gaps between them. */
   readonly rowBytes?: number;
+  /** For `'nv12'`, `'nv21'` and `'p010'`: the rows of chroma, where they do not follow those of luma in `data`. */
+  readonly chroma?: Uint8Array | Uint8ClampedArray | ArrayBuffer;
+  /** From the start of one row of `chroma` to that of the next; by default its rows have no gaps between them. */
+  readonly chromaRowBytes?: number;
+  /** For luma and chroma: `'bt601-full'` by default, which JPEG and most Android cameras use. */
+  readonly conversion?: YuvConversion;
   /** `'up'` by default: the first row is the upper one. */
   readonly orientation?: PictureOrientation;
-  /** The part for the model, by default the whole picture. Results refer to this part. */
+  /** The part for the model, by default the whole picture. Its edges are even for luma and chroma. Results refer to it. */
   readonly region?: Region;
 }
 
 /** What models take of a picture. */
 export interface PictureTensors {
-  readonly pixels: Shaped<'uint8', readonly [number, number, number]>;
+  readonly pixels: PixelTensor;
   readonly channels: BigInt64Array;
   readonly orientation: BigInt64Array;
+  readonly chroma: PixelTensor;
+  readonly conversion: BigInt64Array;
 }
 
 interface Layout {
   readonly bytesPerPixel: number;
   /** Where red, green and blue lie in a pixel. */
   readonly channels: readonly [bigint, bigint, bigint];
+  /** Of half the width and height, and where U and V lie in a pixel of it. */
+  readonly chroma?: { readonly bytesPerPixel: number; readonly places: readonly [bigint, bigint] };
 }
 
 const FORMATS: Readonly<Record<PixelFormat, Layout>> = {
@@ -76,7 +86,15 @@ const FORMATS: Readonly<Record<PixelFormat, Layout>> = {
   rgb: { bytesPerPixel: 3, channels: [0n, 1n, 2n] },
   bgr: { bytesPerPixel: 3, channels: [2n, 1n, 0n] },
   grey: { bytesPerPixel: 1, channels: [0n, 0n, 0n] },
+  nv12: { bytesPerPixel: 1, channels: [0n, 0n, 0n], chroma: { bytesPerPixel: 2, places: [0n, 1n] } },
+  nv21: { bytesPerPixel: 1, channels: [0n, 0n, 0n], chroma: { bytesPerPixel: 2, places: [1n, 0n] } },
+  p010: { bytesPerPixel: 2, channels: [1n, 1n, 1n], chroma: { bytesPerPixel: 4, places: [1n, 3n] } },
 };
+
+const NO_CHROMA: PixelTensor = { data: new Uint8Array(1), shape: [1, 1, 1] };
+
+/** From 0 on, as models number them; pictures without chroma are not converted. */
+const CONVERSIONS: readonly unknown[] = ['none', 'bt601-full', 'bt601-video', 'bt709-full', 'bt709-video'];
 
 /** From 1 on, as Exif numbers them. */
 const ORIENTATIONS: readonly unknown[] = [
@@ -105,17 +123,78 @@ export function pictureTensors(what: string, picture: Picture): PictureTensors {
   checkSize(what, 'width', width);
   checkSize(what, 'height', height);
   const layout = layoutOf(what, format);
-  const bytes = bytesOf(what, picture.data);
-  const rowBytes = rowBytesOf(what, picture, layout, bytes);
   const region = regionOf(what, picture);
+  if (layout.chroma !== undefined) checkEven(what, picture, region);
+  const plane = lumaOf(what, picture, layout);
   return {
-    pixels: {
-      data: withoutGaps(bytes, rowBytes, region, layout.bytesPerPixel),
-      shape: [region.bottom - region.top, region.right - region.left, layout.bytesPerPixel],
-    },
+    pixels: tensorOf(plane, region),
     channels: BigInt64Array.from(layout.channels),
     orientation: BigInt64Array.of(orientationOf(what, orientation)),
+    ...chromaTensors(what, picture, layout, plane, region),
   };
+}
+
+/** U and V of a picture that has them, else one zero that is not read. */
+function chromaTensors(
+  what: string,
+  picture: Picture,
+  layout: Layout,
+  luma: Plane,
+  region: Region,
+): Pick<PictureTensors, 'chroma' | 'conversion'> {
+  if (layout.chroma === undefined) {
+    return { chroma: NO_CHROMA, conversion: BigInt64Array.of(0n, 0n, 0n) };
+  }
+  const [u, v] = layout.chroma.places;
+  const { left, top, right, bottom } = region;
+  const half = { left: left / 2, top: top / 2, right: right / 2, bottom: bottom / 2 };
+  return {
+    chroma: tensorOf(chromaOf(what, picture, luma, layout.chroma.bytesPerPixel), half),
+    conversion: BigInt64Array.of(u, v, conversionOf(what, picture.conversion ?? 'bt601-full')),
+  };
+}
+
+function checkEven(what: string, { width, height, format = 'rgba' }: Picture, region: Region): void {
+  const edges = [width, height, region.left, region.top, region.right, region.bottom];
+  if (edges.every((edge) => edge % 2 === 0)) return;
+  throw refused(what, `has format '${format}', for which width, height and the edges of a region are even numbers`);
+}
+
+function conversionOf(what: string, conversion: unknown): bigint {
+  const index = CONVERSIONS.indexOf(conversion);
+  if (index > 0) return BigInt(index);
+  throw refused(what, `has conversion ${String(conversion)}, which is none of ${CONVERSIONS.slice(1).join(', ')}`);
+}
+
+/** The rows of red, green and blue, or of luma. */
+function lumaOf(what: string, picture: Picture, layout: Layout): Plane {
+  const { width, height, format = 'rgba' } = picture;
+  const isTogether = layout.chroma !== undefined && picture.chroma === undefined;
+  const rows = isTogether ? height * 1.5 : height;
+  return planeOf(what, `${String(width)} x ${String(height)} pixels of ${format}`, {
+    bytes: bytesOf(what, picture.data),
+    rowBytes: picture.rowBytes,
+    rowName: 'rowBytes',
+    row: width * layout.bytesPerPixel,
+    rows,
+    bytesPerPixel: layout.bytesPerPixel,
+  });
+}
+
+/** The rows of chroma: those of `chroma`, else those that follow luma. */
+function chromaOf(what: string, picture: Picture, luma: Plane, bytesPerPixel: number): Plane {
+  const { width, height, format = 'rgba', chroma } = picture;
+  if (chroma === undefined) {
+    return { bytes: luma.bytes.subarray(luma.rowBytes * height), rowBytes: luma.rowBytes, bytesPerPixel };
+  }
+  return planeOf(what, `the chroma of ${String(width)} x ${String(height)} pixels of ${format}`, {
+    bytes: bytesOf(what, chroma),
+    rowBytes: picture.chromaRowBytes,
+    rowName: 'chromaRowBytes',
+    row: (width / 2) * bytesPerPixel,
+    rows: height / 2,
+    bytesPerPixel,
+  });
 }
 
 function checkSize(what: string, name: string, size: number): void {
@@ -127,35 +206,6 @@ function layoutOf(what: string, format: string): Layout {
   const found = Object.entries(FORMATS).find(([name]) => name === format);
   if (found !== undefined) return found[1];
   throw refused(what, `has format '${format}', which is none of ${Object.keys(FORMATS).join(', ')}`);
-}
-
-/** The bytes where they lie. Arrays may come from another realm, as in tests with Jest: their names tell what they are. */
-function bytesOf(what: string, data: unknown): Uint8Array {
-  const name = nameOf(data);
-  if (ArrayBuffer.isView(data) && ['Uint8Array', 'Uint8ClampedArray'].includes(name)) {
-    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  }
-  if (name === 'ArrayBuffer') return new Uint8Array(data as ArrayBuffer);
-  throw refused(what, `takes its data as a Uint8Array, a Uint8ClampedArray or an ArrayBuffer, found ${name}`);
-}
-
-function rowBytesOf(what: string, picture: Picture, { bytesPerPixel }: Layout, bytes: Uint8Array): number {
-  const { width, height, format = 'rgba', rowBytes } = picture;
-  const shortest = width * bytesPerPixel;
-  const size = `${String(width)} x ${String(height)} pixels of ${format}`;
-  if (rowBytes === undefined) {
-    if (bytes.length === shortest * height) return shortest;
-    const words = `${size} are ${String(shortest * height)} bytes, and its data has ${String(bytes.length)}`;
-    throw refused(what, `${words}: for rows with gaps between them say rowBytes`);
-  }
-  if (!Number.isSafeInteger(rowBytes) || rowBytes < shortest) {
-    const row = `${String(width)} pixels of ${format} has ${String(shortest)} bytes`;
-    throw refused(what, `has rowBytes ${String(rowBytes)}, and a row of ${row}`);
-  }
-  const needed = rowBytes * (height - 1) + shortest;
-  if (bytes.length >= needed) return rowBytes;
-  const words = `${size} in rows of ${String(rowBytes)} bytes need ${String(needed)} bytes`;
-  throw refused(what, `${words}, and its data has ${String(bytes.length)}`);
 }
 
 function regionOf(what: string, { width, height, region }: Picture): Region {
@@ -175,22 +225,4 @@ function orientationOf(what: string, orientation: unknown): bigint {
   const index = typeof orientation === 'number' ? orientation - 1 : ORIENTATIONS.indexOf(orientation);
   if (ORIENTATIONS[index] !== undefined) return BigInt(index + 1);
   throw refused(what, `has orientation ${String(orientation)}, which is none of 1 to 8 and ${ORIENTATIONS.join(', ')}`);
-}
-
-/** The bytes of a region: where they lie when its rows follow each other, else copied to native memory. */
-function withoutGaps(bytes: Uint8Array, rowBytes: number, region: Region, bytesPerPixel: number): Uint8Array {
-  const start = region.top * rowBytes + region.left * bytesPerPixel;
-  const length = (region.right - region.left) * bytesPerPixel;
-  const rows = region.bottom - region.top;
-  if (length === rowBytes || rows === 1) return bytes.subarray(start, start + rows * length);
-  const copy = allocate('uint8', rows * length);
-  for (let row = 0; row < rows; row++) {
-    const from = start + row * rowBytes;
-    copy.set(bytes.subarray(from, from + length), row * length);
-  }
-  return copy;
-}
-
-function refused(what: string, words: string): ModelError {
-  return new ModelError('bad-input', `picture \`${what}\` ${words}`);
 }

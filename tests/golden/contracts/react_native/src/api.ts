@@ -83,7 +83,8 @@ export type { Box, Detection } from './runtime/typed/boxes.js';
 export type { Classification } from './runtime/typed/classes.js';
 export type { Mask } from './runtime/typed/mask.js';
 export type { CallOptions, ClassifyOptions, ClassifySyncOptions } from './runtime/typed/options.js';
-export type { Picture, PictureOrientation, PixelFormat, Region } from './runtime/typed/picture.js';
+export type { Picture, PictureOrientation, PixelFormat, YuvConversion } from './runtime/typed/picture.js';
+export type { Region } from './runtime/typed/planes.js';
 export type { Sound } from './runtime/typed/sound.js';
 export type { Reading } from './runtime/typed/text.js';
 

@@ -153,11 +153,16 @@ public final class Classifier: Sendable {
             var input = Input(
                 imageHeight: sample.size("image.pixels", 0),
                 imageWidth: sample.size("image.pixels", 1),
-                imageChannels2: sample.size("image.pixels", 2)
+                imageChannels2: sample.size("image.pixels", 2),
+                imageChromaHeight: sample.size("image.chroma", 0),
+                imageChromaWidth: sample.size("image.chroma", 1),
+                imageChromaChannels: sample.size("image.chroma", 2)
             )
             sample.fill("image.pixels", &input.imagePixels)
             sample.fill("image.channels", &input.imageChannels)
             sample.fill("image.orientation", &input.imageOrientation)
+            sample.fill("image.chroma", &input.imageChroma)
+            sample.fill("image.conversion", &input.imageConversion)
             let output = try run(input)
             sample.compare("logits.scores", output.logitsScores)
         }
@@ -172,7 +177,9 @@ public final class Classifier: Sendable {
         let inputs: [any Tensor] = [
             Fed("image.pixels", input.imagePixels, [input.imageHeight, input.imageWidth, input.imageChannels2]),
             Fed("image.channels", input.imageChannels, [3]),
-            Fed("image.orientation", input.imageOrientation, [])
+            Fed("image.orientation", input.imageOrientation, []),
+            Fed("image.chroma", input.imageChroma, [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
+            Fed("image.conversion", input.imageConversion, [3])
         ]
         try run(inputs, into: &output, until: cancellation)
     }
@@ -196,28 +203,48 @@ public final class Classifier: Sendable {
         public var imageChannels: [Int64]
         /// `image.orientation`: int64 `[]`.
         public var imageOrientation: [Int64]
+        /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`.
+        public var imageChroma: [UInt8]
+        /// `image.conversion`: int64 `[3]`.
+        public var imageConversion: [Int64]
         /// The size of `image.height`.
         public var imageHeight: Int
         /// The size of `image.width`.
         public var imageWidth: Int
         /// The size of `image.channels`.
         public var imageChannels2: Int
+        /// The size of `image.chroma_height`.
+        public var imageChromaHeight: Int
+        /// The size of `image.chroma_width`.
+        public var imageChromaWidth: Int
+        /// The size of `image.chroma_channels`.
+        public var imageChromaChannels: Int
 
         /// An input with the given values.
         public init(
             imagePixels: [UInt8],
             imageChannels: [Int64],
             imageOrientation: [Int64],
+            imageChroma: [UInt8],
+            imageConversion: [Int64],
             imageHeight: Int,
             imageWidth: Int,
-            imageChannels2: Int
+            imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int
         ) {
             self.imagePixels = imagePixels
             self.imageChannels = imageChannels
             self.imageOrientation = imageOrientation
+            self.imageChroma = imageChroma
+            self.imageConversion = imageConversion
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2
+            self.imageChromaHeight = imageChromaHeight
+            self.imageChromaWidth = imageChromaWidth
+            self.imageChromaChannels = imageChromaChannels
         }
 
         /// An input whose values are all zero or empty.
@@ -226,14 +253,22 @@ public final class Classifier: Sendable {
         public init(
             imageHeight: Int,
             imageWidth: Int,
-            imageChannels2: Int
+            imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int
         ) {
             self.imagePixels = Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
             self.imageChannels = Shape.filled([3], with: 0)
             self.imageOrientation = Shape.filled([], with: 0)
+            self.imageChroma = Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
+            self.imageConversion = Shape.filled([3], with: 0)
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2
+            self.imageChromaHeight = imageChromaHeight
+            self.imageChromaWidth = imageChromaWidth
+            self.imageChromaChannels = imageChromaChannels
         }
     }
 
@@ -257,7 +292,9 @@ public final class Classifier: Sendable {
         inputs: [
             "image.pixels",
             "image.channels",
-            "image.orientation"
+            "image.orientation",
+            "image.chroma",
+            "image.conversion"
         ],
         outputs: [
             "logits.scores"
@@ -284,7 +321,7 @@ public final class Classifier: Sendable {
                 path: "classifier/golden.safetensors",
                 sha256: "000000000000000000000000000000000000000000000000000000000000601d",
                 endsSha256: "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
-                sizeBytes: 1044
+                sizeBytes: 1556
             ),
             tested: [
                 TestedFile(
@@ -298,11 +335,13 @@ public final class Classifier: Sendable {
                 GoldenSample(
                     inputs: [
                         GoldenTensor("image.channels", 1012, 12, [3]),
+                        GoldenTensor("image.chroma", 1028, 500, [5, 5, 5]),
+                        GoldenTensor("image.conversion", 1528, 12, [3]),
                         GoldenTensor("image.orientation", 1024, 4, []),
                         GoldenTensor("image.pixels", 512, 500, [5, 5, 5])
                     ],
                     outputs: [
-                        GoldenTensor("logits.scores", 1028, 16, [4])
+                        GoldenTensor("logits.scores", 1540, 16, [4])
                     ]
                 )
             ]
@@ -314,9 +353,11 @@ extension Classifier {
     private func answer(_ image: Picture, _ top: Int, until cancellation: Cancellation?) throws -> [Classification] {
         var output = Output()
         let tensors: [any Tensor] = [
-            FedPixels("image.pixels", image),
+            FedPixels("image.pixels", image.pixels),
             Fed("image.channels", image.format.channels, [3]),
-            Fed("image.orientation", [image.orientation.number], [])
+            Fed("image.orientation", [image.orientation.number], []),
+            FedPixels("image.chroma", image.chroma),
+            Fed("image.conversion", image.conversion, [3])
         ]
         try self.run(tensors, into: &output, until: cancellation)
         return try Classification.best(output.logitsScores, Self.logitsLabels, top: top, threshold: 0.0)

@@ -142,7 +142,9 @@ public final class Finder: Sendable {
         let inputs: [any Tensor] = [
             Fed("image.pixels", input.imagePixels, [input.imageHeight, input.imageWidth, input.imageChannels2]),
             Fed("image.channels", input.imageChannels, [3]),
-            Fed("image.orientation", input.imageOrientation, [])
+            Fed("image.orientation", input.imageOrientation, []),
+            Fed("image.chroma", input.imageChroma, [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
+            Fed("image.conversion", input.imageConversion, [3])
         ]
         try run(inputs, into: &output, until: cancellation)
     }
@@ -166,28 +168,48 @@ public final class Finder: Sendable {
         public var imageChannels: [Int64]
         /// `image.orientation`: int64 `[]`.
         public var imageOrientation: [Int64]
+        /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`.
+        public var imageChroma: [UInt8]
+        /// `image.conversion`: int64 `[3]`.
+        public var imageConversion: [Int64]
         /// The size of `image.height`.
         public var imageHeight: Int
         /// The size of `image.width`.
         public var imageWidth: Int
         /// The size of `image.channels`.
         public var imageChannels2: Int
+        /// The size of `image.chroma_height`.
+        public var imageChromaHeight: Int
+        /// The size of `image.chroma_width`.
+        public var imageChromaWidth: Int
+        /// The size of `image.chroma_channels`.
+        public var imageChromaChannels: Int
 
         /// An input with the given values.
         public init(
             imagePixels: [UInt8],
             imageChannels: [Int64],
             imageOrientation: [Int64],
+            imageChroma: [UInt8],
+            imageConversion: [Int64],
             imageHeight: Int,
             imageWidth: Int,
-            imageChannels2: Int
+            imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int
         ) {
             self.imagePixels = imagePixels
             self.imageChannels = imageChannels
             self.imageOrientation = imageOrientation
+            self.imageChroma = imageChroma
+            self.imageConversion = imageConversion
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2
+            self.imageChromaHeight = imageChromaHeight
+            self.imageChromaWidth = imageChromaWidth
+            self.imageChromaChannels = imageChromaChannels
         }
 
         /// An input whose values are all zero or empty.
@@ -196,14 +218,22 @@ public final class Finder: Sendable {
         public init(
             imageHeight: Int,
             imageWidth: Int,
-            imageChannels2: Int
+            imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int
         ) {
             self.imagePixels = Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
             self.imageChannels = Shape.filled([3], with: 0)
             self.imageOrientation = Shape.filled([], with: 0)
+            self.imageChroma = Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
+            self.imageConversion = Shape.filled([3], with: 0)
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2
+            self.imageChromaHeight = imageChromaHeight
+            self.imageChromaWidth = imageChromaWidth
+            self.imageChromaChannels = imageChromaChannels
         }
     }
 
@@ -227,7 +257,9 @@ public final class Finder: Sendable {
         inputs: [
             "image.pixels",
             "image.channels",
-            "image.orientation"
+            "image.orientation",
+            "image.chroma",
+            "image.conversion"
         ],
         outputs: [
             "feature.vector"
@@ -253,9 +285,11 @@ extension Finder {
     private func answer(_ image: Picture, until cancellation: Cancellation?) throws -> [Float] {
         var output = Output()
         let tensors: [any Tensor] = [
-            FedPixels("image.pixels", image),
+            FedPixels("image.pixels", image.pixels),
             Fed("image.channels", image.format.channels, [3]),
-            Fed("image.orientation", [image.orientation.number], [])
+            Fed("image.orientation", [image.orientation.number], []),
+            FedPixels("image.chroma", image.chroma),
+            Fed("image.conversion", image.conversion, [3])
         ]
         try self.run(tensors, into: &output, until: cancellation)
         return output.featureVector

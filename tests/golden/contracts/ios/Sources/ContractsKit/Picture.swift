@@ -15,8 +15,9 @@ public struct Picture: Sendable {
     public let format: PixelFormat
     /// The picture's orientation.
     public let orientation: Orientation
-    let memory: PixelMemory
-    let rows: Rows
+    let pixels: PixelPlane
+    let chroma: PixelPlane
+    let conversion: [Int64]
 
     /// A picture in an array, row after row.
     ///
@@ -27,14 +28,15 @@ public struct Picture: Sendable {
     ///   - bytesPerRow: from the start of one row to that of the next, where there are gaps between them.
     ///   - orientation: the picture's orientation.
     ///   - region: the part for the model; nil for all of it.
-    /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, or the region is not in the
-    ///   picture.
+    ///   - conversion: of luma and chroma to red, green and blue.
+    /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, the region is not in the
+    ///   picture, or an edge is odd where there are luma and chroma.
     public init(
         _ bytes: [UInt8], width: Int, height: Int, format: PixelFormat = .rgba, bytesPerRow: Int? = nil,
-        orientation: Orientation = .up, region: Region? = nil
+        orientation: Orientation = .up, region: Region? = nil, conversion: YuvConversion = .bt601Full
     ) throws {
         let layout = PictureLayout(width: width, height: height, format: format, bytesPerRow: bytesPerRow)
-        try self.init(.array(bytes), layout.checked(bytes.count), orientation, region)
+        try self.init(.array(bytes), layout.checked(bytes.count), orientation, region, conversion)
     }
 
     /// A picture in data, row after row; its bytes are those of a decoder, not of a JPEG or PNG file.
@@ -46,24 +48,38 @@ public struct Picture: Sendable {
     ///   - bytesPerRow: from the start of one row to that of the next, where there are gaps between them.
     ///   - orientation: the picture's orientation.
     ///   - region: the part for the model; nil for all of it.
-    /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, or the region is not in the
-    ///   picture.
+    ///   - conversion: of luma and chroma to red, green and blue.
+    /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, the region is not in the
+    ///   picture, or an edge is odd where there are luma and chroma.
     public init(
         _ data: Data, width: Int, height: Int, format: PixelFormat = .rgba, bytesPerRow: Int? = nil,
-        orientation: Orientation = .up, region: Region? = nil
+        orientation: Orientation = .up, region: Region? = nil, conversion: YuvConversion = .bt601Full
     ) throws {
         let layout = PictureLayout(width: width, height: height, format: format, bytesPerRow: bytesPerRow)
-        try self.init(.data(data), layout.checked(data.count), orientation, region)
+        try self.init(.data(data), layout.checked(data.count), orientation, region, conversion)
     }
 
-    init(_ memory: PixelMemory, _ layout: PictureLayout, _ orientation: Orientation, _ region: Region?) throws {
+    /// - Parameter apart: memory and bytes per row of chroma that does not follow luma.
+    init(
+        _ memory: PixelMemory, _ layout: PictureLayout, _ orientation: Orientation, _ region: Region?,
+        _ conversion: YuvConversion = .bt601Full, apart: (memory: PixelMemory, bytesPerRow: Int)? = nil
+    ) throws {
         let region = region ?? layout.whole
-        rows = try layout.rows(region)
+        let rows = try layout.rows(region)
         width = region.right - region.left
         height = region.bottom - region.top
         format = layout.format
         self.orientation = orientation
-        self.memory = memory
+        pixels = PixelPlane(memory: memory, rows: rows, bytesPerPixel: format.bytesPerPixel)
+        if let chroma = format.chroma {
+            let found = layout.chromaRows(region, of: chroma, apart: apart?.bytesPerRow)
+            self.chroma = PixelPlane(
+                memory: apart?.memory ?? memory, rows: found, bytesPerPixel: chroma.bytesPerPixel)
+            self.conversion = chroma.numbers(conversion)
+        } else {
+            chroma = .none
+            self.conversion = [0, 0, 0]
+        }
     }
 }
 
@@ -84,13 +100,20 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
     case bgr
     /// One byte.
     case grey
+    /// The rows of luma, then those of chroma of half the width and height: U before V.
+    case nv12
+    /// As `nv12`, V before U.
+    case nv21
+    /// As `nv12`, with 10 bits in the upper bits of 16, of which models take the upper 8.
+    case p010
 
-    /// How many bytes a pixel has.
+    /// How many bytes a pixel has; of luma, where there are luma and chroma.
     public var bytesPerPixel: Int {
         switch self {
         case .rgba, .bgra, .argb: return 4
         case .rgb, .bgr: return 3
-        case .grey: return 1
+        case .p010: return 2
+        case .grey, .nv12, .nv21: return 1
         }
     }
 
@@ -100,7 +123,18 @@ public enum PixelFormat: String, Sendable, Hashable, Codable, CaseIterable {
         case .rgba, .rgb: return [0, 1, 2]
         case .bgra, .bgr: return [2, 1, 0]
         case .argb: return [1, 2, 3]
-        case .grey: return [0, 0, 0]
+        case .grey, .nv12, .nv21: return [0, 0, 0]
+        case .p010: return [1, 1, 1]
+        }
+    }
+
+    /// Nil for all that have no chroma.
+    var chroma: Chroma? {
+        switch self {
+        case .rgba, .bgra, .argb, .rgb, .bgr, .grey: return nil
+        case .nv12: return Chroma(bytesPerPixel: 2, u: 0, v: 1)
+        case .nv21: return Chroma(bytesPerPixel: 2, u: 1, v: 0)
+        case .p010: return Chroma(bytesPerPixel: 4, u: 1, v: 3)
         }
     }
 }
@@ -172,6 +206,8 @@ struct PictureLayout {
     let format: PixelFormat
     /// Nil when rows follow each other without gaps.
     let bytesPerRow: Int?
+    /// Whether chroma lies elsewhere than behind luma.
+    var isApart = false
 
     var whole: Region { Region(left: 0, top: 0, right: width, bottom: height) }
 
@@ -202,10 +238,26 @@ struct PictureLayout {
             let words = "columns \(left) to \(right) of rows \(top) to \(bottom)"
             throw ModelError.invalid(reason: "\(words) are no region of \(width) x \(height) pixels")
         }
+        let edges = [width, height, region.left, region.top, region.right, region.bottom]
+        guard format.chroma == nil || edges.allSatisfy({ $0.isMultiple(of: 2) }) else {
+            let hint = "width, height and the edges of a region must be even"
+            throw ModelError.invalid(reason: "\(words), columns \(region.left) to \(region.right): \(hint)")
+        }
         return Rows(
             start: region.top * stride + region.left * format.bytesPerPixel,
             count: region.bottom - region.top,
             size: (region.right - region.left) * format.bytesPerPixel,
+            stride: stride
+        )
+    }
+
+    /// The bytes of a region's chroma, which follows luma unless `apart` is its bytes per row.
+    func chromaRows(_ region: Region, of chroma: Chroma, apart: Int?) -> Rows {
+        let (start, stride) = apart.map { (0, $0) } ?? (height * stride, stride)
+        return Rows(
+            start: start + region.top / 2 * stride + region.left / 2 * chroma.bytesPerPixel,
+            count: (region.bottom - region.top) / 2,
+            size: (region.right - region.left) / 2 * chroma.bytesPerPixel,
             stride: stride
         )
     }
@@ -216,7 +268,7 @@ struct PictureLayout {
             throw ModelError.invalid(reason: "a picture of \(width) x \(height) pixels has none")
         }
         guard let row = Shape.count([width, format.bytesPerPixel]),
-            Shape.count([height, max(row, bytesPerRow ?? row)]) != nil
+            Shape.count([height, 2, max(row, bytesPerRow ?? row)]) != nil
         else {
             throw ModelError.invalid(reason: "\(words) are more than a device can hold")
         }
@@ -224,6 +276,7 @@ struct PictureLayout {
             let found = "rows of \(stride) bytes are too short"
             throw ModelError.invalid(reason: "\(found): \(width) pixels of \(format.rawValue) have \(row)")
         }
-        return stride * (height - 1) + row
+        let rows = format.chroma == nil || isApart ? height : height + height / 2
+        return stride * (rows - 1) + row
     }
 }

@@ -17,7 +17,7 @@ enum PixelMemory: Sendable {
     case array([UInt8])
     case data(Data)
     #if canImport(CoreVideo)
-    case buffer(PixelBuffer)
+    case buffer(PixelBuffer, plane: Int?)
     #endif
 
     /// Calls `body` with the bytes of `rows`, one row after the other: where they lie, or copied when there are gaps.
@@ -34,7 +34,7 @@ enum PixelMemory: Sendable {
         case .array(let bytes): try bytes.withUnsafeBytes(body)
         case .data(let data): try data.withUnsafeBytes(body)
         #if canImport(CoreVideo)
-        case .buffer(let buffer): try buffer.withBytes(body)
+        case .buffer(let buffer, let plane): try buffer.withBytes(of: plane, body)
         #endif
         }
     }
@@ -64,36 +64,40 @@ extension Picture {
     ///   - bytesPerRow: from the start of one row to that of the next, where there are gaps between them.
     ///   - orientation: the picture's orientation.
     ///   - region: the part for the model; nil for all of it.
-    /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, or the region is not in the
-    ///   picture.
+    ///   - conversion: of luma and chroma to red, green and blue.
+    /// - Throws: ``ModelError/invalid(reason:)``: there are too few bytes, or too many, the region is not in the
+    ///   picture, or an edge is odd where there are luma and chroma.
     public init(
         copying bytes: UnsafeRawBufferPointer, width: Int, height: Int, format: PixelFormat = .rgba,
-        bytesPerRow: Int? = nil, orientation: Orientation = .up, region: Region? = nil
+        bytesPerRow: Int? = nil, orientation: Orientation = .up, region: Region? = nil,
+        conversion: YuvConversion = .bt601Full
     ) throws {
         let layout = PictureLayout(width: width, height: height, format: format, bytesPerRow: bytesPerRow)
         let part = region ?? layout.whole
         let rows = try layout.checked(bytes.count).rows(part)
-        let copy = PixelMemory.copied(UnsafeRawBufferPointer(rebasing: bytes[rows.start..<rows.end]), rows)
+        func copy(_ rows: Rows) -> [UInt8] {
+            PixelMemory.copied(UnsafeRawBufferPointer(rebasing: bytes[rows.start..<rows.end]), rows)
+        }
+        let chroma = format.chroma.map { copy(layout.chromaRows(part, of: $0, apart: nil)) } ?? []
         try self.init(
-            copy, width: part.right - part.left, height: part.bottom - part.top, format: format,
-            orientation: orientation)
+            copy(rows) + chroma, width: part.right - part.left, height: part.bottom - part.top, format: format,
+            orientation: orientation, conversion: conversion)
     }
 }
 
 /// The pixels of a picture as an input. ONNX Runtime reads them in place, if there are no gaps.
 struct FedPixels: Tensor {
     let name: String
-    let picture: Picture
+    let plane: PixelPlane
 
-    init(_ name: String, _ picture: Picture) {
+    init(_ name: String, _ plane: PixelPlane) {
         self.name = name
-        self.picture = picture
+        self.plane = plane
     }
 
     func withValue(_ runtime: Runtime, _ body: (OpaquePointer) throws -> Void) throws {
-        let shape = [picture.height, picture.width, picture.format.bytesPerPixel]
-        try picture.memory.withBytes(of: picture.rows) { bytes in
-            try runtime.withValue(over: bytes, UInt8.type, shape, body)
+        try plane.memory.withBytes(of: plane.rows) { bytes in
+            try runtime.withValue(over: bytes, UInt8.type, plane.shape, body)
         }
     }
 }
@@ -107,16 +111,19 @@ final class PixelBuffer: @unchecked Sendable {
         self.buffer = buffer
     }
 
-    fileprivate func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    /// - Parameter plane: nil for a buffer that has none.
+    fileprivate func withBytes(of plane: Int?, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let status = CVPixelBufferLockBaseAddress(buffer, .readOnly)
         guard status == kCVReturnSuccess else {
             throw ModelError.invalid(reason: "the pixel buffer cannot be locked for reading: CVReturn \(status)")
         }
         defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
-        guard let start = CVPixelBufferGetBaseAddress(buffer) else {
+        guard let start = plane.map({ CVPixelBufferGetBaseAddressOfPlane(buffer, $0) }) ?? CVPixelBufferGetBaseAddress(buffer)
+        else {
             throw ModelError.invalid(reason: "the pixel buffer has no memory that the CPU can read")
         }
-        let count = CVPixelBufferGetBytesPerRow(buffer) * CVPixelBufferGetHeight(buffer)
+        let count = plane.map { CVPixelBufferGetBytesPerRowOfPlane(buffer, $0) * CVPixelBufferGetHeightOfPlane(buffer, $0) }
+            ?? CVPixelBufferGetBytesPerRow(buffer) * CVPixelBufferGetHeight(buffer)
         try body(UnsafeRawBufferPointer(start: start, count: count))
     }
 }

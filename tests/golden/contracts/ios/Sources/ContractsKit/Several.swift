@@ -134,6 +134,8 @@ public final class Several: Sendable {
             Fed("image.pixels", input.imagePixels, [input.imageHeight, input.imageWidth, input.imageChannels2]),
             Fed("image.channels", input.imageChannels, [3]),
             Fed("image.orientation", input.imageOrientation, []),
+            Fed("image.chroma", input.imageChroma, [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
+            Fed("image.conversion", input.imageConversion, [3]),
             Fed("lengths", input.lengths, [input.batch, 2])
         ]
         try run(inputs, into: &output, until: cancellation)
@@ -162,6 +164,10 @@ public final class Several: Sendable {
         public var imageChannels: [Int64]
         /// `image.orientation`: int64 `[]`.
         public var imageOrientation: [Int64]
+        /// `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`.
+        public var imageChroma: [UInt8]
+        /// `image.conversion`: int64 `[3]`.
+        public var imageConversion: [Int64]
         /// `lengths`: int64 `[batch, 2]`.
         public var lengths: [Int64]
         /// The size of `image.height`.
@@ -170,6 +176,12 @@ public final class Several: Sendable {
         public var imageWidth: Int
         /// The size of `image.channels`.
         public var imageChannels2: Int
+        /// The size of `image.chroma_height`.
+        public var imageChromaHeight: Int
+        /// The size of `image.chroma_width`.
+        public var imageChromaWidth: Int
+        /// The size of `image.chroma_channels`.
+        public var imageChromaChannels: Int
         /// The size of `batch`.
         public var batch: Int
 
@@ -178,19 +190,29 @@ public final class Several: Sendable {
             imagePixels: [UInt8],
             imageChannels: [Int64],
             imageOrientation: [Int64],
+            imageChroma: [UInt8],
+            imageConversion: [Int64],
             lengths: [Int64],
             imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int,
             batch: Int = 1
         ) {
             self.imagePixels = imagePixels
             self.imageChannels = imageChannels
             self.imageOrientation = imageOrientation
+            self.imageChroma = imageChroma
+            self.imageConversion = imageConversion
             self.lengths = lengths
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2
+            self.imageChromaHeight = imageChromaHeight
+            self.imageChromaWidth = imageChromaWidth
+            self.imageChromaChannels = imageChromaChannels
             self.batch = batch
         }
 
@@ -201,15 +223,23 @@ public final class Several: Sendable {
             imageHeight: Int,
             imageWidth: Int,
             imageChannels2: Int,
+            imageChromaHeight: Int,
+            imageChromaWidth: Int,
+            imageChromaChannels: Int,
             batch: Int = 1
         ) {
             self.imagePixels = Shape.filled([imageHeight, imageWidth, imageChannels2], with: 0)
             self.imageChannels = Shape.filled([3], with: 0)
             self.imageOrientation = Shape.filled([], with: 0)
+            self.imageChroma = Shape.filled([imageChromaHeight, imageChromaWidth, imageChromaChannels], with: 0)
+            self.imageConversion = Shape.filled([3], with: 0)
             self.lengths = Shape.filled([batch, 2], with: 0)
             self.imageHeight = imageHeight
             self.imageWidth = imageWidth
             self.imageChannels2 = imageChannels2
+            self.imageChromaHeight = imageChromaHeight
+            self.imageChromaWidth = imageChromaWidth
+            self.imageChromaChannels = imageChromaChannels
             self.batch = batch
         }
     }
@@ -242,6 +272,8 @@ public final class Several: Sendable {
             "image.pixels",
             "image.channels",
             "image.orientation",
+            "image.chroma",
+            "image.conversion",
             "lengths"
         ],
         outputs: [
@@ -302,9 +334,11 @@ extension Several {
     ) throws -> Prediction {
         var output = Output()
         let tensors: [any Tensor] = [
-            FedPixels("image.pixels", image),
+            FedPixels("image.pixels", image.pixels),
             Fed("image.channels", image.format.channels, [3]),
             Fed("image.orientation", [image.orientation.number], []),
+            FedPixels("image.chroma", image.chroma),
+            Fed("image.conversion", image.conversion, [3]),
             Fed("lengths", lengths, [batch, 2])
         ]
         try self.run(tensors, into: &output, until: cancellation)

@@ -28,14 +28,16 @@ extension Orientation {
 
 #if canImport(CoreVideo) && canImport(ImageIO)
 extension Picture {
-    /// The picture in a pixel buffer, as cameras and video decoders give it.
+    /// The picture in a pixel buffer, as cameras and video decoders give it: `420f`, `420v`, `x420`, `xf20` or RGB.
     ///
     /// The buffer is kept, and read in place when a model runs: leave its pixels as they are until then.
     ///
-    /// - Throws: ``ModelError/invalid(reason:)``: its pixels are not RGB, but luma and chroma, as
-    ///   cameras give them unless they are told otherwise: choose `kCVPixelFormatType_32BGRA`.
+    /// - Parameter conversion: of luma and chroma; nil for the one that the buffer names, BT.601 if it names none.
+    /// - Throws: ``ModelError/invalid(reason:)``: no model takes such pixels, or an edge of the region is odd where
+    ///   there are luma and chroma.
     public init(
-        _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up, region: Region? = nil
+        _ pixelBuffer: CVPixelBuffer, orientation: CGImagePropertyOrientation = .up, region: Region? = nil,
+        conversion: YuvConversion? = nil
     ) throws {
         let type = CVPixelBufferGetPixelFormatType(pixelBuffer)
         guard let format = PixelFormat(type) else {
@@ -43,10 +45,32 @@ extension Picture {
             let hint = "set kCVPixelBufferPixelFormatTypeKey to kCVPixelFormatType_32BGRA, for a camera in"
             throw ModelError.invalid(reason: "\(found): \(hint) AVCaptureVideoDataOutput.videoSettings")
         }
+        let buffer = PixelBuffer(pixelBuffer)
+        let isPlanar = format.chroma != nil
+        let bytesPerRow = isPlanar
+            ? CVPixelBufferGetBytesPerRowOfPlane(pixelBuffer, 0) : CVPixelBufferGetBytesPerRow(pixelBuffer)
         let layout = PictureLayout(
             width: CVPixelBufferGetWidth(pixelBuffer), height: CVPixelBufferGetHeight(pixelBuffer), format: format,
-            bytesPerRow: CVPixelBufferGetBytesPerRow(pixelBuffer))
-        try self.init(.buffer(PixelBuffer(pixelBuffer)), layout, Orientation(orientation), region)
+            bytesPerRow: bytesPerRow, isApart: isPlanar)
+        try self.init(
+            .buffer(buffer, plane: isPlanar ? 0 : nil), layout, Orientation(orientation), region,
+            conversion ?? YuvConversion(pixelBuffer, type),
+            apart: isPlanar
+                ? (.buffer(buffer, plane: 1), CVPixelBufferGetBytesPerRowOfPlane(pixelBuffer, 1)) : nil)
+    }
+}
+
+extension YuvConversion {
+    /// The one that a buffer of a type names.
+    fileprivate init(_ buffer: CVPixelBuffer, _ type: OSType) {
+        let isFull = type == kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
+            || type == kCVPixelFormatType_420YpCbCr10BiPlanarFullRange
+        let matrix = CVBufferCopyAttachment(buffer, kCVImageBufferYCbCrMatrixKey, nil)
+        if matrix.map({ CFEqual($0, kCVImageBufferYCbCrMatrix_ITU_R_709_2) }) ?? false {
+            self = isFull ? .bt709Full : .bt709Video
+        } else {
+            self = isFull ? .bt601Full : .bt601Video
+        }
     }
 }
 
@@ -59,6 +83,10 @@ extension PixelFormat {
         case kCVPixelFormatType_24RGB: self = .rgb
         case kCVPixelFormatType_24BGR: self = .bgr
         case kCVPixelFormatType_OneComponent8: self = .grey
+        case kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange:
+            self = .nv12
+        case kCVPixelFormatType_420YpCbCr10BiPlanarFullRange, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange:
+            self = .p010
         default: return nil
         }
     }

@@ -20,7 +20,10 @@ final class SelfTests: XCTestCase {
         let input = Detector.Input(
             imageHeight: 128,
             imageWidth: 128,
-            imageChannels2: 128
+            imageChannels2: 128,
+            imageChromaHeight: 128,
+            imageChromaWidth: 128,
+            imageChromaChannels: 128
         )
         XCTAssertThrowsError(try model.run(input))
     }
@@ -32,7 +35,10 @@ final class SelfTests: XCTestCase {
         let input = Segmenter.Input(
             imageHeight: 128,
             imageWidth: 128,
-            imageChannels2: 128
+            imageChannels2: 128,
+            imageChromaHeight: 128,
+            imageChromaWidth: 128,
+            imageChromaChannels: 128
         )
         XCTAssertThrowsError(try model.run(input))
     }
@@ -44,7 +50,10 @@ final class SelfTests: XCTestCase {
         let input = Finder.Input(
             imageHeight: 128,
             imageWidth: 128,
-            imageChannels2: 128
+            imageChannels2: 128,
+            imageChromaHeight: 128,
+            imageChromaWidth: 128,
+            imageChromaChannels: 128
         )
         XCTAssertThrowsError(try model.run(input))
     }
@@ -56,7 +65,10 @@ final class SelfTests: XCTestCase {
         let input = Reader.Input(
             imageHeight: 128,
             imageWidth: 128,
-            imageChannels2: 128
+            imageChannels2: 128,
+            imageChromaHeight: 128,
+            imageChromaWidth: 128,
+            imageChromaChannels: 128
         )
         XCTAssertThrowsError(try model.run(input))
     }
@@ -80,6 +92,9 @@ final class SelfTests: XCTestCase {
             imageHeight: 128,
             imageWidth: 128,
             imageChannels2: 128,
+            imageChromaHeight: 128,
+            imageChromaWidth: 128,
+            imageChromaChannels: 128,
             batch: 1
         )
         XCTAssertThrowsError(try model.run(input))

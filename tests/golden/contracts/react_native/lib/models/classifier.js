@@ -35,6 +35,8 @@ function tensorsOf(image) {
         imagePixels: imageTensors.pixels,
         imageChannels: imageTensors.channels,
         imageOrientation: imageTensors.orientation,
+        imageChroma: imageTensors.chroma,
+        imageConversion: imageTensors.conversion,
     };
 }
 /** What an app gets, of the tensors that `run` gives. */
@@ -49,6 +51,8 @@ const tensors = {
         imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
         imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
         imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+        imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+        imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
     },
     outputs: {
         logitsScores: { name: 'logits.scores', type: 'float32', shape: [4] },
@@ -100,7 +104,7 @@ const descriptor = {
                 path: 'classifier-golden.safetensors',
                 sha256: '000000000000000000000000000000000000000000000000000000000000601d',
                 endsSha256: '36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470',
-                sizeBytes: 1044,
+                sizeBytes: 1556,
             },
             tested: [
                 {
@@ -114,11 +118,13 @@ const descriptor = {
                 {
                     inputs: [
                         { name: 'image.channels', offset: 1012, sizeBytes: 12, shape: [3] },
+                        { name: 'image.chroma', offset: 1028, sizeBytes: 500, shape: [5, 5, 5] },
+                        { name: 'image.conversion', offset: 1528, sizeBytes: 12, shape: [3] },
                         { name: 'image.orientation', offset: 1024, sizeBytes: 4, shape: [] },
                         { name: 'image.pixels', offset: 512, sizeBytes: 500, shape: [5, 5, 5] },
                     ],
                     outputs: [
-                        { name: 'logits.scores', offset: 1028, sizeBytes: 16, shape: [4] },
+                        { name: 'logits.scores', offset: 1540, sizeBytes: 16, shape: [4] },
                     ],
                 },
             ],

@@ -13,6 +13,10 @@ export interface DetectorInputs {
     readonly imageChannels: Input<'int64', readonly [3]>;
     /** `image.orientation`: int64 `[]` in BigInt64Array. */
     readonly imageOrientation: Input<'int64', readonly []>;
+    /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+    readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+    /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+    readonly imageConversion: Input<'int64', readonly [3]>;
 }
 /** The outputs of {@link Detector}: values of each tensor one after the other, in row-major order. */
 export interface DetectorOutputs {
@@ -29,6 +33,8 @@ export interface DetectorTensors {
         readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
         readonly imageChannels: TensorSpec<'int64', readonly [3]>;
         readonly imageOrientation: TensorSpec<'int64', readonly []>;
+        readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+        readonly imageConversion: TensorSpec<'int64', readonly [3]>;
     };
     readonly outputs: {
         readonly foundBoxes: TensorSpec<'float32', readonly [null, 4]>;

@@ -13,6 +13,10 @@ export interface ReaderInputs {
     readonly imageChannels: Input<'int64', readonly [3]>;
     /** `image.orientation`: int64 `[]` in BigInt64Array. */
     readonly imageOrientation: Input<'int64', readonly []>;
+    /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+    readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+    /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+    readonly imageConversion: Input<'int64', readonly [3]>;
 }
 /** The outputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
 export interface ReaderOutputs {
@@ -27,6 +31,8 @@ export interface ReaderTensors {
         readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
         readonly imageChannels: TensorSpec<'int64', readonly [3]>;
         readonly imageOrientation: TensorSpec<'int64', readonly []>;
+        readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+        readonly imageConversion: TensorSpec<'int64', readonly [3]>;
     };
     readonly outputs: {
         readonly textSymbols: TensorSpec<'int64', readonly [null]>;

@@ -32,6 +32,8 @@ function tensorsOf(image) {
         imagePixels: imageTensors.pixels,
         imageChannels: imageTensors.channels,
         imageOrientation: imageTensors.orientation,
+        imageChroma: imageTensors.chroma,
+        imageConversion: imageTensors.conversion,
     };
 }
 /** What an app gets, of the tensors that `run` gives. */
@@ -46,6 +48,8 @@ const tensors = {
         imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
         imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
         imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+        imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+        imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
     },
     outputs: {
         textSymbols: { name: 'text.symbols', type: 'int64', shape: [null] },

@@ -18,6 +18,10 @@ export interface ClassifierInputs {
   readonly imageChannels: Input<'int64', readonly [3]>;
   /** `image.orientation`: int64 `[]` in BigInt64Array. */
   readonly imageOrientation: Input<'int64', readonly []>;
+  /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+  readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+  /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+  readonly imageConversion: Input<'int64', readonly [3]>;
 }
 
 /** The outputs of {@link Classifier}: values of each tensor one after the other, in row-major order. */
@@ -32,6 +36,8 @@ export interface ClassifierTensors {
     readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
     readonly imageChannels: TensorSpec<'int64', readonly [3]>;
     readonly imageOrientation: TensorSpec<'int64', readonly []>;
+    readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+    readonly imageConversion: TensorSpec<'int64', readonly [3]>;
   };
   readonly outputs: {
     readonly logitsScores: TensorSpec<'float32', readonly [4]>;
@@ -69,6 +75,8 @@ function tensorsOf(image: Picture): ClassifierInputs {
     imagePixels: imageTensors.pixels,
     imageChannels: imageTensors.channels,
     imageOrientation: imageTensors.orientation,
+    imageChroma: imageTensors.chroma,
+    imageConversion: imageTensors.conversion,
   };
 }
 
@@ -86,6 +94,8 @@ const tensors: ClassifierTensors = {
     imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
     imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
     imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+    imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+    imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
   },
   outputs: {
     logitsScores: { name: 'logits.scores', type: 'float32', shape: [4] },
@@ -138,7 +148,7 @@ const descriptor: ModelDescriptor = {
         path: 'classifier-golden.safetensors',
         sha256: '000000000000000000000000000000000000000000000000000000000000601d',
         endsSha256: '36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470',
-        sizeBytes: 1044,
+        sizeBytes: 1556,
       },
       tested: [
         {
@@ -152,11 +162,13 @@ const descriptor: ModelDescriptor = {
         {
           inputs: [
             { name: 'image.channels', offset: 1012, sizeBytes: 12, shape: [3] },
+            { name: 'image.chroma', offset: 1028, sizeBytes: 500, shape: [5, 5, 5] },
+            { name: 'image.conversion', offset: 1528, sizeBytes: 12, shape: [3] },
             { name: 'image.orientation', offset: 1024, sizeBytes: 4, shape: [] },
             { name: 'image.pixels', offset: 512, sizeBytes: 500, shape: [5, 5, 5] },
           ],
           outputs: [
-            { name: 'logits.scores', offset: 1028, sizeBytes: 16, shape: [4] },
+            { name: 'logits.scores', offset: 1540, sizeBytes: 16, shape: [4] },
           ],
         },
       ],

@@ -18,6 +18,10 @@ export interface DetectorInputs {
   readonly imageChannels: Input<'int64', readonly [3]>;
   /** `image.orientation`: int64 `[]` in BigInt64Array. */
   readonly imageOrientation: Input<'int64', readonly []>;
+  /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+  readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+  /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+  readonly imageConversion: Input<'int64', readonly [3]>;
 }
 
 /** The outputs of {@link Detector}: values of each tensor one after the other, in row-major order. */
@@ -36,6 +40,8 @@ export interface DetectorTensors {
     readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
     readonly imageChannels: TensorSpec<'int64', readonly [3]>;
     readonly imageOrientation: TensorSpec<'int64', readonly []>;
+    readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+    readonly imageConversion: TensorSpec<'int64', readonly [3]>;
   };
   readonly outputs: {
     readonly foundBoxes: TensorSpec<'float32', readonly [null, 4]>;
@@ -73,6 +79,8 @@ function tensorsOf(image: Picture): DetectorInputs {
     imagePixels: imageTensors.pixels,
     imageChannels: imageTensors.channels,
     imageOrientation: imageTensors.orientation,
+    imageChroma: imageTensors.chroma,
+    imageConversion: imageTensors.conversion,
   };
 }
 
@@ -90,6 +98,8 @@ const tensors: DetectorTensors = {
     imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
     imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
     imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+    imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+    imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
   },
   outputs: {
     foundBoxes: { name: 'found.boxes', type: 'float32', shape: [null, 4] },

@@ -18,6 +18,10 @@ export interface ReaderInputs {
   readonly imageChannels: Input<'int64', readonly [3]>;
   /** `image.orientation`: int64 `[]` in BigInt64Array. */
   readonly imageOrientation: Input<'int64', readonly []>;
+  /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+  readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+  /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+  readonly imageConversion: Input<'int64', readonly [3]>;
 }
 
 /** The outputs of {@link Reader}: values of each tensor one after the other, in row-major order. */
@@ -34,6 +38,8 @@ export interface ReaderTensors {
     readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
     readonly imageChannels: TensorSpec<'int64', readonly [3]>;
     readonly imageOrientation: TensorSpec<'int64', readonly []>;
+    readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+    readonly imageConversion: TensorSpec<'int64', readonly [3]>;
   };
   readonly outputs: {
     readonly textSymbols: TensorSpec<'int64', readonly [null]>;
@@ -70,6 +76,8 @@ function tensorsOf(image: Picture): ReaderInputs {
     imagePixels: imageTensors.pixels,
     imageChannels: imageTensors.channels,
     imageOrientation: imageTensors.orientation,
+    imageChroma: imageTensors.chroma,
+    imageConversion: imageTensors.conversion,
   };
 }
 
@@ -87,6 +95,8 @@ const tensors: ReaderTensors = {
     imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
     imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
     imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+    imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+    imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
   },
   outputs: {
     textSymbols: { name: 'text.symbols', type: 'int64', shape: [null] },

@@ -18,6 +18,10 @@ export interface SegmenterInputs {
   readonly imageChannels: Input<'int64', readonly [3]>;
   /** `image.orientation`: int64 `[]` in BigInt64Array. */
   readonly imageOrientation: Input<'int64', readonly []>;
+  /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+  readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+  /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+  readonly imageConversion: Input<'int64', readonly [3]>;
 }
 
 /** The outputs of {@link Segmenter}: values of each tensor one after the other, in row-major order. */
@@ -34,6 +38,8 @@ export interface SegmenterTensors {
     readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
     readonly imageChannels: TensorSpec<'int64', readonly [3]>;
     readonly imageOrientation: TensorSpec<'int64', readonly []>;
+    readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+    readonly imageConversion: TensorSpec<'int64', readonly [3]>;
   };
   readonly outputs: {
     readonly maskClasses: TensorSpec<'uint8', readonly [null, null]>;
@@ -70,6 +76,8 @@ function tensorsOf(image: Picture): SegmenterInputs {
     imagePixels: imageTensors.pixels,
     imageChannels: imageTensors.channels,
     imageOrientation: imageTensors.orientation,
+    imageChroma: imageTensors.chroma,
+    imageConversion: imageTensors.conversion,
   };
 }
 
@@ -85,6 +93,8 @@ const tensors: SegmenterTensors = {
     imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
     imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
     imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+    imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+    imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
   },
   outputs: {
     maskClasses: { name: 'mask.classes', type: 'uint8', shape: [null, null] },

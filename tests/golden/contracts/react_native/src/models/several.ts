@@ -18,6 +18,10 @@ export interface SeveralInputs {
   readonly imageChannels: Input<'int64', readonly [3]>;
   /** `image.orientation`: int64 `[]` in BigInt64Array. */
   readonly imageOrientation: Input<'int64', readonly []>;
+  /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]` in Uint8Array. Pass its sizes too: `{ data, shape }`. */
+  readonly imageChroma: Input<'uint8', readonly [number, number, number]>;
+  /** `image.conversion`: int64 `[3]` in BigInt64Array. */
+  readonly imageConversion: Input<'int64', readonly [3]>;
   /** `lengths`: int64 `[batch, 2]` in BigInt64Array. */
   readonly lengths: Input<'int64', readonly [number, 2]>;
 }
@@ -38,6 +42,8 @@ export interface SeveralTensors {
     readonly imagePixels: TensorSpec<'uint8', readonly [null, null, null]>;
     readonly imageChannels: TensorSpec<'int64', readonly [3]>;
     readonly imageOrientation: TensorSpec<'int64', readonly []>;
+    readonly imageChroma: TensorSpec<'uint8', readonly [null, null, null]>;
+    readonly imageConversion: TensorSpec<'int64', readonly [3]>;
     readonly lengths: TensorSpec<'int64', readonly [null, 2]>;
   };
   readonly outputs: {
@@ -86,6 +92,8 @@ function tensorsOf(image: Picture, lengths: SeveralInputs['lengths']): SeveralIn
     imagePixels: imageTensors.pixels,
     imageChannels: imageTensors.channels,
     imageOrientation: imageTensors.orientation,
+    imageChroma: imageTensors.chroma,
+    imageConversion: imageTensors.conversion,
     lengths,
   };
 }
@@ -108,6 +116,8 @@ const tensors: SeveralTensors = {
     imagePixels: { name: 'image.pixels', type: 'uint8', shape: [null, null, null] },
     imageChannels: { name: 'image.channels', type: 'int64', shape: [3] },
     imageOrientation: { name: 'image.orientation', type: 'int64', shape: [] },
+    imageChroma: { name: 'image.chroma', type: 'uint8', shape: [null, null, null] },
+    imageConversion: { name: 'image.conversion', type: 'int64', shape: [3] },
     lengths: { name: 'lengths', type: 'int64', shape: [null, 2] },
   },
   outputs: {

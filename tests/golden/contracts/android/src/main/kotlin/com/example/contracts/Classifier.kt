@@ -146,10 +146,15 @@ public class Classifier private constructor(
             imageHeight = sample.size("image.pixels", 0),
             imageWidth = sample.size("image.pixels", 1),
             imageChannels2 = sample.size("image.pixels", 2),
+            imageChromaHeight = sample.size("image.chroma", 0),
+            imageChromaWidth = sample.size("image.chroma", 1),
+            imageChromaChannels = sample.size("image.chroma", 2),
         )
         sample.fill("image.pixels", input.imagePixels)
         sample.fill("image.channels", input.imageChannels)
         sample.fill("image.orientation", input.imageOrientation)
+        sample.fill("image.chroma", input.imageChroma)
+        sample.fill("image.conversion", input.imageConversion)
         val output = run(input)
         sample.compare("logits.scores", output.logitsScores)
     }
@@ -161,9 +166,14 @@ public class Classifier private constructor(
         imagePixels = image.pixels,
         imageChannels = image.format.positions,
         imageOrientation = image.orientation.tensor,
+        imageChroma = image.chromaPixels,
+        imageConversion = image.conversionTensor,
         imageHeight = image.region.height,
         imageWidth = image.region.width,
         imageChannels2 = image.format.bytesPerPixel,
+        imageChromaHeight = image.chromaRegion.height,
+        imageChromaWidth = image.chromaRegion.width,
+        imageChromaChannels = image.chromaBytes,
     )
 
     private fun answer(output: Output, top: Int): List<Classification> =
@@ -185,23 +195,37 @@ public class Classifier private constructor(
         public val imageChannels: LongBuffer,
         /** `image.orientation`: int64 `[]`. */
         public val imageOrientation: LongBuffer,
+        /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
+        public val imageChroma: ByteBuffer,
+        /** `image.conversion`: int64 `[3]`. */
+        public val imageConversion: LongBuffer,
         /** The size of `image.height`. */
         public val imageHeight: Int,
         /** The size of `image.width`. */
         public val imageWidth: Int,
         /** The size of `image.channels`. */
         public val imageChannels2: Int,
+        /** The size of `image.chroma_height`. */
+        public val imageChromaHeight: Int,
+        /** The size of `image.chroma_width`. */
+        public val imageChromaWidth: Int,
+        /** The size of `image.chroma_channels`. */
+        public val imageChromaChannels: Int,
     ) {
         init {
             requireTensor("image.pixels", imagePixels, imageHeight, imageWidth, imageChannels2)
             requireTensor("image.channels", imageChannels, 3)
             requireTensor("image.orientation", imageOrientation)
+            requireTensor("image.chroma", imageChroma, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+            requireTensor("image.conversion", imageConversion, 3)
         }
 
         internal fun feed(tensors: Tensors) {
             tensors.add("image.pixels", imagePixels, OnnxJavaType.UINT8, imageHeight, imageWidth, imageChannels2)
             tensors.add("image.channels", imageChannels, OnnxJavaType.INT64, 3)
             tensors.add("image.orientation", imageOrientation, OnnxJavaType.INT64)
+            tensors.add("image.chroma", imageChroma, OnnxJavaType.UINT8, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+            tensors.add("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
         }
 
         public companion object {
@@ -211,13 +235,21 @@ public class Classifier private constructor(
                 imageHeight: Int,
                 imageWidth: Int,
                 imageChannels2: Int,
+                imageChromaHeight: Int,
+                imageChromaWidth: Int,
+                imageChromaChannels: Int,
             ): Input = Input(
                 imagePixels = allocateTensor("image.pixels", Byte.SIZE_BYTES, imageHeight, imageWidth, imageChannels2),
                 imageChannels = allocateTensor("image.channels", Long.SIZE_BYTES, 3).asLongBuffer(),
                 imageOrientation = allocateTensor("image.orientation", Long.SIZE_BYTES).asLongBuffer(),
+                imageChroma = allocateTensor("image.chroma", Byte.SIZE_BYTES, imageChromaHeight, imageChromaWidth, imageChromaChannels),
+                imageConversion = allocateTensor("image.conversion", Long.SIZE_BYTES, 3).asLongBuffer(),
                 imageHeight = imageHeight,
                 imageWidth = imageWidth,
                 imageChannels2 = imageChannels2,
+                imageChromaHeight = imageChromaHeight,
+                imageChromaWidth = imageChromaWidth,
+                imageChromaChannels = imageChromaChannels,
             )
         }
     }
@@ -279,7 +311,7 @@ public class Classifier private constructor(
                     path = "mobpack/contracts/classifier.golden.safetensors",
                     sha256 = "000000000000000000000000000000000000000000000000000000000000601d",
                     endsSha256 = "36e62303d8857c5c54bec0198d07e0d32ce32f7c54278b3d9ab7ed790d601470",
-                    sizeBytes = 1044L,
+                    sizeBytes = 1556L,
                 ),
                 allowed = mapOf(
                     "mobpack/contracts/classifier.ort" to mapOf(
@@ -290,11 +322,13 @@ public class Classifier private constructor(
                     GoldenSample(
                         inputs = listOf(
                             GoldenTensor("image.channels", Element.INT64, 1012, 12, 3),
+                            GoldenTensor("image.chroma", Element.UINT8, 1028, 500, 5, 5, 5),
+                            GoldenTensor("image.conversion", Element.INT64, 1528, 12, 3),
                             GoldenTensor("image.orientation", Element.INT64, 1024, 4),
                             GoldenTensor("image.pixels", Element.UINT8, 512, 500, 5, 5, 5),
                         ),
                         outputs = listOf(
-                            GoldenTensor("logits.scores", Element.FLOAT, 1028, 16, 4),
+                            GoldenTensor("logits.scores", Element.FLOAT, 1540, 16, 4),
                         ),
                     ),
                 ),

@@ -121,9 +121,14 @@ public class Detector private constructor(private val session: ModelSession) : A
         imagePixels = image.pixels,
         imageChannels = image.format.positions,
         imageOrientation = image.orientation.tensor,
+        imageChroma = image.chromaPixels,
+        imageConversion = image.conversionTensor,
         imageHeight = image.region.height,
         imageWidth = image.region.width,
         imageChannels2 = image.format.bytesPerPixel,
+        imageChromaHeight = image.chromaRegion.height,
+        imageChromaWidth = image.chromaRegion.width,
+        imageChromaChannels = image.chromaBytes,
     )
 
     private fun answer(output: Output): List<Detection> =
@@ -145,23 +150,37 @@ public class Detector private constructor(private val session: ModelSession) : A
         public val imageChannels: LongBuffer,
         /** `image.orientation`: int64 `[]`. */
         public val imageOrientation: LongBuffer,
+        /** `image.chroma`: uint8 `[imageChromaHeight, imageChromaWidth, imageChromaChannels]`. Unsigned: read with `toInt() and 0xFF`, write with `toByte()`. */
+        public val imageChroma: ByteBuffer,
+        /** `image.conversion`: int64 `[3]`. */
+        public val imageConversion: LongBuffer,
         /** The size of `image.height`. */
         public val imageHeight: Int,
         /** The size of `image.width`. */
         public val imageWidth: Int,
         /** The size of `image.channels`. */
         public val imageChannels2: Int,
+        /** The size of `image.chroma_height`. */
+        public val imageChromaHeight: Int,
+        /** The size of `image.chroma_width`. */
+        public val imageChromaWidth: Int,
+        /** The size of `image.chroma_channels`. */
+        public val imageChromaChannels: Int,
     ) {
         init {
             requireTensor("image.pixels", imagePixels, imageHeight, imageWidth, imageChannels2)
             requireTensor("image.channels", imageChannels, 3)
             requireTensor("image.orientation", imageOrientation)
+            requireTensor("image.chroma", imageChroma, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+            requireTensor("image.conversion", imageConversion, 3)
         }
 
         internal fun feed(tensors: Tensors) {
             tensors.add("image.pixels", imagePixels, OnnxJavaType.UINT8, imageHeight, imageWidth, imageChannels2)
             tensors.add("image.channels", imageChannels, OnnxJavaType.INT64, 3)
             tensors.add("image.orientation", imageOrientation, OnnxJavaType.INT64)
+            tensors.add("image.chroma", imageChroma, OnnxJavaType.UINT8, imageChromaHeight, imageChromaWidth, imageChromaChannels)
+            tensors.add("image.conversion", imageConversion, OnnxJavaType.INT64, 3)
         }
 
         public companion object {
@@ -171,13 +190,21 @@ public class Detector private constructor(private val session: ModelSession) : A
                 imageHeight: Int,
                 imageWidth: Int,
                 imageChannels2: Int,
+                imageChromaHeight: Int,
+                imageChromaWidth: Int,
+                imageChromaChannels: Int,
             ): Input = Input(
                 imagePixels = allocateTensor("image.pixels", Byte.SIZE_BYTES, imageHeight, imageWidth, imageChannels2),
                 imageChannels = allocateTensor("image.channels", Long.SIZE_BYTES, 3).asLongBuffer(),
                 imageOrientation = allocateTensor("image.orientation", Long.SIZE_BYTES).asLongBuffer(),
+                imageChroma = allocateTensor("image.chroma", Byte.SIZE_BYTES, imageChromaHeight, imageChromaWidth, imageChromaChannels),
+                imageConversion = allocateTensor("image.conversion", Long.SIZE_BYTES, 3).asLongBuffer(),
                 imageHeight = imageHeight,
                 imageWidth = imageWidth,
                 imageChannels2 = imageChannels2,
+                imageChromaHeight = imageChromaHeight,
+                imageChromaWidth = imageChromaWidth,
+                imageChromaChannels = imageChromaChannels,
             )
         }
     }

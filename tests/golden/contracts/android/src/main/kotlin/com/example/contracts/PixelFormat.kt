@@ -9,11 +9,12 @@ import java.nio.LongBuffer
  * lying on black, which is what Android's premultiplied bitmaps hold.
  */
 public enum class PixelFormat(
-    /** How many bytes a pixel has. */
+    /** How many bytes a pixel has; of luma, where there are luma and chroma. */
     public val bytesPerPixel: Int,
     red: Long,
     green: Long,
     blue: Long,
+    internal val chroma: Chroma? = null,
 ) {
     /** Android's `Bitmap.Config.ARGB_8888` and `PixelFormat.RGBA_8888`. */
     RGBA(4, 0, 1, 2),
@@ -26,9 +27,43 @@ public enum class PixelFormat(
 
     /** One byte, dark to light. */
     GREY(1, 0, 0, 0),
+
+    /** Luma, then chroma of half the width and height: U before V. */
+    NV12(1, 0, 0, 0, Chroma(2, 0, 1)),
+
+    /** Luma, then chroma of half the width and height: V before U. The old camera API has it. */
+    NV21(1, 0, 0, 0, Chroma(2, 1, 0)),
+
+    /** As [NV12], with 10 bits in the upper bits of 16, of which models take the upper 8. */
+    P010(2, 1, 1, 1, Chroma(4, 1, 3)),
     ;
 
     /** Where red, green and blue lie in a pixel. */
-    internal val positions: LongBuffer =
-        allocateTensor("positions", Long.SIZE_BYTES, 3).asLongBuffer().put(0, red).put(1, green).put(2, blue)
+    internal val positions: LongBuffer = tensorOf("positions", red, green, blue)
 }
+
+/** How luma and chroma become red, green and blue: ITU-R's standard, and whether numbers use the full range. */
+public enum class YuvConversion {
+    /** What JPEG and most cameras of Android phones use. */
+    BT601_FULL,
+    BT601_VIDEO,
+    BT709_FULL,
+    BT709_VIDEO,
+}
+
+/** A pixel of chroma in memory. */
+internal class Chroma(val bytesPerPixel: Int, val u: Int, val v: Int) {
+    /** For each [YuvConversion]. */
+    private val tensors = YuvConversion.values().map { tensorOf("conversion", u.toLong(), v.toLong(), it.ordinal + 1L) }
+
+    /** Where U and V lie, and the number of [conversion]. */
+    fun tensor(conversion: YuvConversion): LongBuffer = tensors[conversion.ordinal]
+
+    companion object {
+        /** Of a picture without chroma. */
+        val NONE: LongBuffer = tensorOf("conversion", 0, 0, 0)
+    }
+}
+
+private fun tensorOf(name: String, vararg values: Long): LongBuffer =
+    allocateTensor(name, Long.SIZE_BYTES, values.size).asLongBuffer().put(values)
