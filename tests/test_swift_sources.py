@@ -12,7 +12,7 @@ import pytest
 
 from packager.processes import downloads
 from tests.toolchain.swift import Finished, swift
-from tests.toolchain.swift_packages import golden_package
+from tests.toolchain.swift_golden import golden_package
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 
