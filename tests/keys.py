@@ -23,6 +23,8 @@ ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
 """Content that each of these tests depends on, or may depend on."""
 NEUTRAL = ("packager/files/store", "packager/core/console.py")
 """Code that closures leave out, as no stored result depends on it. A test may."""
+MAKERS = ("tests/toolchain/projects.py", "tests/toolchain/weights_apart.py")
+"""Modules that make packages for tests: their text counts, what they import and start does not."""
 TOOLS = (
     "packager/core",
     "packager/files",
@@ -35,11 +37,7 @@ TOOLS = (
 
 
 class Package(Protocol):
-    """The output of `mobpack build` for models that are made or fetched for tests."""
-
-    @property
-    def maker(self) -> Path:
-        """The module of `tests` that has it built."""
+    """A package of models that are made or fetched for tests."""
 
     def digest(self) -> str:
         """Of its content, built now unless it is kept."""
@@ -67,10 +65,10 @@ class Tree:
         modules = self.modules(file)
         return {*modules, *self._code(modules)}
 
-    def files_around(self, packages: Iterable[Package], file: Path, also: tuple[str, ...] = ()) -> set[Path]:
-        """As `files`, for tests of `packages`, which count by themselves: without the code that makes them and without
+    def files_around(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
+        """As `files`, for tests of packages, which count by themselves: without the code that makes them and without
         TOOLS."""
-        makers = frozenset(package.maker for package in packages)
+        makers = frozenset(self.root / name for name in MAKERS)
         modules = self.modules(file, makers)
         code = self._code(modules - makers, TOOLS)
         return {*modules, *code, self.conftest, *_data(self.root / "tests"), *self._named(*also)}

@@ -99,7 +99,7 @@ class Keeper:
             content = [package.digest() for package in packages]
         except (AssertionError, pytest.fail.Exception, pytest.skip.Exception):
             return None  # the test meets the same, and says it
-        files = self.tree.files_around(packages, file, also) if packages else self.tree.files(file, also)
+        files = self.tree.files_around(file, also) if packages else self.tree.files(file, also)
         passes = Passes(self.folder / f"{file.stem}-{self.tree.key(files, *content)}")
         imported = {path for path in self.tree.program(file) if path.suffix == ".py"} if packages else set()
         kept = frozenset() if os.environ.get(FRESH) else passes.known()

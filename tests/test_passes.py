@@ -117,8 +117,6 @@ import pytest
 from pathlib import Path
 
 class Package:
-    maker = Path(__file__).with_name("maker.py")
-
     def digest(self):
         return Path(__file__).with_name("made.py").read_text()
 
@@ -207,14 +205,14 @@ def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
 
 
 def test_the_key_of_a_packages_tests_has_no_code_that_makes_it_but_all_that_checks_it() -> None:
-    files = Tree(ROOT).files_around([projects.ANDROID], ROOT / "tests" / "test_android_runtime.py")
+    files = Tree(ROOT).files_around(ROOT / "tests" / "test_android_runtime.py")
     assert {projects.ANDROID.maker, ROOT / "tests" / "toolchain" / "jvm.py"} < files
     assert PACKAGE / "environments" / "bionic" / "sources" / "libc.c" in files
     assert PACKAGE / "processes" / "pins.toml" in files
     assert not {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "errors.py"} & files
     templates = ROOT / "templates"
     assert not {path for path in files if templates in path.parents}
-    files = Tree(ROOT).files_around([projects.PAGES], ROOT / "tests" / "test_react_native_package.py")
+    files = Tree(ROOT).files_around(ROOT / "tests" / "test_react_native_package.py")
     assert {path.relative_to(templates).parts[0] for path in files if templates in path.parents} == {"react_native"}
 
 

@@ -1,28 +1,21 @@
-"""Packages that `mobpack build` makes of test models. Each is built once for the same code, and kept by content.
-
-Tests of a package depend on mobpack's code through the package alone, so their passes are kept by its content: their
-files are marked `by_content(of=[projects.ANDROID])` (tests/keys.py).
-"""
+"""Packages that `mobpack build` makes of real models and of some that are made to be difficult."""
 
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from packager.files.hashes import sha256_of
-from tests.keys import Tree
 from tests.onnx_text import onnx_model, saved
 from tests.toolchain import models
-from tests.toolchain.kept import kept
+from tests.toolchain.made import Package
 from tests.toolchain.require import fetched
 
-ROOT = Path(__file__).parents[2]
+MAKER = Path(__file__)
 BUILD = (sys.executable, "-m", "packager.cli", "build", "--target")
 VERSION = "1.2.3"
 NAMES = ("caf\u00e9", "cafe\u0301", '数"\\(x)', "it's`${1}`*/", "constructor", "__proto__", "let", "a-b", "</a>{{b}}")
@@ -126,38 +119,19 @@ def built(folder: Path, target: str) -> Path:
     return folder / "dist"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Package:
-    """A package of one target."""
+def _building(target: str, pattern: str, write: Callable[[Path], str]) -> Callable[[Path], None]:
+    """Has `mobpack build` make the file `pattern` below dist/ of a project: `write` puts models that are made for tests
+    into its folder, and gives the text of mobpack.toml."""
 
-    name: str
-    target: str
-    pattern: str
-    """its path below dist/"""
-    write: Callable[[Path], str]
-    """writes models that are made for tests into a folder, and gives the text of mobpack.toml"""
-
-    @property
-    def maker(self) -> Path:
-        return Path(__file__)
-
-    def digest(self) -> str:
-        return sha256_of(self.archive())
-
-    def archive(self) -> Path:
-        """Its file. Nobody may write to it."""
-        real_models()
-        tree = Tree(ROOT)
-        [archive] = kept(f"package-{self.name}", self._make, tree.key(tree.program(Path(__file__)))).iterdir()
-        return archive
-
-    def _make(self, folder: Path) -> None:
+    def make(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as scratch:
-            project = Path(scratch, self.name)
+            project = Path(scratch, "project")
             project.mkdir()
-            (project / "mobpack.toml").write_text(self.write(project), encoding="utf-8")
-            [archive] = built(project, self.target).glob(self.pattern)
+            (project / "mobpack.toml").write_text(write(project), encoding="utf-8")
+            [archive] = built(project, target).glob(pattern)
             shutil.copy(archive, folder)
+
+    return make
 
 
 def _for_android(folder: Path) -> str:
@@ -248,7 +222,7 @@ def generated(path: Path) -> Path:
     return saved(path, onnx_model(text, weights=table))
 
 
-ANDROID = Package(name="android", target="android", pattern="android/*.aar", write=_for_android)
-IOS = Package(name="ios", target="ios", pattern="swift/*.zip", write=_for_ios)
-REACT_NATIVE = Package(name="react-native", target="react_native", pattern="npm/*.tgz", write=_for_react_native)
-PAGES = Package(name="page-orientation", target="react_native", pattern="npm/*.tgz", write=_page_orientation)
+ANDROID = Package(name="android", maker=MAKER, make=_building("android", "android/*.aar", _for_android))
+IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for_ios))
+REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
+PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))

@@ -14,6 +14,7 @@ import pytest
 from tests.toolchain import node, projects
 from tests.toolchain.chromium import allow_data_alone
 from tests.toolchain.debian_root import make_alone
+from tests.toolchain.made import Package
 
 VERSION = projects.VERSION
 
@@ -72,7 +73,7 @@ def several(factory: pytest.TempPathFactory) -> Built:
     return _built(projects.REACT_NATIVE, factory)
 
 
-def _built(package: projects.Package, factory: pytest.TempPathFactory) -> Built:
+def _built(package: Package, factory: pytest.TempPathFactory) -> Built:
     """Unpacked by the first process of the tests that asks."""
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
