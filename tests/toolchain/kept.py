@@ -25,7 +25,16 @@ def kept(name: str, make: Callable[[Path], None], *content: Path | str) -> Path:
 
     Nobody may write to it.
     """
-    folder = cache_folder() / "compiled" / f"{name}-{digest(*content)}"
+    return keep(place(name, *content), make)
+
+
+def place(name: str, *content: Path | str) -> Path:
+    """The folder for a result of `content`."""
+    return cache_folder() / "compiled" / f"{name}-{digest(*content)}"
+
+
+def keep(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Has `make` fill the folder, which `place` gave, unless it is kept."""
     if os.environ.get(FRESH) and not _is_of_this_run(folder):
         shutil.rmtree(folder, ignore_errors=True)
     make_alone(folder, make)
