@@ -4,38 +4,15 @@ import importlib.util
 import os
 import platform
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm, projects
 from tests.toolchain.require import fetched, require
 
-PROJECT = """\
-[package]
-name = "models"
-
-[model.orientation]
-path = '{orientation}'
-
-[model.silero-vad]
-path = '{silero_vad}'
-shapes = {{ batch = 1, sequence = 576 }}
-
-[model.minilm]
-path = '{minilm}'
-
-[model.every-type]
-path = '{every_type}'
-
-[target.android]
-group = "com.example"
-providers = ["qnn", "nnapi", "xnnpack"]
-"""
-
-pytest_plugins = ["tests.passes", "tests.durations"]
+pytest_plugins = ["tests.passes", "tests.durations", "tests.nights"]
 
 
 def pytest_configure() -> None:
@@ -68,30 +45,6 @@ def onnxruntime_android(stand_in_compiler: None) -> jvm.AndroidRuntime:
 
 
 @pytest.fixture(scope="session")
-def project_of_real_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a mobpack.toml of three real models and one with every element type."""
-    for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
-        fetched(pin)
-    folder = tmp_path_factory.mktemp("project")
-    paths = {
-        "orientation": models.orientation(),
-        "silero_vad": models.silero_vad(),
-        "minilm": models.minilm(),
-        "every_type": models.every_type(folder),
-    }
-    (folder / "mobpack.toml").write_text(PROJECT.format(**paths), encoding="utf-8")
-    return folder
-
-
-@pytest.fixture(scope="session")
-def built_aar(kotlin_compiler: None, project_of_real_models: Path) -> Path:
-    """The library that `mobpack build` makes of `project`."""
-    done = subprocess.run(
-        [sys.executable, "-m", "packager.cli", "build", "--target", "android"],
-        cwd=project_of_real_models,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return next((project_of_real_models / "dist" / "android").glob("*.aar"))
+def built_aar(kotlin_compiler: None) -> Path:
+    """The library that `mobpack build` makes of three real models and one with every element type."""
+    return projects.ANDROID.archive()

@@ -6,128 +6,28 @@ templates, if any of these renders; of every file in `tests/` that is no module;
 the files that the mark names. The interpreter and the processor are in it, too. A test that failed or was skipped runs
 again. Kept passes are counted apart, and last `KEPT_DAYS`.
 
+Tests of packages that `mobpack build` makes of test models name these: `by_content(of=[projects.IOS])`. Their key has
+the packages' content in place of the code that makes them.
+
 MOBPACK_TESTS_FRESH has all of them run, as they do at night.
 """
 
-import hashlib
 import os
-import platform
-import re
 import sys
-import time
 import traceback
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from packager.files.hashes import sha256_of
-from packager.files.installed import PACKAGE
-from packager.files.store import closure
 from packager.files.user_cache import cache_folder
-from tests.haswell import EMULATED
-from tests.toolchain.kept import FRESH, KEPT_DAYS
+from tests.keys import Package, Tree
+from tests.toolchain.kept import FRESH, remove_unused
 
 MARK = "by_content"
 KEPT = "kept"
 """Property of the report of a test that did not run, and the word for it in the summary."""
-IMPORTED = re.compile(r"(?:from|import) (tests(?:\.\w+)*)(?: import (\([^)]*\)|[^\n]*))?")
-FIXTURE = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\(")
-ALWAYS = (
-    "packager/processes/pins.toml",
-    "pyproject.toml",
-    "requirements",
-    "packager/files/store",
-    "packager/core/console.py",
-)
-"""Content that each of these tests depends on, or may depend on."""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A repository with test files."""
-
-    root: Path
-
-    def key(self, files: Iterable[Path]) -> str:
-        """Hex digest of the content of `files`, of the interpreter and of the processor."""
-        whole = hashlib.sha256("\0".join((sys.version, *_machine())).encode())
-        for path in sorted(files):
-            whole.update(f"{os.path.relpath(path, self.root)}\0".encode() + _digest(path))
-        return whole.hexdigest()[:32]
-
-    def files(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
-        """All that the tests of `file` read; `also` names files and folders below the root."""
-        modules = self.modules(file)
-        texts = [closure.text_of(path) for path in modules]
-        code = closure.closure(closure.INSTALLED, tuple(sorted({name for text in texts for name in _named(text)})))
-        rendered = ("templates",) if PACKAGE / "render.py" in code else ()
-        files = {*modules, self.conftest, *code, *_data(self.root / "tests")}
-        for name in (*ALWAYS, *rendered, *also):
-            files |= set(_files(self.root / name))
-        return files
-
-    def modules(self, file: Path) -> set[Path]:
-        """`file` and the modules of `tests` that it imports, directly or not; and conftest.py with its own, if one of
-        them names a fixture of it."""
-        found = self._with_imports(file)
-        texts = " ".join(map(closure.text_of, found))
-        fixtures = FIXTURE.findall(closure.text_of(self.conftest))
-        is_used = any(re.search(rf"\b{name}\b", texts) for name in fixtures)
-        return found | self._with_imports(self.conftest) if is_used else found
-
-    @property
-    def conftest(self) -> Path:
-        return self.root / "tests" / "conftest.py"
-
-    def _with_imports(self, file: Path) -> set[Path]:
-        found: set[Path] = set()
-        waiting = [file]
-        while waiting:
-            path = waiting.pop()
-            if path not in found and path.is_file():
-                found.add(path)
-                waiting += self._imported(closure.text_of(path))
-        return found
-
-    def _imported(self, text: str) -> Iterator[Path]:
-        for module, names in IMPORTED.findall(text):
-            base = self.root.joinpath(*module.split("."))
-            yield from (base.with_suffix(".py"), base / "__init__.py")
-            yield from (base / f"{name}.py" for name in re.findall(r"\w+", names))
-
-
-def _named(text: str) -> Iterator[str]:
-    """Modules of mobpack that a test module imports or starts."""
-    found = closure.references(text)
-    for name in (*found.modules, *found.strings):
-        yield name if closure.INSTALLED.module(name) else name.rpartition(".")[0]
-
-
-def _files(path: Path) -> Iterator[Path]:
-    """The file `path`, or all below the folder, without what Python compiles."""
-    found = path.rglob("*") if path.is_dir() else [path]
-    return (each for each in found if each.is_file() and each.suffix != ".pyc")
-
-
-@cache
-def _data(folder: Path) -> frozenset[Path]:
-    return frozenset(path for path in _files(folder) if path.suffix != ".py" and path.name != "durations.json")
-
-
-@cache
-def _digest(path: Path) -> bytes:
-    return bytes.fromhex(sha256_of(path))
-
-
-@cache
-def _machine() -> tuple[str, ...]:
-    """The processor, with what it can compute."""
-    known = Path("/proc/cpuinfo")
-    flags = re.search(r"(?m)^(?:flags|Features)\s*:(.*)$", known.read_text() if known.is_file() else "")
-    return platform.machine(), flags[1] if flags else "", os.environ.get(EMULATED, "")
 
 
 @dataclass(frozen=True)
@@ -137,9 +37,7 @@ class Passes:
     file: Path
 
     def known(self) -> frozenset[str]:
-        if not self.file.is_file() or time.time() - self.file.stat().st_mtime > KEPT_DAYS * 24 * 60 * 60:
-            return frozenset()
-        return frozenset(self.file.read_text(encoding="utf-8").splitlines())
+        return frozenset(self.file.read_text(encoding="utf-8").splitlines() if self.file.is_file() else ())
 
     def add(self, test: str) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -172,19 +70,20 @@ class Keeper:
 
     def __init__(self, root: Path) -> None:
         self.tree = Tree(root)
+        self.folder = cache_folder() / "passes"
+        remove_unused(self.folder)
         self.failed: set[str] = set()
         self.opened: set[str] = set()
-        self._marked: dict[Path, Marked] = {}
+        self._marked: dict[Path, Marked | None] = {}
         self._prefix = f"{root}{os.sep}"
         sys.addaudithook(self._note)
 
     def _note(self, event: str, arguments: tuple[object, ...]) -> None:
-        if (
-            event == "open"
-            and str(arguments[0]).startswith(self._prefix)
-            and not _is_hypothesis_looking_for_constants()
-        ):
-            self.opened.add(str(arguments[0]))
+        if event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
+            return
+        path = os.path.abspath(os.fsdecode(arguments[0]))  # noqa: PTH100 (quick: all opens pass here)
+        if path.startswith(self._prefix) and not _is_hypothesis_looking_for_constants():
+            self.opened.add(path)
 
     def marked(self, item: pytest.Item) -> Marked | None:
         """None for a file without the mark."""
@@ -192,11 +91,19 @@ class Keeper:
         if not mark:
             return None
         if item.path not in self._marked:
-            files = self.tree.files(item.path, mark.args)
-            passes = Passes(cache_folder() / "passes" / f"{item.path.stem}-{self.tree.key(files)}")
-            kept = frozenset() if os.environ.get(FRESH) else passes.known()
-            self._marked[item.path] = Marked(passes, kept, frozenset(map(str, files)))
+            self._marked[item.path] = self._read(item.path, mark.args, mark.kwargs.get("of", ()))
         return self._marked[item.path]
+
+    def _read(self, file: Path, also: tuple[str, ...], packages: Sequence[Package]) -> Marked | None:
+        try:
+            content = [package.digest() for package in packages]
+        except (AssertionError, pytest.fail.Exception, pytest.skip.Exception):
+            return None  # the test meets the same, and says it
+        files = self.tree.files_around(file, also) if packages else self.tree.files(file, also)
+        passes = Passes(self.folder / f"{file.stem}-{self.tree.key(files, *content)}")
+        imported = {path for path in self.tree.program(file) if path.suffix == ".py"} if packages else set()
+        kept = frozenset() if os.environ.get(FRESH) else passes.known()
+        return Marked(passes, kept, frozenset(map(str, files | imported)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:

@@ -10,18 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from packager import models as onnx_models
-from packager.compile.compile import compile_plain, compile_variant
-from packager.core.findings import Report
-from packager.core.values import Choice, Package, Plan, baseline
-from packager.files.store import Store
-from packager.targets.android import Android
 from packager.targets.ends import BLOCK_BYTES
 from tests.disks import tiny_disk
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm, weights_apart
 from tests.toolchain.device import Device, Library, device, library, write_apk
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(of=[weights_apart.LIBRARY]), pytest.mark.kotlin, pytest.mark.android]
 
 Installer = Callable[..., Device]
 
@@ -37,22 +31,7 @@ KINDS = pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "defl
 def shipped(
     kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
 ) -> Library:
-    """A model with two files: the CPU's, and a graph for XNNPACK with its weights in a separate file."""
-    store = Store(tmp_path_factory.mktemp("store"))
-    model = onnx_models.hashed(onnx_models.load(models.orientation(), "orientation"))
-    variant = baseline(model, "fp32")
-    plan = Plan(
-        model=model,
-        target="android",
-        choices=(
-            Choice(provider="xnnpack", compiled=compile_plain(variant, store), reason=""),
-            Choice(provider="cpu", compiled=compile_variant(variant, store), reason=""),
-        ),
-    )
-    target = Android(providers=("xnnpack",))
-    view = target.view(Package(name="models", version="1.0.0", license=""), (plan,), Report(parities=()))
-    aar = target.assemble(view, target.render(view), store)[0].path
-    return library(aar, tmp_path_factory.mktemp("library"), apps="Load*")
+    return library(weights_apart.LIBRARY.archive(), tmp_path_factory.mktemp("library"), apps="Load*")
 
 
 @pytest.fixture

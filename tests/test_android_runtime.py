@@ -19,10 +19,10 @@ import pytest
 from numpy.typing import NDArray
 
 from packager.files.hashes import sha256_of
-from tests.toolchain import jvm, models
+from tests.toolchain import jvm, models, projects
 from tests.toolchain.device import Device, Library, device, library, write_apk
 
-pytestmark = [pytest.mark.by_content, pytest.mark.kotlin, pytest.mark.android]
+pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
 
 Arrays = Mapping[str, NDArray[Any]]
 Installer = Callable[..., Device]

@@ -18,11 +18,16 @@ from packager.files.zips import write_zip
 from packager.processes import downloads
 from packager.targets.android import kotlin, native
 from tests.archives import read_zip
-from tests.toolchain import apptools, jvm, models
+from tests.toolchain import apptools, jvm, models, projects
 from tests.toolchain.device import write_apk
 from tests.toolchain.require import require
 
-pytestmark = [pytest.mark.by_content, pytest.mark.apptools, pytest.mark.android, pytest.mark.kotlin]
+pytestmark = [
+    pytest.mark.by_content(of=[projects.ANDROID]),
+    pytest.mark.apptools,
+    pytest.mark.android,
+    pytest.mark.kotlin,
+]
 
 ASSETS = PurePosixPath("assets/mobpack/models")
 

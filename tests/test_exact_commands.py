@@ -90,28 +90,12 @@ class Side:
         return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
 
 
-@pytest.fixture(scope="module")
-def sides(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Side, Side]]:
-    """Every command here and on a Haswell, all at once: Python takes seconds to start there."""
+def sides(command: str, folder: Path) -> tuple[Side, Side]:
+    """A command here and on a Haswell, at the same time: Python takes seconds to start there."""
     have("x86_64")
-    folder = tmp_path_factory.mktemp("commands")
     pythons = {"here": Path(sys.executable), "there": haswell.interpreter(folder / "haswell")}
-    running = {
-        (name, where): started(folder / f"{name}-{where}", python, arguments)
-        for name, arguments in COMMANDS.items()
-        for where, python in pythons.items()
-    }
-    said = {}
-    for key, program in running.items():
-        said[key], complaints = program.communicate()
-        assert program.returncode == 0, complaints
-    return {
-        name: (
-            Side(folder / f"{name}-here", said[name, "here"]),
-            Side(folder / f"{name}-there", said[name, "there"]),
-        )
-        for name in COMMANDS
-    }
+    running = {where: started(folder / where, python, COMMANDS[command]) for where, python in pythons.items()}
+    return finished(folder / "here", running["here"]), finished(folder / "there", running["there"])
 
 
 def started(folder: Path, python: Path, arguments: tuple[str, ...]) -> "subprocess.Popen[str]":
@@ -127,20 +111,28 @@ def started(folder: Path, python: Path, arguments: tuple[str, ...]) -> "subproce
     )
 
 
-def test_an_int8_build_leaves_the_same_bytes(sides: Mapping[str, tuple[Side, Side]]) -> None:
+def finished(folder: Path, program: "subprocess.Popen[str]") -> Side:
+    said, complaints = program.communicate()
+    assert program.returncode == 0, complaints
+    return Side(folder, said)
+
+
+@pytest.mark.nightly("quantize, and the steps in test_exact.py")
+def test_an_int8_build_leaves_the_same_bytes(tmp_path: Path) -> None:
     """Models, golden vectors, packages, the manifest and the report: everything that lies in dist."""
-    here, there = (side.files("dist") for side in sides["build"])
+    here, there = (side.files("dist") for side in sides("build", tmp_path))
     assert any(each.endswith("golden.safetensors") for each in here)
     assert {".aar", ".zip", ".tgz"} <= {Path(each).suffix for each in here}
     assert here == there
 
 
-def test_quantize_gives_the_same_figures_and_the_same_answer(sides: Mapping[str, tuple[Side, Side]]) -> None:
-    here, there = (json.loads(side.said) for side in sides["quantize"])
+def test_quantize_gives_the_same_figures_and_the_same_answer(tmp_path: Path) -> None:
+    both = sides("quantize", tmp_path)
+    here, there = (json.loads(side.said) for side in both)
     for found in (here, there):
         del found["latencies"]  # of the processor itself
         del found["warnings"]  # that it is slower
     assert {each["is-within"] for each in here["search"]["evaluations"]} == {True, False}
     assert here == there
-    one, other = (side.files("out")["net.onnx"] for side in sides["quantize"])
+    one, other = (side.files("out")["net.onnx"] for side in both)
     assert one == other

@@ -109,7 +109,8 @@ def docstrings(source: str) -> list[str]:
 
 
 def questions(source: str) -> list[str]:
-    return [text for text in docstrings(source) if text.split()[:1] == ["What"]]
+    found = docstrings(source) if "What" in source else ()  # parsing takes time
+    return [text for text in found if text.split()[:1] == ["What"]]
 
 
 def test_no_docstring_begins_with_what() -> None:

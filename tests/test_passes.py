@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from packager.files.installed import PACKAGE
-from tests.passes import Tree
+from tests.keys import Tree
+from tests.toolchain import projects
 
 ROOT = Path(__file__).parents[1]
 VARIABLES = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"} | {"PYTHONPATH": str(ROOT)}
@@ -103,6 +104,63 @@ def test_a_test_that_reads_a_file_outside_its_key_fails(tree: Tree) -> None:
 
 
 @pytest.mark.processes
+def test_a_file_outside_the_key_is_noticed_by_a_relative_path_too(tree: Tree) -> None:
+    file = tree.root / "tests" / "test_number.py"
+    file.write_text(
+        TESTS.replace('by_content("data.txt")', "by_content()").replace("DATA.read", "Path('data.txt').read")
+    )
+    assert run(tree) == {"passed": 2, "error": 1, "skipped": 1}
+
+
+PACKAGED = """
+import pytest
+from pathlib import Path
+
+class Package:
+    def digest(self):
+        return Path(__file__).with_name("made.py").read_text()
+
+pytestmark = pytest.mark.by_content(of=[Package()])
+
+def test_it():
+    pass
+"""
+
+
+@pytest.mark.processes
+def test_tests_of_a_package_are_repeated_when_its_content_changes(tree: Tree) -> None:
+    file = tree.root / "tests" / "test_number.py"
+    file.write_text(PACKAGED)
+    file.with_name("made.py").write_text("1")
+    assert run(tree) == {"passed": 1}
+    assert run(tree) == {"kept": 1}
+    file.with_name("made.py").write_text("2")
+    assert run(tree) == {"passed": 1}
+    file.with_name("made.py").unlink()
+    file.write_text(PACKAGED.replace("return Path", "assert False; return Path"))
+    assert run(tree) == {"passed": 1}, "of a package that cannot be built nothing is kept"
+    assert run(tree) == {"passed": 1}
+
+
+@pytest.mark.processes
+def test_passes_older_than_a_week_are_removed(tree: Tree) -> None:
+    run(tree)
+    [record] = (tree.root / ".cache").rglob("passes/*")
+    os.utime(record, (0, 0))
+    (tree.root / "data.txt").write_text("9")
+    assert run(tree) == {"passed": 2, "skipped": 1}
+    assert not record.exists()
+
+
+@pytest.mark.processes
+def test_tests_for_the_night_run_with_the_option_alone(tree: Tree) -> None:
+    tests = TESTS.replace("def test_is_odd", "@pytest.mark.nightly('the other one')\ndef test_is_odd")
+    (tree.root / "tests" / "test_number.py").write_text(tests)
+    assert run(tree, "-p", "tests.nights") == {"passed": 1, "skipped": 1, "deselected": 1}
+    assert run(tree, "-p", "tests.nights", "--nightly") == {"kept": 1, "passed": 1, "skipped": 1}
+
+
+@pytest.mark.processes
 def test_fixtures_end_where_the_next_test_is_kept(tree: Tree) -> None:
     """The first test of the file fails and leaves a fixture behind; the other one is kept."""
     run(tree)
@@ -130,7 +188,7 @@ def test_every_file_of_a_key_changes_it(tree: Tree, name: str) -> None:
 
 
 KEY = """
-from tests.passes import *
+from tests.keys import *
 tree = Tree(Path.cwd())
 print(tree.key(tree.files(Path.cwd() / "tests" / "test_number.py", ("data.txt",))))
 """
@@ -144,6 +202,25 @@ def test_a_key_has_what_a_module_imports_and_starts_and_nothing_else() -> None:
     assert PACKAGE / "session" / "session_child.py" in tree.files(ROOT / "tests" / "test_runners_isolated.py")
     assert PACKAGE / "release" / "maven.py" not in nets
     assert ROOT / "tests" / "toolchain" / "jvm.py" not in nets
+
+
+def test_the_key_of_a_packages_tests_has_no_code_that_makes_it_but_all_that_checks_it() -> None:
+    files = Tree(ROOT).files_around(ROOT / "tests" / "test_android_runtime.py")
+    assert {projects.ANDROID.maker, ROOT / "tests" / "toolchain" / "jvm.py"} < files
+    assert PACKAGE / "environments" / "bionic" / "sources" / "libc.c" in files
+    assert PACKAGE / "processes" / "pins.toml" in files
+    assert not {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "errors.py"} & files
+    templates = ROOT / "templates"
+    assert not {path for path in files if templates in path.parents}
+    files = Tree(ROOT).files_around(ROOT / "tests" / "test_react_native_package.py")
+    assert {path.relative_to(templates).parts[0] for path in files if templates in path.parents} == {"react_native"}
+
+
+def test_the_key_of_a_package_has_all_that_makes_it() -> None:
+    files = Tree(ROOT).program(projects.ANDROID.maker)
+    assert {PACKAGE / "cli" / "build.py", PACKAGE / "core" / "errors.py", PACKAGE / "core" / "console.py"} < files
+    assert ROOT / "templates" / "android" / "AndroidManifest.xml.j2" in files
+    assert ROOT / "tests" / "durations.json" not in files
 
 
 def test_what_fixtures_of_conftest_need_counts_for_those_that_ask_for_them() -> None:

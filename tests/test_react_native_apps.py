@@ -14,11 +14,12 @@ import pytest
 from packager.core.errors import ToolError
 from packager.files.hashes import sha256_of
 from packager.processes import downloads
+from tests.toolchain import projects
 from tests.toolchain.react_native import bare, cmake_project, codegen, gradle_plugin, groovy_build, packages
 from tests.toolchain.react_native.bare import PLATFORMS, BareApp, Bundle, dependency
 from tests.toolchain.require import fetched
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 KOTLIN_PACKAGE = "com.example.pageorientation.reactnative"
 MODEL = "models/android/mobpack/PageOrientation/orientation.ort"
 WITH_MODEL = """\

@@ -11,10 +11,10 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.onnx_text import saved
-from tests.toolchain import jsc
+from tests.toolchain import jsc, projects
 from tests.toolchain.react_native import codegen, packages
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 
 UNIT = jsc.HOST / "unit" / "unit.cpp"
 PARTS = ("Failure", "ProtocolBuffers", "Sha256", "Weights")

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from packager.files.hashes import sha256_of
+from tests.toolchain import projects
 from tests.toolchain.react_native import bare, expo, packages
 from tests.toolchain.react_native.expo import ExpoApp
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 BUNDLE = "PageOrientationModels.bundle"
 ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
 PROPERTY = "mobpack.PageOrientation.models"

@@ -8,12 +8,12 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from tests.toolchain import models, node
+from tests.toolchain import models, node, projects
 from tests.toolchain.node import Finished
 from tests.toolchain.react_native import packages
 from tests.toolchain.react_native.packages import Built
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 
 FILES = Path(__file__).parent / "toolchain" / "react_native" / "jest"
 

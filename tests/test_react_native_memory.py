@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.toolchain import projects
 from tests.toolchain.react_native import native
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
 
 ENGINES = ("plain", "lending")
 MODEL = "orientation.ort"

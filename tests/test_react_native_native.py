@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
 from packager.targets.ends import BLOCK_BYTES
-from tests.toolchain import jsc, models
+from tests.toolchain import jsc, models, projects
 from tests.toolchain.react_native import native
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.REACT_NATIVE]), pytest.mark.react_native]
 
 ARRAYS = {"float32": "Float32Array", "int64": "BigInt64Array"}
 PARITY = 1e-5

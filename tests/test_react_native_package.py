@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolchain import node, typescript
+from tests.toolchain import node, projects, typescript
 from tests.toolchain.node import Finished
 from tests.toolchain.react_native import codegen, packages
 from tests.toolchain.react_native.packages import Built
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES, projects.REACT_NATIVE]), pytest.mark.react_native]
 
 CHECKS = Path(packages.__file__).with_name("checks")
 FENCE = re.compile(r"^```(tsx?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

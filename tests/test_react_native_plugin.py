@@ -12,13 +12,13 @@ from packager.core.errors import ToolError
 from packager.processes import downloads
 from packager.render import environment
 from packager.xcframework.privacy import FILE_NAME, TIMES, declared
-from tests.toolchain import jsc, node
+from tests.toolchain import jsc, node, projects
 from tests.toolchain.react_native import codegen, expo, packages
 from tests.toolchain.react_native.expo import ExpoApp
 from tests.toolchain.react_native.packages import Built
 from tests.toolchain.react_native.podspecs import Pod, evaluate
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 
 ASSETS = "android/app/src/main/assets/mobpack/PageOrientation"
 BUNDLE = f"ios/{expo.NAME}/PageOrientationModels.bundle"

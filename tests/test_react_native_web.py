@@ -14,13 +14,13 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from tests.toolchain import models, node
+from tests.toolchain import models, node, projects
 from tests.toolchain.chromium import Browser, browser
 from tests.toolchain.react_native import packages
 from tests.toolchain.react_native.download.server import Address, serving
 from tests.toolchain.react_native.packages import Built
 
-pytestmark = [pytest.mark.by_content, pytest.mark.react_native, pytest.mark.browser]
+pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native, pytest.mark.browser]
 
 FILES = Path(__file__).parent / "toolchain" / "react_native" / "web"
 SECONDS = 30

@@ -9,7 +9,7 @@ from packager.cli import commands
 from packager.targets.android import kotlin
 from tests.test_android_kotlin import golden_kotlin
 from tests.toolchain import apple
-from tests.toolchain.swift_packages import golden_package
+from tests.toolchain.swift_golden import golden_package
 
 pytestmark = pytest.mark.by_content("README.md", "docs", "scripts")
 

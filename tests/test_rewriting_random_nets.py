@@ -53,6 +53,7 @@ quick = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
+large = settings(quick, max_examples=40)
 thorough = settings(quick, max_examples=250)
 
 
@@ -111,6 +112,13 @@ def test_a_random_net_computes_nearly_the_same_with_other_numbers(name: str) -> 
 
 
 @pytest.mark.tool
+@pytest.mark.parametrize("name", QUANTIZERS)
+def test_large_random_nets_compute_nearly_the_same_with_other_numbers(name: str) -> None:
+    large(given(nets(12))(lambda model: check(model, name)))()
+
+
+@pytest.mark.tool
+@pytest.mark.nightly("40 large nets")
 @pytest.mark.parametrize("name", QUANTIZERS)
 def test_many_large_random_nets_compute_nearly_the_same_with_other_numbers(name: str) -> None:
     thorough(given(nets(12))(lambda model: check(model, name)))()

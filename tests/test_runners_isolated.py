@@ -184,6 +184,9 @@ def speech() -> Mapping[str, Array]:
 
 
 REAL = {
+    "digits": Real(
+        pin="model-digits", path=models.digits, feed=lambda: {"Input3": 255 * numbers(1, 1, 28, 28)}, sizes={}
+    ),
     "orientation": Real(
         pin="model-orientation",
         path=models.orientation,
@@ -217,20 +220,26 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path
     return get
 
 
+emulated_at_night = pytest.mark.nightly("digits and Silero VAD on the same emulated processor")
+
+
 @on_x86
 @pytest.mark.parametrize(
     ("runner", "model", "limit"),
     [
-        ("arm64", "orientation", 1e-6),
+        ("arm64", "digits", 1e-6),
+        pytest.param("arm64", "orientation", 1e-6, marks=emulated_at_night),
         ("arm64", "silero-vad", 1e-6),
-        ("arm64", "minilm", 2e-6),
+        pytest.param("arm64", "minilm", 2e-6, marks=emulated_at_night),
         ("qnn", "orientation", 3e-2),  # in 16 bits
         ("qnn", "silero-vad", 1e-6),
         ("qnn", "minilm", 1e-6),
         ("webgpu", "orientation", 1e-6),
         ("webgpu", "minilm", 2e-6),
-        ("x86_64", "orientation", 1e-6),
-        ("x86_64", "minilm", 2e-6),
+        ("x86_64", "digits", 1e-6),
+        pytest.param("x86_64", "orientation", 1e-6, marks=emulated_at_night),
+        ("x86_64", "silero-vad", 1e-6),
+        pytest.param("x86_64", "minilm", 2e-6, marks=emulated_at_night),
         ("xnnpack", "orientation", 2e-6),
         ("xnnpack", "minilm", 2e-6),
     ],

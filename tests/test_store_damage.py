@@ -130,13 +130,19 @@ def test_every_step_of_the_build_is_looked_at(project: Project) -> None:
     assert {entry.parent.name for entry in entries(project.store)} == STEPS
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Project, damage: str) -> None:
-    """One file of every entry, with each kind of damage in turn."""
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        pytest.param(tuple(DAMAGE), id="each in turn"),
+        *(pytest.param((kind,), id=kind, marks=pytest.mark.nightly("each in turn")) for kind in DAMAGE),
+    ],
+)
+def test_a_build_over_damaged_entries_ships_what_a_clean_one_does(project: Project, kinds: tuple[str, ...]) -> None:
+    """One file of every entry, damaged in one of `kinds`."""
     damaged = entries(project.store)
-    for entry in damaged:
-        files = content(entry)
-        DAMAGE[damage](files[list(DAMAGE).index(damage) % len(files)])
+    for number, entry in enumerate(damaged):
+        files, kind = content(entry), kinds[number % len(kinds)]
+        DAMAGE[kind](files[list(DAMAGE).index(kind) % len(files)])
 
     release, said = built(project.folder, project.cache)
 

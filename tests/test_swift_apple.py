@@ -11,7 +11,7 @@ from tests.toolchain import apple
 from tests.toolchain.apple import Compiled
 from tests.toolchain.require import fetched
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_packages import golden_package
+from tests.toolchain.swift_golden import golden_package
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

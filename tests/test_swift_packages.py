@@ -19,12 +19,12 @@ import onnxruntime
 import pytest
 from numpy.typing import NDArray
 
-from tests.toolchain import models, swift_packages
-from tests.toolchain.require import fetched
+from tests.toolchain import models, projects, swift_packages
+from tests.toolchain.projects import GENERATED_TYPES
 from tests.toolchain.swift import swift
-from tests.toolchain.swift_packages import GENERATED_TYPES, MODULE, Compiled, Outcomes
+from tests.toolchain.swift_packages import MODULE, Compiled, Outcomes
 
-pytestmark = [pytest.mark.by_content, pytest.mark.swift]
+pytestmark = [pytest.mark.by_content(of=[projects.IOS]), pytest.mark.swift]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -55,11 +55,8 @@ APART = 1e-3
 def swift_tests(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """The package, compiled with its own tests and with those of `swift_tests/`, as its manifest wants it compiled."""
     swift()  # before anything is built that could not be compiled
-    for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
-        fetched(pin)
     folder = tmp_path_factory.mktemp("swift-tests")
-    archive = swift_packages.build(swift_packages.real_models(folder / "project"))
-    package = swift_packages.with_tests(swift_packages.unpack(archive, folder / "package"))
+    package = swift_packages.with_tests(swift_packages.unpack(projects.IOS.folder(), folder / "package"))
     return swift_packages.compiled(package, folder / "scratch")
 
 

@@ -16,7 +16,8 @@ from packager.targets.ios import Ios, framework
 from packager.xcframework.packaged import PackagedFramework
 from tests.golden.cases import IOS_CASES
 from tests.toolchain.swift import PROGRAMS, Finished, swift
-from tests.toolchain.swift_packages import golden_package, runtimes
+from tests.toolchain.swift_golden import golden_package
+from tests.toolchain.swift_packages import runtimes
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

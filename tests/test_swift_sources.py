@@ -13,7 +13,8 @@ import pytest
 from packager.processes import downloads
 from packager.targets.ios.framework import BINARY, PRODUCT
 from tests.toolchain.swift import Finished, swift
-from tests.toolchain.swift_packages import golden_package, runtimes
+from tests.toolchain.swift_golden import golden_package
+from tests.toolchain.swift_packages import runtimes
 
 pytestmark = [pytest.mark.by_content, pytest.mark.swift]
 

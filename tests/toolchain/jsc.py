@@ -23,6 +23,7 @@ from packager.files.user_cache import cache_folder
 from packager.processes import downloads
 from tests.toolchain import node
 from tests.toolchain.debian_root import Suite, make_alone, read_lock, unpack
+from tests.toolchain.kept import keep, place
 from tests.toolchain.require import require
 
 SUITE = Suite("bookworm")
@@ -131,7 +132,7 @@ def program(package: Path, specs: Path, module: str, *, project: str = NEWEST) -
         ]
         compiler(["-target", TARGET, *FLAGS, *link], what="linking the host")
 
-    make_alone(folder, make)
+    keep(folder, make)
     return Program(folder / "host")
 
 
@@ -147,7 +148,7 @@ def objects_for(target: Sequence[str], package: Path, specs: Path) -> list[Path]
             target=target,
         )
 
-    make_alone(folder, make)
+    keep(folder, make)
     return sorted(folder.glob("*.o"))
 
 
@@ -167,7 +168,7 @@ def host_objects(project: str) -> Path:
         compile_all(sources, made, ["-w", *ANDROID_MACROS, *includes(project=project)])
         compile_all(own, made, [*WARNINGS, _version(project), *includes(project=project)])
 
-    make_alone(folder, make)
+    keep(folder, make)
     return folder
 
 
@@ -246,8 +247,7 @@ def _content(package: Path, specs: Path) -> list[Path]:
 
 
 def _cached(name: str, content: Sequence[Path], *keys: str) -> Path:
-    texts = [f"{path.parent.name}/{path.name} {sha256_of(path)}" for path in content]
-    return cache_folder() / "jsc" / f"{name}-{key_of([*texts, *keys])[:16]}"
+    return place(f"jsc-{name}", *content, *keys)
 
 
 def _key(project: str) -> str:

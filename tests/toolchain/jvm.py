@@ -5,7 +5,6 @@ classes are those of the .aar under test. Stand-ins exist only for what the devi
 libraries (`packager/environments/bionic/`) and the Android framework (`fakes/`).
 """
 
-import hashlib
 import io
 import os
 import subprocess
@@ -17,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packager.environments import bionic
-from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder
 from packager.processes import commands, downloads
 from packager.targets.android import kotlin
+from tests.toolchain.debian_root import make_alone
+from tests.toolchain.kept import kept
 
 FAKES = Path(__file__).with_name("fakes")
 APPS = Path(__file__).with_name("apps")
@@ -55,19 +55,13 @@ def android_runtime() -> AndroidRuntime:
     """ONNX Runtime's .aar, unpacked into the cache; fetched on first use."""
     package = downloads.fetch("onnxruntime-binaries")
     folder = cache_folder() / "onnxruntime-android" / package.name[:16]
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            unpacked = Path(scratch, "unpacked")
-            _unpack(package, unpacked)
-            _keep(unpacked, folder)
+    make_alone(folder, lambda made: _unpack(package, made))
     return AndroidRuntime(
         aar=folder / "onnxruntime.aar", classes=folder / "classes.jar", libraries=folder / "jni" / ABI
     )
 
 
 def _unpack(package: Path, folder: Path) -> None:
-    folder.mkdir()
     with tarfile.open(package) as archive:
         content = archive.extractfile(AAR_IN_PACKAGE)
         assert content is not None
@@ -85,13 +79,8 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
     """
     compiler = kotlin.find_compiler()
     options = ["-no-stdlib", "-no-reflect", "-Werror", "-jvm-target", "11"]
-    key = _content_key([*sources, *classpath], kotlin.compiler_version(), *options)
-    jar = cache_folder() / "kotlin" / f"{key}.jar"
-    if jar.is_file():
-        return jar
-    jar.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=jar.parent) as scratch:
-        made = Path(scratch, "classes.jar")
+
+    def make(folder: Path) -> None:
         commands.run(
             [
                 compiler.java,
@@ -105,13 +94,14 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
                 "-cp",
                 _path([compiler.stdlib, *classpath]),
                 "-d",
-                made,
+                folder / "classes.jar",
                 *sources,
             ],
             what="compiling " + ", ".join(source.name for source in sources),
         )
-        _keep(made, jar)
-    return jar
+
+    content: list[Path | str] = [*sources, *classpath, kotlin.compiler_version(), *options]
+    return kept("kotlin", make, *content) / "classes.jar"
 
 
 def fakes() -> Path:
@@ -174,21 +164,5 @@ def _facts(output: str) -> Mapping[str, str]:
     return {name: value.replace("\\t", "\t").replace("\\n", "\n").replace("\\\\", "\\") for name, value in pairs}
 
 
-def _content_key(files: Sequence[Path], *texts: str) -> str:
-    digest = hashlib.sha256(" ".join(texts).encode())
-    for file in files:
-        digest.update(f"{file.name} {sha256_of(file)}\n".encode())
-    return digest.hexdigest()[:32]
-
-
 def _path(entries: Sequence[Path]) -> str:
     return os.pathsep.join(map(str, entries))
-
-
-def _keep(made: Path, target: Path) -> None:
-    """Moves a finished file or folder to its place in the cache, where another process may have put it meanwhile."""
-    try:
-        made.rename(target)
-    except OSError:
-        if not target.exists():
-            raise

@@ -25,12 +25,21 @@ def kept(name: str, make: Callable[[Path], None], *content: Path | str) -> Path:
 
     Nobody may write to it.
     """
-    folder = cache_folder() / "compiled" / f"{name}-{digest(*content)}"
+    return keep(place(name, *content), make)
+
+
+def place(name: str, *content: Path | str) -> Path:
+    """The folder for a result of `content`."""
+    return cache_folder() / "compiled" / f"{name}-{digest(*content)}"
+
+
+def keep(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Has `make` fill the folder, which `place` gave, unless it is kept."""
     if os.environ.get(FRESH) and not _is_of_this_run(folder):
         shutil.rmtree(folder, ignore_errors=True)
     make_alone(folder, make)
     os.utime(folder)
-    _remove_unused(folder.parent)
+    remove_unused(folder.parent)
     return folder
 
 
@@ -61,8 +70,9 @@ def _is_of_this_run(folder: Path) -> bool:
     return folder.is_dir() and folder.stat().st_mtime > float(os.environ[FRESH])
 
 
-def _remove_unused(folder: Path) -> None:
-    for path in folder.iterdir():
+def remove_unused(folder: Path) -> None:
+    """Removes the files and folders in `folder` that are older than KEPT_DAYS; `kept` renews those that it gives."""
+    for path in folder.iterdir() if folder.is_dir() else ():
         with suppress(OSError):  # another process removes it, too
-            if path.is_dir() and time.time() - path.stat().st_mtime > KEPT_DAYS * 24 * 60 * 60:
-                shutil.rmtree(path, ignore_errors=True)
+            if time.time() - path.stat().st_mtime > KEPT_DAYS * 24 * 60 * 60:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,0 +1,159 @@
+"""Keys of test files: the content of everything that a file's tests read (`passes.py`), or that a program runs."""
+
+import hashlib
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from packager.files.hashes import sha256_of
+from packager.files.installed import PACKAGE
+from packager.files.store import closure
+from tests.haswell import EMULATED
+
+IMPORTED = re.compile(r"(?:from|import) (tests(?:\.\w+)*)(?: import (\([^)]*\)|[^\n]*))?")
+TEMPLATES = re.compile(r"""templates_folder\(\)((?: / "[\w.-]+")*)""")
+FIXTURE = re.compile(r"@pytest\.fixture[^\n]*\ndef (\w+)\(")
+ALWAYS = ("packager/processes/pins.toml", "pyproject.toml", "requirements")
+"""Content that each of these tests depends on, or may depend on."""
+NEUTRAL = ("packager/files/store", "packager/core/console.py")
+"""Code that closures leave out, as no stored result depends on it. A test may."""
+MAKERS = ("tests/toolchain/projects.py", "tests/toolchain/weights_apart.py")
+"""Modules that make packages for tests: their text counts, what they import and start does not."""
+TOOLS = (
+    "packager/core",
+    "packager/files",
+    "packager/processes",
+    "packager/environments/debian.py",
+    "packager/environments/environment.py",
+    "packager/targets/android/kotlin.py",
+)
+"""Code with which tests of a package bring and start what checks it. Pins decide what that is."""
+
+
+class Package(Protocol):
+    """A package of models that are made or fetched for tests."""
+
+    def digest(self) -> str:
+        """Of its content, built now unless it is kept."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A repository with test files."""
+
+    root: Path
+
+    def key(self, files: Iterable[Path], *texts: str) -> str:
+        """Hex digest of the content of `files`, of `texts`, of the interpreter and of the processor."""
+        whole = hashlib.sha256("\0".join((sys.version, *_machine(), *texts)).encode())
+        for path in sorted(files):
+            whole.update(f"{os.path.relpath(path, self.root)}\0".encode() + _digest(path))
+        return whole.hexdigest()[:32]
+
+    def files(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
+        """All that the tests of `file` read; `also` names files and folders below the root."""
+        return {*self.program(file), self.conftest, *_data(self.root / "tests"), *self._named(*also)}
+
+    def program(self, file: Path) -> set[Path]:
+        """All that a module of `tests` runs: modules, mobpack's among them, templates if these render, and pins."""
+        modules = self.modules(file)
+        return {*modules, *self._code(modules)}
+
+    def files_around(self, file: Path, also: tuple[str, ...] = ()) -> set[Path]:
+        """As `files`, for tests of packages, which count by themselves: without the code that makes them and without
+        TOOLS."""
+        makers = frozenset(self.root / name for name in MAKERS)
+        modules = self.modules(file, makers)
+        code = self._code(modules - makers, TOOLS)
+        return {*modules, *code, self.conftest, *_data(self.root / "tests"), *self._named(*also)}
+
+    def _code(self, modules: Iterable[Path], left_out: tuple[str, ...] = ()) -> set[Path]:
+        """Mobpack's code that `modules` import and start, templates that it renders or they name, and ALWAYS."""
+        names = {name for path in modules for name in _mobpack_modules(closure.text_of(path))}
+        wanted = sorted(name for name in names if not _is_below(closure.INSTALLED.module(name), left_out))
+        code = {path for path in closure.closure(closure.INSTALLED, tuple(wanted)) if not _is_below(path, left_out)}
+        rendered = ("templates",) if PACKAGE / "render.py" in code else ()
+        read = {f"templates{path}" for module in modules for path in _templates(closure.text_of(module))}
+        return code | self._named(*ALWAYS, *(() if left_out else NEUTRAL), *rendered, *read)
+
+    def _named(self, *names: str) -> set[Path]:
+        return {path for name in names for path in _files(self.root / name)}
+
+    def modules(self, file: Path, ends: frozenset[Path] = frozenset()) -> set[Path]:
+        """`file` and the modules of `tests` that it imports, directly or not; and conftest.py with its own, if one of
+        them names a fixture of it. Imports of `ends` do not count."""
+        found = self._with_imports(file, ends)
+        texts = " ".join(map(closure.text_of, found))
+        fixtures = FIXTURE.findall(closure.text_of(self.conftest))
+        is_used = any(re.search(rf"\b{name}\b", texts) for name in fixtures)
+        return found | self._with_imports(self.conftest, ends) if is_used else found
+
+    @property
+    def conftest(self) -> Path:
+        return self.root / "tests" / "conftest.py"
+
+    def _with_imports(self, file: Path, ends: frozenset[Path]) -> set[Path]:
+        found: set[Path] = set()
+        waiting = [file]
+        while waiting:
+            path = waiting.pop()
+            if path not in found and path.is_file():
+                found.add(path)
+                waiting += () if path in ends else self._imported(closure.text_of(path))
+        return found
+
+    def _imported(self, text: str) -> Iterator[Path]:
+        for module, names in IMPORTED.findall(text):
+            base = self.root.joinpath(*module.split("."))
+            yield from (base.with_suffix(".py"), base / "__init__.py")
+            yield from (base / f"{name}.py" for name in re.findall(r"\w+", names))
+
+
+def _mobpack_modules(text: str) -> Iterator[str]:
+    """Modules of mobpack that a test module imports or starts."""
+    found = closure.references(text)
+    for name in (*found.modules, *found.strings):
+        yield name if closure.INSTALLED.module(name) else name.rpartition(".")[0]
+
+
+def _templates(text: str) -> Iterator[str]:
+    """Paths below the templates that a module names: `/react_native/src`."""
+    for path in TEMPLATES.findall(text):
+        yield "".join(f"/{name}" for name in re.findall(r"[\w.-]+", path))
+
+
+def _is_below(path: Path | None, names: tuple[str, ...]) -> bool:
+    """Whether `path` is one of the files or lies in one of the folders that `names` has, relative to the root."""
+    return path is not None and any(
+        path == each or each in path.parents for each in map(PACKAGE.parent.joinpath, names)
+    )
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """The file `path`, or all below the folder, without what Python compiles."""
+    found = path.rglob("*") if path.is_dir() else [path]
+    return (each for each in found if each.is_file() and each.suffix != ".pyc")
+
+
+@cache
+def _data(folder: Path) -> frozenset[Path]:
+    return frozenset(path for path in _files(folder) if path.suffix != ".py" and path.name != "durations.json")
+
+
+@cache
+def _digest(path: Path) -> bytes:
+    return bytes.fromhex(sha256_of(path))
+
+
+@cache
+def _machine() -> tuple[str, ...]:
+    """The processor, with what it can compute."""
+    known = Path("/proc/cpuinfo")
+    flags = re.search(r"(?m)^(?:flags|Features)\s*:(.*)$", known.read_text() if known.is_file() else "")
+    return platform.machine(), flags[1] if flags else "", os.environ.get(EMULATED, "")

@@ -1,0 +1,230 @@
+"""Packages that `mobpack build` makes of real models and of some that are made to be difficult."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from tests.onnx_text import onnx_model, saved
+from tests.toolchain import models
+from tests.toolchain.made import Package
+from tests.toolchain.require import fetched
+
+MAKER = Path(__file__)
+BUILD = (sys.executable, "-m", "packager.cli", "build", "--target")
+VERSION = "1.2.3"
+NAMES = ("caf\u00e9", "cafe\u0301", '数"\\(x)', "it's`${1}`*/", "constructor", "__proto__", "let", "a-b", "</a>{{b}}")
+"""Names of inputs. Two are the same in two normal forms of Unicode; some end strings, comments and templates."""
+REAL = """
+[model.orientation]
+path = '{orientation}'
+
+[model.silero-vad]
+path = '{silero_vad}'
+shapes = {{ batch = 1, sequence = 576 }}
+
+[model.minilm]
+path = '{minilm}'
+"""
+EVERY_TYPE = """
+[model.every-type]
+path = '{every_type}'
+"""
+FOR_ANDROID = f"""\
+[package]
+name = "models"
+{REAL}{EVERY_TYPE}
+[target.android]
+group = "com.example"
+providers = ["qnn", "nnapi", "xnnpack"]
+"""
+FOR_REACT_NATIVE = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
+{REAL}{EVERY_TYPE}
+[model.names]
+path = '{{names}}'
+
+[parity]
+random-samples = 1
+
+[target.android]
+group = "com.example"
+providers = ["xnnpack"]
+
+[target.ios]
+providers = ["xnnpack"]
+
+[target.react_native]
+package = "@example/models"
+"""
+FOR_IOS = f"""\
+[package]
+name = "models"
+version = "{VERSION}"
+{REAL}
+[model.corners]
+path = '{{corners}}'
+
+[model.generated]
+path = '{{generated}}'
+
+{{tolerances}}
+[parity]
+random-samples = 1
+
+[target.ios]
+providers = ["coreml", "xnnpack"]
+"""
+GENERATED_TYPES = "float double float16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool".split()
+EXACT = 1e-30
+"""A share of the largest value: no float can be this far off by rounding."""
+PAGE_ORIENTATION = f"""\
+[package]
+name = "page-orientation"
+version = "{VERSION}"
+
+[model.orientation]
+path = '{{orientation}}'
+
+[parity]
+random-samples = 1
+
+[target.android]
+group = "com.example"
+providers = ["nnapi", "xnnpack"]
+
+[target.ios]
+providers = ["coreml", "xnnpack"]
+"""
+
+
+def real_models() -> Mapping[str, Path]:
+    """Files of the models in REAL; ends the test where they cannot be had."""
+    for pin in ("model-orientation", "model-silero-vad", "model-minilm"):
+        fetched(pin)
+    return {"orientation": models.orientation(), "silero_vad": models.silero_vad(), "minilm": models.minilm()}
+
+
+def built(folder: Path, target: str) -> Path:
+    """Builds a project for a target: the folder with the outputs."""
+    done = subprocess.run([*BUILD, target], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "dist"
+
+
+def _building(target: str, pattern: str, write: Callable[[Path], str]) -> Callable[[Path], None]:
+    """Has `mobpack build` make the files `pattern` below dist/ of a project: `write` puts models that are made for tests
+    into its folder, and gives the text of mobpack.toml."""
+
+    def make(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            project = Path(scratch, "project")
+            project.mkdir()
+            (project / "mobpack.toml").write_text(write(project), encoding="utf-8")
+            archives = sorted(built(project, target).glob(pattern))
+            assert archives, f"no {pattern} was built"
+            for archive in archives:
+                shutil.copy(archive, folder)
+
+    return make
+
+
+def _for_android(folder: Path) -> str:
+    return FOR_ANDROID.format(**real_models(), every_type=models.every_type(folder))
+
+
+def _for_ios(folder: Path) -> str:
+    made = {"corners": corners(folder / "corners.onnx"), "generated": generated(folder / "generated.onnx")}
+    outputs = [f"{each}_out" for each in GENERATED_TYPES if each.startswith(("float", "double"))]
+    outputs += ["int8_out", "uint8_out", "rows", "same"]
+    tolerances = "".join(f"[model.generated.tolerance.{name}]\nmax-rel-error = {EXACT}\n\n" for name in outputs)
+    return FOR_IOS.format(**real_models(), **made, tolerances=tolerances)
+
+
+def _for_react_native(folder: Path) -> str:
+    made = {"every_type": models.every_type(folder), "names": names(folder / "names.onnx")}
+    return FOR_REACT_NATIVE.format(**real_models(), **made)
+
+
+def _page_orientation(folder: Path) -> str:
+    return PAGE_ORIENTATION.format(**real_models())
+
+
+def names(path: Path) -> Path:
+    """A model whose tensors have difficult names: each output is the negative of an input."""
+    tensors = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["count"]) for name in NAMES]
+    outputs = [helper.make_tensor_value_info(f"-{name}", TensorProto.FLOAT, ["count"]) for name in NAMES]
+    nodes = [helper.make_node("Neg", [name], [f"-{name}"]) for name in NAMES]
+    graph = helper.make_graph(nodes, "names", tensors, outputs)
+    return saved(path, helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]))
+
+
+def corners(path: Path) -> Path:
+    """Names that are hard to write in Swift, types that no other model has, and outputs whose size a run decides.
+
+    Two inputs bear the same name in two normal forms of Unicode, which Swift takes for equal strings.
+    """
+    tensor, node = helper.make_tensor_value_info, helper.make_node
+    wide = {"u16": TensorProto.UINT16, "u32": TensorProto.UINT32, "u64": TensorProto.UINT64}
+    graph = helper.make_graph(
+        [
+            node("Neg", ["caf\u00e9"], ["gr\u00f6\u00dfe"]),
+            node("Add", ["cafe\u0301", "cafe\u0301"], ["gro\u0308\u00dfe"]),
+            node("Abs", ['数"\\(x)'], ["let"]),
+            *(node("Transpose", [name], [f"{name}_t"]) for name in wide),
+            node("Add", ["scalar", "scalar"], ["doubled"]),
+            node("Transpose", ["rows"], ["columns"]),
+            node("NonZero", ["flags"], ["where"]),
+            node("Constant", [], ["row"], value_ints=[-1]),
+            node("Reshape", ["where", "row"], ["places"]),
+            node("Gather", ["texts", "places"], ["kept"]),
+        ],
+        "corners",
+        [
+            tensor("scalar", TensorProto.FLOAT, []),
+            tensor("rows", TensorProto.FLOAT, ["height", None]),
+            tensor("caf\u00e9", TensorProto.FLOAT, [2, 3]),
+            tensor("cafe\u0301", TensorProto.FLOAT, [2, 3]),
+            tensor('数"\\(x)', TensorProto.FLOAT, [4]),
+            *(tensor(name, element, [2, 3]) for name, element in wide.items()),
+            tensor("flags", TensorProto.BOOL, ["count"]),
+            tensor("texts", TensorProto.STRING, ["count"]),
+        ],
+        [
+            tensor("gr\u00f6\u00dfe", TensorProto.FLOAT, [2, 3]),
+            tensor("gro\u0308\u00dfe", TensorProto.FLOAT, [2, 3]),
+            tensor("let", TensorProto.FLOAT, [4]),
+            *(tensor(f"{name}_t", element, [3, 2]) for name, element in wide.items()),
+            tensor("doubled", TensorProto.FLOAT, []),
+            tensor("columns", TensorProto.FLOAT, [None, "height"]),
+            tensor("where", TensorProto.INT64, [1, None]),
+            tensor("kept", TensorProto.STRING, [None]),
+        ],
+    )
+    return saved(path, helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]))
+
+
+def generated(path: Path) -> Path:
+    """Returns its inputs, of every type that random inputs have; every bit must match."""
+    inputs = [f"{each}[3, 67] {each}_in" for each in GENERATED_TYPES]
+    outputs = [f"{each}[67, 3] {each}_out" for each in GENERATED_TYPES]
+    nodes = [f"{each}_out = Transpose ({each}_in)" for each in GENERATED_TYPES]
+    text = f"""
+        ({", ".join(inputs)}, int64[batch, 67] ids, float[2, 2] few, string[3] words)
+        => ({", ".join(outputs)}, float[batch, 67, 2] rows, float[2, 2] same, string[3] said)
+        {{ {" ".join(nodes)} rows = Gather (table, ids) same = Neg (few) said = Identity (words) }}"""
+    table = {"table": np.arange(2000, dtype=np.float32).reshape(1000, 2)}
+    return saved(path, onnx_model(text, weights=table))
+
+
+ANDROID = Package(name="android", maker=MAKER, make=_building("android", "android/*.aar", _for_android))
+IOS = Package(name="ios", maker=MAKER, make=_building("ios", "swift/*.zip", _for_ios))
+REACT_NATIVE = Package(name="react-native", maker=MAKER, make=_building("react_native", "npm/*.tgz", _for_react_native))
+PAGES = Package(name="page-orientation", maker=MAKER, make=_building("react_native", "npm/*.tgz", _page_orientation))
