@@ -6,23 +6,18 @@ import android.graphics.Bitmap
 import android.graphics.Canvas
 import android.media.Image
 import android.os.Build
-import java.nio.Buffer
 import java.nio.ByteBuffer
+import java.nio.LongBuffer
 
 /**
- * A picture of any size, as it lies in memory. Models scale, turn and normalize it themselves.
+ * A picture of any size, as it lies in memory. Models convert, scale, turn and normalize it themselves.
  *
  * [bytes] has rows from the top, the first at index 0; position and limit are ignored. Direct memory without gaps
  * between the rows is read in place, so it must not change before the model has run. Anything else is copied here,
- * once. A frame of CameraX, with `OUTPUT_IMAGE_FORMAT_RGBA_8888`:
+ * once. A frame of CameraX, whatever its format: `Picture.of(frame.image, Orientation.ofRotation(rotationDegrees))`.
  *
- * ```kotlin
- * val plane = frame.planes[0]
- * val turned = Orientation.ofRotation(frame.imageInfo.rotationDegrees)
- * Picture(plane.buffer, frame.width, frame.height, rowBytes = plane.rowStride, orientation = turned)
- * ```
- *
- * @throws IllegalArgumentException when [bytes] or [memory] are too small, rows too short, or [region] is not within
+ * @throws IllegalArgumentException when [bytes], [chroma] or [memory] are too small, rows too short, [region] is not
+ * within, or, for luma and chroma, a side or an edge of [region] is odd
  */
 public class Picture @JvmOverloads constructor(
     bytes: ByteBuffer,
@@ -40,44 +35,53 @@ public class Picture @JvmOverloads constructor(
     region: Region? = null,
     /** A direct buffer for copies, which several pictures may use in turn; null for new memory. */
     memory: ByteBuffer? = null,
+    /** The rows of chroma; null where they follow those of luma in [bytes]. */
+    chroma: ByteBuffer? = null,
+    /** From the start of a row of chroma to the start of the next. */
+    chromaRowBytes: Int = rowBytes,
+    /** Of luma and chroma to red, green and blue. */
+    conversion: YuvConversion = YuvConversion.BT601_FULL,
 ) {
     /** What the model sees. */
     internal val region: Region = region ?: Region(0, 0, width, height)
 
-    /** The pixels of [region] without gaps, in direct memory. */
+    /** The pixels of [region] without gaps, in direct memory; luma, where there are luma and chroma. */
     internal val pixels: ByteBuffer
+
+    /** The part of chroma for the model: one pixel that is not read, where there is none. */
+    internal val chromaRegion: Region = if (format.chroma == null) Region(0, 0, 1, 1) else this.region.half()
+
+    /** The chroma of [region], as [pixels]. */
+    internal val chromaPixels: ByteBuffer
+
+    /** Bytes of a pixel of chroma. */
+    internal val chromaBytes: Int = format.chroma?.bytesPerPixel ?: 1
+
+    /** Where U and V lie, and how they are converted. */
+    internal val conversionTensor: LongBuffer = format.chroma?.tensor(conversion) ?: Chroma.NONE
 
     init {
         require(width > 0 && height > 0) { "a picture of $width x $height pixels: the least is 1 x 1" }
-        val needed = width.toLong() * format.bytesPerPixel
-        require(rowBytes >= needed) { "rows of $rowBytes bytes: $width pixels of $format need $needed" }
-        val inAll = (height - 1L) * rowBytes + needed
-        require(bytes.capacity() >= inAll) {
-            "${bytes.capacity()} bytes: $width x $height pixels of $format in rows of $rowBytes bytes need $inAll"
-        }
         require(this.region.isWithin(width, height)) { "${this.region} is not within $width x $height pixels" }
-        pixels = if (bytes.isDirect && isDense(rowBytes)) dense(bytes, rowBytes) else packed(bytes, rowBytes, memory)
-    }
-
-    private fun isDense(rowBytes: Int) =
-        region.height == 1 || rowBytes == region.width * format.bytesPerPixel
-
-    private fun start(row: Int, rowBytes: Int) = row * rowBytes + region.left * format.bytesPerPixel
-
-    private fun dense(bytes: ByteBuffer, rowBytes: Int): ByteBuffer {
-        val start = start(region.top, rowBytes)
-        return bytes.window(start, start + region.width * region.height * format.bytesPerPixel)
-    }
-
-    private fun packed(bytes: ByteBuffer, rowBytes: Int, memory: ByteBuffer?): ByteBuffer {
-        val length = region.width * format.bytesPerPixel
-        val target = room(length * region.height, memory)
-        val source = bytes.duplicate()
-        for (row in region.top until region.bottom) {
-            val start = start(row, rowBytes)
-            target.put(source.apply { bound(start, start + length) })
+        require(format.chroma == null || width % 2 == 0 && height % 2 == 0 && this.region.isEven) {
+            "a picture of $width x $height pixels of $format, ${this.region}: its sides and edges must be even"
         }
-        return target.whole()
+        val row = width.toLong() * format.bytesPerPixel
+        val isTogether = format.chroma != null && chroma == null
+        val pixelsOf = "$width x $height pixels of $format"
+        require(rowBytes >= row) { "rows of $rowBytes bytes: $width pixels of $format need $row" }
+        bytes.checkSize(pixelsOf, if (isTogether) height + height / 2L else height.toLong(), row, rowBytes)
+        val room = Room(memory)
+        pixels = Plane(bytes, rowBytes, format.bytesPerPixel).cut(this.region, room)
+        chromaPixels = when {
+            format.chroma == null -> NO_CHROMA
+            chroma == null -> Plane(bytes, rowBytes, chromaBytes, height * rowBytes).cut(chromaRegion, room)
+            else -> {
+                require(chromaRowBytes >= row) { "rows of $chromaRowBytes bytes: the chroma of $pixelsOf needs $row" }
+                chroma.checkSize("the chroma of $pixelsOf", height / 2L, row, chromaRowBytes)
+                Plane(chroma, chromaRowBytes, chromaBytes).cut(chromaRegion, room)
+            }
+        }
     }
 
     public companion object {
@@ -100,7 +104,7 @@ public class Picture @JvmOverloads constructor(
             require(bitmap.config != Bitmap.Config.ALPHA_8) { "a bitmap of ALPHA_8 has no colours: draw it first" }
             if (bitmap.config != Bitmap.Config.ARGB_8888) return ofCopy(packed(bitmap), orientation, memory)
             if (hasOtherColours(bitmap)) return ofCopy(inSrgb(bitmap), orientation, memory)
-            val bytes = room(bitmap.byteCount, memory)
+            val bytes = Room(memory).take(bitmap.byteCount)
             bitmap.copyPixelsToBuffer(bytes.duplicate())
             if (bitmap.hasAlpha() && !bitmap.isPremultiplied) bytes.premultiply()
             return Picture(bytes, bitmap.width, bitmap.height, rowBytes = bitmap.rowBytes, orientation = orientation)
@@ -131,11 +135,12 @@ public class Picture @JvmOverloads constructor(
         }
 
         /**
-         * A picture with the pixels of [image] that `cropRect` names. They are read in place if rows have no gaps
-         * between them: close the image after the model has run.
+         * A picture with the pixels of [image] that `cropRect` names, of a camera or a video decoder: `YUV_420_888`,
+         * `YCBCR_P010` or RGBA. Of RGBA and luma, rows without gaps between them are read in place: close the image
+         * after the model has run. Chroma is copied. Odd edges of `cropRect` move inwards for luma and chroma.
          *
-         * @throws IllegalArgumentException for an image that is not RGBA: ask the ImageReader for `RGBA_8888`, CameraX
-         * for `OUTPUT_IMAGE_FORMAT_RGBA_8888`
+         * @param conversion of luma and chroma; cameras of Android phones have `BT601_FULL`, decoders of videos others
+         * @throws IllegalArgumentException for an image of another format
          */
         @JvmStatic
         @JvmOverloads
@@ -143,26 +148,35 @@ public class Picture @JvmOverloads constructor(
             image: Image,
             orientation: Orientation = Orientation.UP,
             memory: ByteBuffer? = null,
+            conversion: YuvConversion = YuvConversion.BT601_FULL,
         ): Picture {
-            require(image.format in RGBA_FORMATS) {
-                "an image of format ${image.format} has no RGBA pixels: ask the ImageReader for " +
-                    "PixelFormat.RGBA_8888, CameraX for OUTPUT_IMAGE_FORMAT_RGBA_8888"
+            val format = requireNotNull(IMAGE_FORMATS[image.format]) {
+                "an image of format ${image.format} has no pixels that a model takes: ask the ImageReader for " +
+                    "ImageFormat.YUV_420_888 or PixelFormat.RGBA_8888"
             }
-            val plane = image.planes[0]
-            val crop = image.cropRect
+            val room = Room(memory)
+            val chroma = format.chroma?.interleaved(image, room)
+            val crop = image.cropRect.run { Region(left, top, right, bottom) }
             return Picture(
-                bytes = plane.buffer,
+                bytes = image.planes[0].buffer,
                 width = image.width,
                 height = image.height,
-                rowBytes = plane.rowStride,
+                format = format,
+                rowBytes = image.planes[0].rowStride,
                 orientation = orientation,
-                region = Region(crop.left, crop.top, crop.right, crop.bottom),
-                memory = memory,
+                region = if (chroma == null) crop else crop.evened(),
+                memory = room.rest,
+                chroma = chroma,
+                chromaRowBytes = image.width * format.bytesPerPixel,
+                conversion = conversion,
             )
         }
 
-        /** android.graphics.PixelFormat's RGBA_8888 and RGBX_8888. */
-        private val RGBA_FORMATS = 1..2
+        /** By android.graphics.PixelFormat's RGBA_8888 and RGBX_8888, ImageFormat's YUV_420_888 and YCBCR_P010. */
+        private val IMAGE_FORMATS =
+            mapOf(1 to PixelFormat.RGBA, 2 to PixelFormat.RGBA, 35 to PixelFormat.NV12, 54 to PixelFormat.P010)
+
+        private val NO_CHROMA = ByteBuffer.allocateDirect(1)
     }
 }
 
@@ -179,27 +193,16 @@ public data class Region(
 
     internal val height: Int get() = bottom - top
 
+    internal val isEven: Boolean get() = left % 2 == 0 && top % 2 == 0 && right % 2 == 0 && bottom % 2 == 0
+
+    /** Of a plane of half the width and height. */
+    internal fun half() = Region(left / 2, top / 2, right / 2, bottom / 2)
+
+    /** The largest part of it with even edges. */
+    internal fun evened() = Region(left + 1 and 1.inv(), top + 1 and 1.inv(), right and 1.inv(), bottom and 1.inv())
+
     internal fun isWithin(width: Int, height: Int): Boolean =
         left in 0 until right && right <= width && top in 0 until bottom && bottom <= height
-}
-
-/** [size] bytes of [memory], or new ones. */
-private fun room(size: Int, memory: ByteBuffer?): ByteBuffer {
-    if (memory == null) return ByteBuffer.allocateDirect(size)
-    require(memory.isDirect) { "`memory` is not a direct buffer" }
-    require(!memory.isReadOnly) { "`memory` is a read-only buffer" }
-    require(memory.capacity() >= size) { "`memory` holds ${memory.capacity()} bytes, the picture needs $size" }
-    return memory.window(0, size)
-}
-
-/** The bytes from [start] to [end] as a buffer of their own, whatever the position. */
-private fun ByteBuffer.window(start: Int, end: Int): ByteBuffer = duplicate().apply { bound(start, end) }.slice()
-
-/** Through `Buffer`: ByteBuffer has its own `limit` and `position` since Android 9. */
-private fun Buffer.bound(start: Int, end: Int) {
-    clear()
-    limit(end)
-    position(start)
 }
 
 /** Multiplies the colours of RGBA pixels by their alpha, rounded as Android does. */
