@@ -103,7 +103,7 @@ def test_the_runtime_keeps_its_links_in_the_archive_in_the_folder_and_in_the_pro
     view = replace(view_with(own), resources=())
     sources = Ios().render(view)
     release.layout(Ios(), view, Ios().assemble(view, sources, Store(tmp_path / "store")), tmp_path / "dist")
-    write_sources(Ios().project(view, sources), tmp_path / "project")
+    write_sources(Ios().project(view, sources, Store(tmp_path / "store")), tmp_path / "project")
     assert '.package(path: "onnxruntime-binary-1.2.3-c0ffeec0")' in (tmp_path / "project/Package.swift").read_text()
     for folder in (tmp_path / "dist/swift", tmp_path / "project"):
         home = folder / "onnxruntime-binary-1.2.3-c0ffeec0/acme.xcframework/macos-arm64/acme.framework"
@@ -155,7 +155,7 @@ def test_no_runtime_is_written_where_another_package_brings_it(tmp_path: Path) -
     sources = Ios().render(view)
     made = Ios().assemble(view, sources, Store(tmp_path))
     assert [each.kind for each in made] == ["swift-package"]
-    assert Ios().project(view, sources).texts[MANIFEST] == sources.texts[MANIFEST]
+    assert Ios().project(view, sources, Store(tmp_path)).texts[MANIFEST] == sources.texts[MANIFEST]
 
 
 @pytest.mark.parametrize(

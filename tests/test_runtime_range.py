@@ -79,7 +79,7 @@ def test_the_project_for_gradle_and_wrappers_get_the_range(tmp_path: Path) -> No
     target = Android(providers=(), runtime_range="1.27")
     plans = (planned(tmp_path, target, 21),)
     view = target.view(Package(name="p", version="1.0.0", license=""), plans, Report(parities=()))
-    script = target.project(view, target.render(view)).texts
+    script = target.project(view, target.render(view), Store(tmp_path / "store")).texts
     (build,) = [text for path, text in script.items() if path.name == "build.gradle.kts"]
     assert 'require("[1.27.0,2)")' in build
     assert f'prefer("{PREFERRED}")' in build

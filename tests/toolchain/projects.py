@@ -120,8 +120,8 @@ def built(folder: Path, target: str) -> Path:
 
 
 def _building(target: str, pattern: str, write: Callable[[Path], str]) -> Callable[[Path], None]:
-    """Has `mobpack build` make the files `pattern` below dist/ of a project: `write` puts models that are made for tests
-    into its folder, and gives the text of mobpack.toml."""
+    """Has `mobpack build` make the files `pattern` below dist/ of a project: `write` puts models that are made for
+    tests into its folder, and gives the text of mobpack.toml."""
 
     def make(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as scratch:

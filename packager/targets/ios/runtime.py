@@ -24,7 +24,9 @@ def runtime_view(module: str, providers: tuple[str, ...], contracts: Sequence[Co
     return RuntimeView(
         module=module,
         c_module=f"C{module}",
-        providers=tuple(ProviderView(name=name, case=CASES[name]) for name in providers),
+        providers=tuple(
+            ProviderView(name=name, case=CASES[name], hides_nodes=PROVIDERS[name].HIDES_NODES) for name in providers
+        ),
         coreml=_coreml() if COREML in providers else None,
         has_contract=bool(contracts),
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),

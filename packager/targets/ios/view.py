@@ -23,6 +23,8 @@ class ProviderView:
     """name of its partials in templates/ios/_providers"""
     case: str
     """case of the enum Provider: `coreML`"""
+    hides_nodes: bool
+    """whether ONNX Runtime does not record the nodes that it lays out anew for it"""
 
 
 @dataclass(frozen=True, kw_only=True)

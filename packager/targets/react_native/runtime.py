@@ -66,7 +66,9 @@ def linked(android: Built) -> Linked:
 def oldest(built: Built) -> str:
     """The oldest published ONNX Runtime that an app may bring; empty for one of the user's own, which may lack what
     another package needs."""
-    return "" if built.own else built.runtime_version
+    if built.own:
+        return ""
+    return built.runtime_range.releases[0] if built.runtime_range else built.runtime_version
 
 
 def pod(ios: Built) -> dict[PurePosixPath, str]:
@@ -154,6 +156,7 @@ def providers_view(built: Built) -> PlatformProvidersView:
                 name=name,
                 registered_name=REGISTERED[name],
                 execution_provider=PROVIDERS[name].EXECUTION_PROVIDER,
+                hides_nodes=PROVIDERS[name].HIDES_NODES,
                 options=tuple(OptionView(key=key, value=value) for key, value in PROVIDERS[name]().options().items()),
             )
             for name in built.providers

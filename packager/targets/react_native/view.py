@@ -23,6 +23,8 @@ class ProviderView:
     """ONNX Runtime's name: `CoreML`"""
     execution_provider: str
     """ONNX Runtime's name for it in a session: `CoreMLExecutionProvider`"""
+    hides_nodes: bool
+    """whether ONNX Runtime does not record the nodes that it lays out anew for it"""
     options: tuple[OptionView, ...]
 
 

@@ -2,7 +2,12 @@ import type { Attempt } from './attempt.js';
 import type { Opened } from './backend.js';
 import { type Provider } from './descriptor.js';
 import type { ProviderAssignment } from './options.js';
-/** What each provider runs of an open model; undefined where ONNX Runtime cannot say. */
-export declare function assignmentOf({ assignment }: Opened, { model, backend }: Attempt): readonly ProviderAssignment[] | undefined;
+/**
+ * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
+ *
+ * Of the nodes that XNNPACK and WebGPU lay out anew it records nothing: those with multiply-accumulates are counted as
+ * theirs.
+ */
+export declare function assignmentOf({ assignment }: Opened, { model, backend }: Attempt, asked: Provider): readonly ProviderAssignment[] | undefined;
 /** Whether it is known that a provider runs nothing: then the CPU runs what it was asked for. */
 export declare function hasNoNode(provider: Provider, assignment: readonly ProviderAssignment[] | undefined): boolean;

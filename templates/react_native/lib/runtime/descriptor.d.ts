@@ -46,6 +46,8 @@ export interface ProviderSetup {
     readonly registeredName: string;
     /** As ONNX Runtime names it when it says which nodes it took: `CoreMLExecutionProvider`. */
     readonly executionProvider: string;
+    /** Whether ONNX Runtime does not record the nodes that it lays out anew for this provider. */
+    readonly hidesNodes: boolean;
     readonly options: Settings;
 }
 /** What a package was built for on a platform. */

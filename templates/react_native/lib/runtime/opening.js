@@ -99,7 +99,7 @@ async function openPlaced(provider, file, start, [placed, ...weights], attempt) 
         notes: source.notes,
         verify: options.verify ?? 'once',
     }, placed.bytes);
-    const assignment = assignmentOf(opened, attempt);
+    const assignment = assignmentOf(opened, attempt, provider);
     checkOpened(opened, assignment, provider, attempt);
     return { opened, file, provider, settings: start.options, assignment };
 }

@@ -1,25 +1,44 @@
 // Which provider runs how much of a model.
 
 import type { Attempt } from './attempt.js';
-import type { Opened } from './backend.js';
+import type { AssignedInfo, Opened } from './backend.js';
 import { platformFiles, type Provider } from './descriptor.js';
 import type { ProviderAssignment } from './options.js';
 
 const CPU = 'CPUExecutionProvider';
 
-/** What each provider runs of an open model; undefined where ONNX Runtime cannot say. */
+/** Of nodes that ONNX Runtime has not recorded. */
+const UNRECORDED = '';
+
+/**
+ * What each provider runs of a model that was opened for `asked`; undefined where ONNX Runtime cannot say.
+ *
+ * Of the nodes that XNNPACK and WebGPU lay out anew it records nothing: those with multiply-accumulates are counted as
+ * theirs.
+ */
 export function assignmentOf(
   { assignment }: Opened,
   { model, backend }: Attempt,
+  asked: Provider,
 ): readonly ProviderAssignment[] | undefined {
   if (assignment === null) return undefined;
   const setups = platformFiles(model, backend.platform).providers;
+  const isHiding = setups.some((setup) => setup.provider === asked && setup.hidesNodes);
+  if (isHiding && !assignment.some(({ provider }) => provider === UNRECORDED)) return undefined;
   const named = setups.map((setup): [string, Provider] => [setup.executionProvider, setup.provider]);
-  const names = new Map<string, Provider>([...named, [CPU, 'cpu']]);
-  return assignment.flatMap(({ provider: name, nodes, macs }) => {
+  const hidden: [string, Provider][] = isHiding ? [[UNRECORDED, asked]] : [];
+  return summed(assignment, new Map<string, Provider>([...named, [CPU, 'cpu'], ...hidden]));
+}
+
+function summed(assignment: readonly AssignedInfo[], names: ReadonlyMap<string, Provider>): ProviderAssignment[] {
+  const sums = new Map<Provider, ProviderAssignment>();
+  for (const { provider: name, nodes, macs } of assignment) {
     const provider = names.get(name);
-    return provider === undefined ? [] : [{ provider, nodes, macs }];
-  });
+    if (provider === undefined || nodes === 0) continue;
+    const before = sums.get(provider) ?? { provider, nodes: 0, macs: 0 };
+    sums.set(provider, { provider, nodes: before.nodes + nodes, macs: before.macs + macs });
+  }
+  return [...sums.values()];
 }
 
 /** Whether it is known that a provider runs nothing: then the CPU runs what it was asked for. */

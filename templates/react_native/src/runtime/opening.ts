@@ -126,7 +126,7 @@ async function openPlaced(
     },
     placed.bytes,
   );
-  const assignment = assignmentOf(opened, attempt);
+  const assignment = assignmentOf(opened, attempt, provider);
   checkOpened(opened, assignment, provider, attempt);
   return { opened, file, provider, settings: start.options, assignment };
 }

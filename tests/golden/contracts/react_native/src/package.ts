@@ -11,6 +11,7 @@ export const android: PlatformSetup = {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
       executionProvider: 'XnnpackExecutionProvider',
+      hidesNodes: true,
       options: {},
     },
   ],

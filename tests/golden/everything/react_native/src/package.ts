@@ -11,6 +11,7 @@ export const android: PlatformSetup = {
       provider: 'qnn',
       registeredName: 'QNN',
       executionProvider: 'QNNExecutionProvider',
+      hidesNodes: false,
       options: {
         'backend_path': 'libQnnHtp.so',
         'htp_performance_mode': 'burst',
@@ -22,6 +23,7 @@ export const android: PlatformSetup = {
       provider: 'nnapi',
       registeredName: 'NNAPI',
       executionProvider: 'NnapiExecutionProvider',
+      hidesNodes: false,
       options: {
         'CPU_DISABLED': '1',
       },
@@ -30,12 +32,14 @@ export const android: PlatformSetup = {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
       executionProvider: 'XnnpackExecutionProvider',
+      hidesNodes: true,
       options: {},
     },
     {
       provider: 'webgpu',
       registeredName: 'WebGPU',
       executionProvider: 'WebGpuExecutionProvider',
+      hidesNodes: true,
       options: {
         'preferredLayout': 'NHWC',
       },
@@ -52,6 +56,7 @@ export const ios: PlatformSetup = {
       provider: 'coreml',
       registeredName: 'CoreML',
       executionProvider: 'CoreMLExecutionProvider',
+      hidesNodes: false,
       options: {
         'ModelFormat': 'MLProgram',
         'MLComputeUnits': 'ALL',
@@ -66,6 +71,7 @@ export const ios: PlatformSetup = {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
       executionProvider: 'XnnpackExecutionProvider',
+      hidesNodes: true,
       options: {},
     },
   ],

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <sstream>
 #include <span>
 
@@ -30,6 +31,12 @@ std::map<std::string, double> macsOf(const Runtime& runtime, const OrtSession* s
   return macs;
 }
 
+/// The name without what ONNX Runtime appends where a provider lays the node out anew: `_token_12`, once or more.
+std::string original(const std::string& name) {
+  static const std::regex copies("(_token_[0-9]+)+$");
+  return std::regex_replace(name, copies, "");
+}
+
 Assigned& entryOf(std::vector<Assigned>& assignment, const std::string& provider) {
   const auto found = std::ranges::find(assignment, provider, &Assigned::provider);
   return found != assignment.end() ? *found : assignment.emplace_back(Assigned{provider});
@@ -45,6 +52,7 @@ std::optional<std::vector<Assigned>> assignmentOf(const Runtime& runtime, const 
   runtime.check(api->Session_GetEpGraphAssignmentInfo(session, &subgraphs, &count));
   if (count == 0) return std::nullopt;
   const auto macs = macsOf(runtime, session);
+  auto unrecorded = macs;
   std::vector<Assigned> assignment;
   for (const auto* subgraph : std::span(subgraphs, count)) {
     const char* provider = nullptr;
@@ -56,10 +64,18 @@ std::optional<std::vector<Assigned>> assignmentOf(const Runtime& runtime, const 
     for (const auto* node : std::span(nodes, nodeCount)) {
       const char* name = nullptr;
       runtime.check(api->EpAssignedNode_GetName(node, &name));
-      const auto found = macs.find(name);
+      const auto found = macs.find(original(name));
       entry.nodes += 1;
-      entry.macs += found == macs.end() ? 0 : found->second;
+      if (found == macs.end()) continue;
+      entry.macs += found->second;
+      unrecorded.erase(found->first);
     }
+  }
+  if (macs.empty()) return assignment;
+  auto& rest = entryOf(assignment, "");
+  for (const auto& [name, count] : unrecorded) {
+    rest.nodes += 1;
+    rest.macs += count;
   }
   return assignment;
 }

@@ -12,7 +12,8 @@ namespace mobpack::visionmodelscxx {
 
 /// What a provider runs of a model.
 struct Assigned {
-  /// As ONNX Runtime names it: `CPUExecutionProvider`.
+  /// As ONNX Runtime names it: `CPUExecutionProvider`. Empty for the nodes with MACs that it has not recorded: XNNPACK and
+  /// WebGPU lay nodes out anew, and then nothing is said of them.
   std::string provider;
   double nodes = 0;
   double macs = 0;

@@ -11,6 +11,7 @@ export const android: PlatformSetup = {
       provider: 'xnnpack',
       registeredName: 'XNNPACK',
       executionProvider: 'XnnpackExecutionProvider',
+      hidesNodes: true,
       options: {},
     },
   ],
@@ -25,6 +26,7 @@ export const ios: PlatformSetup = {
       provider: 'coreml',
       registeredName: 'CoreML',
       executionProvider: 'CoreMLExecutionProvider',
+      hidesNodes: false,
       options: {
         'ModelFormat': 'MLProgram',
         'MLComputeUnits': 'ALL',

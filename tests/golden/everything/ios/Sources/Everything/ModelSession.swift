@@ -111,7 +111,7 @@ struct ModelOpener {
     /// A provider that takes no node of the model has not started: ONNX Runtime reports no error for that.
     private func start(_ file: ModelFile, _ provider: Provider, _ runtime: Runtime) throws -> OpenedFile {
         let session = try openOnThreads(file, provider, runtime)
-        let assignment = try ProviderAssignment.of(session)
+        let assignment = try ProviderAssignment.of(session, asked: provider)
         if let assignment, provider != .cpu, !assignment.contains(where: { $0.provider == provider }) {
             session.free()
             throw ModelError.runtime(message: "took no node of the model", code: 1)
