@@ -67,6 +67,7 @@ def project_file(model: "Model", package: str, path: str, sizes: "Sizes") -> str
         _line(f"[model.{model.name}]", "the class name derives from this key"),
         f"path = {toml_string(path)}",
         _line('# license = "MODEL_LICENSE.txt"', "shipped in the package"),
+        *_rename(model),
         *_shapes(model, sizes),
         *_contract(model),
         "",
@@ -110,6 +111,18 @@ def _providers(target: str) -> str:
 
 def _line(text: str, comment: str) -> str:
     return f"{text:<33} # {comment}"
+
+
+def _rename(model: "Model") -> list[str]:
+    """A commented `[model.NAME.rename]` for names that say nothing in an app's code."""
+    from packager.cli.better_names import proposals
+
+    found = proposals(model.signature)
+    if not found:
+        return []
+    about = "names in generated code and in the tables below"
+    lines = [f"# {_key(name)} = {toml_string(better)}" for name, better in found.items()]
+    return ["", _line(f"# [model.{model.name}.rename]", about), *lines]
 
 
 def _shapes(model: "Model", sizes: "Sizes") -> list[str]:

@@ -88,6 +88,9 @@ else:
 class ModelTable(Strict):
     path: Path
     """the .onnx file, relative to mobpack.toml"""
+    rename: dict[str, str] = {}
+    """other names for inputs, outputs and dimensions, which generated code and all other keys use: `fetch_name_0 =
+    "scores"`; `"x.0" = "batch"` for the first dimension of `x`, where it has no name"""
     shapes: dict[str, Size | tuple[Size, ...]] = {}
     """sizes of dynamic dimensions: `batch = 1`, or of a whole input: `x = [1, 3, 224, 224]`"""
     license: Path | None = None

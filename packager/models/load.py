@@ -11,13 +11,14 @@ from packager.core.errors import ModelError
 from packager.core.values import Model, data_folder
 from packager.graph import traversal
 from packager.models import functions, opsets, shapes, signature, skeleton, weights
+from packager.models.renaming import rename
 from packager.models.traits import traits
 from packager.rewriting.finishing import free_initializers
 from packager.rewriting.lifting import settle
 from packager.rewriting.order import sort_nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx import ModelProto
 
@@ -36,14 +37,16 @@ def load(
     path: Path,
     name: str,
     *,
+    renamed: "Mapping[str, str] | None" = None,
     fixed: shapes.Shapes | None = None,
     license_file: Path | None = None,
     announce: "Callable[[str], None]" = silent,
 ) -> Model:
-    """The model in `path` under `name`, with sizes for the dynamic dimensions in `fixed`.
+    """The model in `path` under `name`, with its inputs, outputs and dimensions `renamed`, and with sizes for the
+    dynamic dimensions in `fixed`, by their new names.
 
     `announce` is called before something slow. No weights are read: `sha256` stays empty until `hashed`. Raises
-    ModelError for a file that is not a valid ONNX model, ConfigError for shapes it does not have.
+    ModelError for a file that is not a valid ONNX model, ConfigError for names or shapes it does not have.
     """
     proto = parse(skeleton.read_skeleton(path), path)
     functions.refuse_endless(proto, path)
@@ -55,6 +58,7 @@ def load(
     sort_nodes(proto)
     check(proto, path)
     shapes.forget_negative(proto)
+    rename(proto, renamed or {}, f"[model.{name}.rename]")
     shapes.fix_shapes(proto, fixed or {}, f"[model.{name}.shapes]")
     inferred = shapes.infer_shapes(proto)
     model = Model(

@@ -19,6 +19,7 @@ def options_of(config: Config, targets: Sequence[str]) -> dict[str, object]:
             name: {key: value if isinstance(value, int) else list(value) for key, value in table.shapes.items()}
             for name, table in config.model.items()
         },
+        "rename": {name: table.rename for name, table in config.model.items() if table.rename},
         **contracts_of(config),
         "parity": {
             "runners": list(config.parity.runners),

@@ -88,7 +88,14 @@ def say_left_out(found: Plan, console: Console) -> None:
 def load_model(name: str, table: ModelTable, store: Store, console: Console) -> Model:
     """The model as it is checked, planned and shipped, including its contract."""
     with console.step(f"load {table.path.name}"):
-        model = models.load(table.path, name, fixed=table.shapes, license_file=table.license, announce=console.say)
+        model = models.load(
+            table.path,
+            name,
+            renamed=table.rename,
+            fixed=table.shapes,
+            license_file=table.license,
+            announce=console.say,
+        )
         models.refuse_blocked(model)
         attached = attachment.attach(model, Tables(inputs=table.inputs, outputs=table.outputs))
         evidence.refuse_changed(attached, store)
