@@ -73,9 +73,9 @@ std::optional<std::vector<Assigned>> assignmentOf(const Runtime& runtime, const 
   }
   if (macs.empty()) return assignment;
   auto& rest = entryOf(assignment, "");
-  for (const auto& [name, count] : unrecorded) {
+  for (const auto& line : unrecorded) {
     rest.nodes += 1;
-    rest.macs += count;
+    rest.macs += line.second;
   }
   return assignment;
 }

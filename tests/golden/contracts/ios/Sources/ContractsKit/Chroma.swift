@@ -4,10 +4,13 @@
 
 /// How luma and chroma become red, green and blue: ITU-R's standard, and whether numbers use the full range.
 public enum YuvConversion: String, Sendable, Hashable, Codable, CaseIterable {
-    /// What JPEG uses.
+    /// BT.601, numbers from 0 to 255: JPEG's.
     case bt601Full
+    /// BT.601, luma from 16 to 235: standard-definition video's.
     case bt601Video
+    /// BT.709, numbers from 0 to 255.
     case bt709Full
+    /// BT.709, luma from 16 to 235: high-definition video's.
     case bt709Video
 
     /// From 1 on: 0 is a picture that is not converted.

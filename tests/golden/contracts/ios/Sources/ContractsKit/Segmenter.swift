@@ -143,7 +143,9 @@ public final class Segmenter: Sendable {
             Fed("image.pixels", input.imagePixels, [input.imageHeight, input.imageWidth, input.imageChannels2]),
             Fed("image.channels", input.imageChannels, [3]),
             Fed("image.orientation", input.imageOrientation, []),
-            Fed("image.chroma", input.imageChroma, [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
+            Fed(
+                "image.chroma", input.imageChroma,
+                [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
             Fed("image.conversion", input.imageConversion, [3])
         ]
         try run(inputs, into: &output, until: cancellation)

@@ -134,7 +134,9 @@ public final class Several: Sendable {
             Fed("image.pixels", input.imagePixels, [input.imageHeight, input.imageWidth, input.imageChannels2]),
             Fed("image.channels", input.imageChannels, [3]),
             Fed("image.orientation", input.imageOrientation, []),
-            Fed("image.chroma", input.imageChroma, [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
+            Fed(
+                "image.chroma", input.imageChroma,
+                [input.imageChromaHeight, input.imageChromaWidth, input.imageChromaChannels]),
             Fed("image.conversion", input.imageConversion, [3]),
             Fed("lengths", input.lengths, [input.batch, 2])
         ]

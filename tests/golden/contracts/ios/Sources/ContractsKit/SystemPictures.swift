@@ -47,8 +47,8 @@ extension Picture {
         }
         let buffer = PixelBuffer(pixelBuffer)
         let isPlanar = format.chroma != nil
-        let bytesPerRow = isPlanar
-            ? CVPixelBufferGetBytesPerRowOfPlane(pixelBuffer, 0) : CVPixelBufferGetBytesPerRow(pixelBuffer)
+        let bytesPerRow =
+            isPlanar ? CVPixelBufferGetBytesPerRowOfPlane(pixelBuffer, 0) : CVPixelBufferGetBytesPerRow(pixelBuffer)
         let layout = PictureLayout(
             width: CVPixelBufferGetWidth(pixelBuffer), height: CVPixelBufferGetHeight(pixelBuffer), format: format,
             bytesPerRow: bytesPerRow, isApart: isPlanar)
@@ -63,7 +63,8 @@ extension Picture {
 extension YuvConversion {
     /// The one that a buffer of a type names.
     fileprivate init(_ buffer: CVPixelBuffer, _ type: OSType) {
-        let isFull = type == kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
+        let isFull =
+            type == kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
             || type == kCVPixelFormatType_420YpCbCr10BiPlanarFullRange
         let matrix = CVBufferCopyAttachment(buffer, kCVImageBufferYCbCrMatrixKey, nil)
         if matrix.map({ CFEqual($0, kCVImageBufferYCbCrMatrix_ITU_R_709_2) }) ?? false {

@@ -44,10 +44,16 @@ public enum class PixelFormat(
 
 /** How luma and chroma become red, green and blue: ITU-R's standard, and whether numbers use the full range. */
 public enum class YuvConversion {
-    /** What JPEG and most cameras of Android phones use. */
+    /** BT.601, numbers from 0 to 255: that of JPEG and of most cameras of Android phones. */
     BT601_FULL,
+
+    /** BT.601, luma from 16 to 235: that of standard-definition video. */
     BT601_VIDEO,
+
+    /** BT.709, numbers from 0 to 255. */
     BT709_FULL,
+
+    /** BT.709, luma from 16 to 235: that of high-definition video. */
     BT709_VIDEO,
 }
 
