@@ -61,8 +61,9 @@ final class PictureTests: XCTestCase {
             for gap in [0, 3] {
                 let row = 4 * size + gap
                 let given = bytes(6 * row)
-                let luma = (0..<4).flatMap { Array(given[$0 * row..<$0 * row + 4 * size]) }
-                let chroma = (4..<6).flatMap { Array(given[$0 * row..<$0 * row + 4 * size]) }
+                let lines = (0..<6).map { Array(given[$0 * row..<$0 * row + 4 * size]) }
+                let luma = Array(lines[..<4].joined())
+                let chroma = Array(lines[4...].joined())
                 for (number, conversion) in YuvConversion.allCases.enumerated() {
                     let pictures = [
                         try Picture(
@@ -268,12 +269,13 @@ final class SystemPictureTests: XCTestCase {
                 let buffer = CVBuffer(
                     width: 6, height: 4, format: type, bytesPerRow: row + 2, chromaBytesPerRow: row + 5, bytes: given)
                 buffer.matrix = matrix
-                let chroma = (0..<2).flatMap { line in
-                    Array(given[4 * (row + 2) + line * (row + 5)..<4 * (row + 2) + line * (row + 5) + row])
-                }
+                let starts = [4 * (row + 2), 4 * (row + 2) + row + 5]
+                let chroma = starts.flatMap { Array(given[$0..<$0 + row]) }
+                let lines = [0, 1, 2, 3].map { $0 * (row + 2) }
+                let luma = lines.flatMap { Array(given[$0..<$0 + row]) }
                 let found = try model.predict(Picture(buffer))
                 XCTAssertEqual(found.chroma, chroma)
-                XCTAssertEqual(found.raw, (0..<4).flatMap { Array(given[$0 * (row + 2)..<$0 * (row + 2) + row]) })
+                XCTAssertEqual(found.raw, luma)
                 XCTAssertEqual(found.conversion.last, number)
                 XCTAssertEqual([buffer.locks, buffer.locked], [0, 2])
                 let part = try model.predict(Picture(buffer, region: region, conversion: .bt709Full))

@@ -118,13 +118,23 @@ final class PixelBuffer: @unchecked Sendable {
             throw ModelError.invalid(reason: "the pixel buffer cannot be locked for reading: CVReturn \(status)")
         }
         defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
-        guard let start = plane.map({ CVPixelBufferGetBaseAddressOfPlane(buffer, $0) }) ?? CVPixelBufferGetBaseAddress(buffer)
-        else {
+        let (address, count) = plane.map(bytes(of:)) ?? bytes
+        guard let address else {
             throw ModelError.invalid(reason: "the pixel buffer has no memory that the CPU can read")
         }
-        let count = plane.map { CVPixelBufferGetBytesPerRowOfPlane(buffer, $0) * CVPixelBufferGetHeightOfPlane(buffer, $0) }
-            ?? CVPixelBufferGetBytesPerRow(buffer) * CVPixelBufferGetHeight(buffer)
-        try body(UnsafeRawBufferPointer(start: start, count: count))
+        try body(UnsafeRawBufferPointer(start: address, count: count))
+    }
+
+    /// Of all, where there are no planes.
+    private var bytes: (UnsafeMutableRawPointer?, Int) {
+        let count = CVPixelBufferGetBytesPerRow(buffer) * CVPixelBufferGetHeight(buffer)
+        return (CVPixelBufferGetBaseAddress(buffer), count)
+    }
+
+    private func bytes(of plane: Int) -> (UnsafeMutableRawPointer?, Int) {
+        let rows = CVPixelBufferGetHeightOfPlane(buffer, plane)
+        let count = CVPixelBufferGetBytesPerRowOfPlane(buffer, plane) * rows
+        return (CVPixelBufferGetBaseAddressOfPlane(buffer, plane), count)
     }
 }
 #endif
