@@ -8,6 +8,7 @@ export const android = {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
             executionProvider: 'XnnpackExecutionProvider',
+            hidesNodes: true,
             options: {},
         },
     ],

@@ -8,6 +8,7 @@ export const android = {
             provider: 'qnn',
             registeredName: 'QNN',
             executionProvider: 'QNNExecutionProvider',
+            hidesNodes: false,
             options: {
                 'backend_path': 'libQnnHtp.so',
                 'htp_performance_mode': 'burst',
@@ -19,6 +20,7 @@ export const android = {
             provider: 'nnapi',
             registeredName: 'NNAPI',
             executionProvider: 'NnapiExecutionProvider',
+            hidesNodes: false,
             options: {
                 'CPU_DISABLED': '1',
             },
@@ -27,12 +29,14 @@ export const android = {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
             executionProvider: 'XnnpackExecutionProvider',
+            hidesNodes: true,
             options: {},
         },
         {
             provider: 'webgpu',
             registeredName: 'WebGPU',
             executionProvider: 'WebGpuExecutionProvider',
+            hidesNodes: true,
             options: {
                 'preferredLayout': 'NHWC',
             },
@@ -48,6 +52,7 @@ export const ios = {
             provider: 'coreml',
             registeredName: 'CoreML',
             executionProvider: 'CoreMLExecutionProvider',
+            hidesNodes: false,
             options: {
                 'ModelFormat': 'MLProgram',
                 'MLComputeUnits': 'ALL',
@@ -62,6 +67,7 @@ export const ios = {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
             executionProvider: 'XnnpackExecutionProvider',
+            hidesNodes: true,
             options: {},
         },
     ],

@@ -8,6 +8,7 @@ export const android = {
             provider: 'xnnpack',
             registeredName: 'XNNPACK',
             executionProvider: 'XnnpackExecutionProvider',
+            hidesNodes: true,
             options: {},
         },
     ],
@@ -21,6 +22,7 @@ export const ios = {
             provider: 'coreml',
             registeredName: 'CoreML',
             executionProvider: 'CoreMLExecutionProvider',
+            hidesNodes: false,
             options: {
                 'ModelFormat': 'MLProgram',
                 'MLComputeUnits': 'ALL',
