@@ -13,6 +13,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from packager.processes import downloads
 from tests.toolchain import torch
 
 ROOT = Path(__file__).parents[1]
@@ -74,8 +75,10 @@ def test_the_commands_end_in_three_packages(walked: tuple[Path, str]) -> None:
         for folder, suffix in (("android", "aar"), ("swift", "zip"), ("npm", "tgz"))
         for path in (dist / folder).glob(f"*.{suffix}")
     ]
-    assert [path.name for path in built] == ["vision-1.0.0.aar", "vision-1.0.0.zip", "react-native-vision-1.0.0.tgz"]
-    assert walked[1].splitlines()[-3:] == sorted(path.relative_to(dist.parent).as_posix() for path in built)
+    runtime = f"onnxruntime-binary-{downloads.pins()['ios']['version']}.zip"
+    archives = ["vision-1.0.0.aar", runtime, "vision-1.0.0.zip", "react-native-vision-1.0.0.tgz"]
+    assert sorted(path.name for path in built) == sorted(archives)
+    assert walked[1].splitlines()[-4:] == sorted(path.relative_to(dist.parent).as_posix() for path in built)
     assert (dist / "report.html").is_file()
 
 

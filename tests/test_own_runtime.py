@@ -468,7 +468,7 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
         entries = {PurePosixPath(name): archive.read(name) for name in wanted if not name.endswith("/")}
     write_zip(folder / "ort.aar", entries)
     (folder / "model.onnx").write_bytes(models.orientation().read_bytes())
-    config = project(folder, {}, package="models", model="orientation", format="ort")
+    config = project(folder, {}, package="models", model="orientation", format="ort", providers=["xnnpack"])
     plans = plan_all(config, ("android",), Store(folder / "store"), Console(quiet=True)).plans
     operators = [each.operators for each in plans[0].files]
     (folder / "ort.config").write_text(operator_config(operators), encoding="utf-8")
@@ -478,7 +478,8 @@ def reduced(onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.Te
 def built(folder: Path, out: Path, own_cache: Path, *, emit_project: bool = False, **runtime: object) -> dict[str, Any]:
     """Builds `folder` into `out` with its runtime and returns the manifest."""
     request = Request(targets=("android",), out=out, emit_project=emit_project)
-    config = project(folder, {"android": "ort.aar", **runtime}, package="models", model="orientation")
+    given = {"android": "ort.aar", **runtime}
+    config = project(folder, given, package="models", model="orientation", providers=["xnnpack"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(own_cache))
         build.build(config, request, Console(quiet=True))
@@ -505,6 +506,7 @@ def test_the_library_has_the_runtime_inside_and_asks_for_no_other(renamed: Path,
     assert {name for name in names if name.startswith(("jni/", "libs/"))} == {
         f"jni/x86_64/lib{WORD}.so",
         f"jni/x86_64/lib{WORD}4j_jni.so",
+        "jni/x86_64/libmobpack_com_example_models.so",
         "libs/onnxruntime.jar",
     }
     assert f"-keep class ai.{WORD}.** {{ *; }}" in rules.splitlines()
@@ -578,7 +580,8 @@ def test_a_release_is_the_same_bytes_in_another_cache_and_differs_with_the_name(
     beside = tmp_path / "beside/maven" / group.replace(".", "/") / artifact / version / f"{artifact}-{version}.aar"
     assert "jni/x86_64/libonnxruntime.so" in zipfile.ZipFile(beside).namelist()
     library = tmp_path / "beside/android/models-1.0.0.aar"
-    assert not [name for name in zipfile.ZipFile(library).namelist() if name.endswith((".so", "onnxruntime.jar"))]
+    native = [name for name in zipfile.ZipFile(library).namelist() if name.endswith((".so", "onnxruntime.jar"))]
+    assert native == ["jni/x86_64/libmobpack_com_example_models.so"]
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -131,6 +131,8 @@ def swift_package(asked: Asked, folder: Path) -> Answers:
     """The Swift package with ONNX Runtime for Linux."""
     package = folder / "package"
     shutil.copytree(asked.dist / "swift" / swift_packages.NAME, package, copy_function=os.link)
+    for runtime in swift_packages.runtimes(asked.dist / "swift"):
+        shutil.copytree(runtime, folder / runtime.name, copy_function=os.link)
     shutil.copy(PROGRAMS / "ContractTableTests.swift", package / "Tests" / f"{swift_packages.MODULE}Tests")
     compiled = swift_packages.compiled(package, folder / "scratch")
     environment = {"CASES": str(asked.cases), "SOUND": f"{cases.RATE}x{cases.WINDOW}"}

@@ -105,7 +105,7 @@ def unpack(archives: Path, folder: Path) -> Path:
 
 def runtimes(folder: Path) -> list[Path]:
     """The packages of ONNX Runtime in a folder."""
-    return sorted(folder.glob(f"{framework.NAME}-*"))
+    return sorted(path for path in folder.glob(f"{framework.NAME}-*") if path.is_dir())
 
 
 def write_runtime(view: IosView, folder: Path) -> None:
