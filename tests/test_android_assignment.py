@@ -52,7 +52,7 @@ def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_
         model = onnx_models.hashed(onnx_models.load(saved(tmp_path / "eraser.onnx", described), "eraser"))
         variant, store = baseline(model, "fp32"), Store(tmp_path / "store")
         compiled = compile_variant(variant, store, style=Style.UNFUSED) if is_ort else compile_plain(variant, store)
-        file = with_macs(compiled, tmp_path / "counted.onnx") if has_macs and not is_ort else compiled
+        file = compiled if is_ort else counted(compiled, tmp_path / "counted.onnx", has_macs=has_macs)
         target = Android(providers=("nnapi", "xnnpack"))
         choices = tuple(Choice(provider=name, compiled=file, reason="") for name in (*target.providers, "cpu"))
         plan = Plan(model=model, target="android", choices=choices)
@@ -63,11 +63,15 @@ def install(kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_
     return install
 
 
-def with_macs(compiled: Compiled, path: Path) -> Compiled:
-    """The same file with MACs, as a build writes them."""
+def counted(compiled: Compiled, path: Path, *, has_macs: bool) -> Compiled:
+    """The same file with MACs, those of Einsum, too; or without what the build has written."""
     model = onnx.load(compiled.path, load_external_data=False)
+    [entry] = model.metadata_props
+    assert entry.key == "mobpack.macs"
     lines = [f"{MACS} {node.name}" for node in model.graph.node if node.op_type in ("Conv", "Einsum")]
-    model.metadata_props.add(key="mobpack.macs", value="\n".join(lines))
+    entry.value = "\n".join(lines)
+    if not has_macs:
+        model.metadata_props.remove(entry)
     path.write_bytes(model.SerializeToString())
     return replace(compiled, path=path, sha256=sha256_of(path))
 

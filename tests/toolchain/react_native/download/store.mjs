@@ -70,5 +70,5 @@ export const files = {
 /** Opens no model, but looks at the files of one as native code does. */
 export async function openParts({ file, weights }) {
   for (const { path, sha256 } of [file, ...weights]) await coded(path, () => check(path, sha256));
-  return { session: 1, inputs: [], outputs: [], sizeBytes: 0 };
+  return { session: 1, inputs: [], outputs: [], sizeBytes: 0, assignment: null };
 }

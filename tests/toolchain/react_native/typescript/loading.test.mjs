@@ -173,12 +173,17 @@ test('threads spin only where the app says so', async () => {
   await assert.rejects(loaded(descriptor, { spinning: 1 }), { code: 'bad-options' });
 });
 
+/** Nodes that ONNX Runtime has not recorded, ten MACs each. */
+function unrecorded(nodes) {
+  return { provider: '', nodes, macs: 10 * nodes };
+}
+
 test('a provider that took no node is closed, and the next one is tried', async () => {
   const cpu = { provider: 'CPUExecutionProvider', nodes: 7, macs: 1e9 };
   const real = await backend();
   const open = async (request, model) => ({
     ...(await real.open({ ...request, provider: '', providerKeys: [], providerValues: [] }, model)),
-    assignment: [cpu],
+    assignment: [cpu, unrecorded(0)],
   });
   const { closed } = await onPhone({ open });
   const model = await loaded(descriptor);
@@ -194,15 +199,26 @@ test('a provider that took some nodes runs the model, and the CPU the others', a
   const real = await backend();
   const open = async (request, model) => ({
     ...(await real.open({ ...request, provider: '', providerKeys: [], providerValues: [] }, model)),
-    assignment: [left, taken],
+    assignment: [left, taken, unrecorded(2)],
   });
   await onPhone({ open });
   const model = await loaded(descriptor, { providers: ['xnnpack'] });
   assert.deepEqual([model.provider, model.fallbacks], ['xnnpack', []]);
   assert.deepEqual(model.assignment, [
     { ...left, provider: 'cpu' },
-    { ...taken, provider: 'xnnpack' },
+    { provider: 'xnnpack', nodes: 5, macs: 2e9 + 20 },
   ]);
+});
+
+test('of a provider that lays nodes out anew nothing is known where nobody has counted', async () => {
+  const real = await backend();
+  const open = async (request, model) => ({
+    ...(await real.open({ ...request, provider: '', providerKeys: [], providerValues: [] }, model)),
+    assignment: [{ provider: 'CPUExecutionProvider', nodes: 7, macs: 0 }],
+  });
+  await onPhone({ open });
+  const model = await loaded(descriptor, { providers: ['xnnpack'] });
+  assert.deepEqual([model.provider, model.assignment], ['xnnpack', undefined]);
 });
 
 test('what nobody knows of an assignment is undefined', async () => {

@@ -1,6 +1,8 @@
 // What of Android's framework React Native's classes are made of.
 package android.content
 
+import android.content.pm.ApplicationInfo
+import android.content.pm.PackageManager
 import android.content.res.AssetManager
 import java.io.File
 
@@ -18,4 +20,8 @@ public open class ContextWrapper(private val base: Context) : Context() {
     override fun getPackageCodePath(): String = base.getPackageCodePath()
 
     override fun getPackageName(): String = base.getPackageName()
+
+    override fun getApplicationInfo(): ApplicationInfo = base.getApplicationInfo()
+
+    override fun getPackageManager(): PackageManager = base.getPackageManager()
 }
