@@ -110,7 +110,7 @@ export async function assigns() {
 /** A provider that ONNX Runtime has here, that starts, and that takes no node of any usual model. */
 export async function loadsWithoutNodes() {
   const [setup] = Orientation.descriptor.platforms.ios.providers;
-  Object.assign(setup, { registeredName: 'AZURE', executionProvider: 'AzureExecutionProvider' });
+  Object.assign(setup, { registeredName: 'AZURE', executionProvider: 'AzureExecutionProvider', hidesNodes: false });
   const options = { ...plan.options, ...(plan.file === undefined ? {} : { source: { path: plan.file } }) };
   const { provider, fallbacks, assignment } = await Orientation.load(options);
   return { provider, fallbacks, assignment };
