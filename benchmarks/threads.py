@@ -17,7 +17,7 @@ from pathlib import Path
 
 import onnxruntime
 
-from packager.environments import bionic
+from packager.environments import zig
 from packager.environments.arm64 import Arm64
 from packager.environments.environment import ensure
 from packager.files.installed import templates_folder
@@ -144,7 +144,7 @@ def built(folder: Path, target: str, library: Path) -> Path:
     program = folder / f"threads-{target}"
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}"]
     commands.run(
-        [bionic.compiler(), "cc", "-target", target, *flags, SOURCE, library, "-o", program], what="compiling threads.c"
+        [zig.compiler(), "cc", "-target", target, *flags, SOURCE, library, "-o", program], what="compiling threads.c"
     )
     return program
 

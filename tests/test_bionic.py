@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import bionic
+from packager.environments import bionic, zig
 from packager.processes import commands
 from tests.toolchain import jvm
 
@@ -91,7 +91,7 @@ def android_library(
     versions = folder / "stub.map"
     versions.write_text("LIBC { global: *; };\n", encoding="utf-8")
     compiler: list[str | Path] = [
-        bionic.compiler(),
+        zig.compiler(),
         "cc",
         "-target",
         bionic.ZIG_TARGET,

@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from packager.core.errors import ToolError
-from packager.environments import bionic
+from packager.environments import bionic, zig
 from packager.processes import commands
 from packager.workflows.export import graph
 from packager.workflows.export.graph import ports
@@ -268,7 +268,7 @@ def test_a_library_that_needs_cuda_finds_stand_ins_without_a_gpu(tmp_path: Path)
     source.write_text(CUDA_USER, encoding="utf-8")
     options = ["-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-nostdlib", "-Wl,-rpath,$ORIGIN"]
     options += [str(source), str(cuda), "-o", str(folder / "libuser.so")]
-    commands.run([bionic.compiler(), "cc", *options], what="compiling what needs CUDA")
+    commands.run([zig.compiler(), "cc", *options], what="compiling what needs CUDA")
     cuda.unlink()  # the linker has noted its folder
     program = f"{ASK}; print(it.gpus(), it.nccl(), it.error().decode())"
     ask = [sys.executable, "-c", program, str(folder / "libuser.so")]

@@ -41,7 +41,7 @@ PLUGIN_FAMILIES = {
         "scores",
         "pictures",
     ),
-    "targets": ("target", "apple", "dimensions", "ends", "golden"),
+    "targets": ("target", "apple", "dimensions", "ends", "golden", "partials"),
 }
 """Folder -> the file with its plug-ins' protocol and shared parts."""
 

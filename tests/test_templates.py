@@ -190,7 +190,7 @@ def test_every_template_has_a_view() -> None:
     npm = templates_folder() / "react_native"
     partials |= {path.relative_to(npm.parent).as_posix() for path in npm.rglob(f"{npm_texts.PARTIAL}*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"ios/_dependency.swift.j2"}
+    assert found == known | partials | {"android/_application.xml.j2", "ios/_dependency.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

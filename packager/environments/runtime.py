@@ -25,34 +25,38 @@ class Runtime:
 
     NAME: ClassVar[str] = "runtime"
     about: ClassVar[str] = "the ONNX Runtime that apps get: proves that it has every kernel; made when first needed"
+    lock: ClassVar[Path] = LOCK
+    """hashes of what is installed"""
+
+    @property
+    def version(self) -> str:
+        return shipped_version()
 
     def unsupported(self) -> str:
         return ""  # mobpack itself needs onnxruntime, so wheels exist
 
     def missing(self) -> str:
-        return not_installed(self.NAME, _folder())
+        return not_installed(self.NAME, self._folder())
 
     def install(self) -> None:
-        make_once(_folder(), _make)
+        make_once(self._folder(), self._make)
 
     def command(self) -> tuple[str, ...]:
         return isolated_command()
 
     def variables(self) -> Mapping[str, str]:
-        return isolated_variables(_folder())
+        return isolated_variables(self._folder())
+
+    def _folder(self) -> Path:
+        return folder_for(self.NAME, [self.lock.read_text(encoding="utf-8"), self.version])
+
+    def _make(self, folder: Path) -> None:
+        """Compiling all of numpy takes longer than unpacking it; the trial compiles the modules that are used."""
+        install_locked(self.lock, folder, {"ONNXRUNTIME": self.version}, has_bytecode=False)
+        program = f"import onnxruntime; assert onnxruntime.__version__ == '{self.version}', onnxruntime.__version__"
+        try_out(self.NAME, program, {**isolated_variables(folder), "PYTHONDONTWRITEBYTECODE": ""})
 
 
 def shipped_version() -> str:
     """Version of the ONNX Runtime that packages depend on."""
     return str(downloads.pins()["android"]["onnxruntime"]).rpartition(":")[2]
-
-
-def _folder() -> Path:
-    return folder_for(Runtime.NAME, [LOCK.read_text(encoding="utf-8"), shipped_version()])
-
-
-def _make(folder: Path) -> None:
-    """Compiling all of numpy takes longer than unpacking it; the trial compiles the modules that are used."""
-    install_locked(LOCK, folder, {"ONNXRUNTIME": shipped_version()}, has_bytecode=False)
-    program = f"import onnxruntime; assert onnxruntime.__version__ == '{shipped_version()}', onnxruntime.__version__"
-    try_out(Runtime.NAME, program, {**isolated_variables(folder), "PYTHONDONTWRITEBYTECODE": ""})

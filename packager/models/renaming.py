@@ -38,7 +38,7 @@ def rename(proto: "ModelProto", wanted: Mapping[str, str], where: str) -> None:
     _rename_tensors(proto, of_tensors)
 
 
-def _dimensions(values: "Iterator[ValueInfoProto]") -> "Iterator[tuple[str, TensorShapeProto.Dimension]]":
+def _dimensions(*values: "ValueInfoProto") -> "Iterator[tuple[str, TensorShapeProto.Dimension]]":
     for value in values:
         for axis, dimension in enumerate(value.type.tensor_type.shape.dim):
             yield f"{value.name}.{axis}", dimension
@@ -46,13 +46,13 @@ def _dimensions(values: "Iterator[ValueInfoProto]") -> "Iterator[tuple[str, Tens
 
 def _unnamed(graph: "GraphProto") -> "Iterator[tuple[str, TensorShapeProto.Dimension]]":
     """Dimensions of inputs and outputs without a size and a name, by `TENSOR.AXIS`."""
-    for place, dimension in _dimensions(iter((*graph.input, *graph.output))):
+    for place, dimension in _dimensions(*graph.input, *graph.output):
         if not dimension.HasField("dim_value") and not dimension.dim_param:
             yield place, dimension
 
 
 def _symbols(graph: "GraphProto") -> Iterator[str]:
-    for _, dimension in _dimensions(iter((*graph.input, *graph.output))):
+    for _, dimension in _dimensions(*graph.input, *graph.output):
         if dimension.dim_param:
             yield dimension.dim_param
 
@@ -71,7 +71,7 @@ def _names(graph: "GraphProto") -> Iterator[str]:
 
 
 def _rename_symbols(graph: "GraphProto", names: Mapping[str, str]) -> None:
-    for _, dimension in _dimensions(iter((*graph.input, *graph.output, *graph.value_info))):
+    for _, dimension in _dimensions(*graph.input, *graph.output, *graph.value_info):
         if dimension.dim_param in names:
             dimension.dim_param = names[dimension.dim_param]
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments import bionic
+from packager.environments import zig
 from packager.files.hashes import sha256_of
 from packager.files.store import key_of
 from packager.files.user_cache import cache_folder
@@ -188,7 +188,7 @@ def _seen(folder: Path, standard: Path) -> dict[str, Path]:
 def _headers() -> Path:
     """Darwin's C headers; ends the test where they cannot be had."""
     try:
-        return bionic.compiler().parent / "lib" / "libc" / "include" / "any-darwin-any"
+        return zig.compiler().parent / "lib" / "libc" / "include" / "any-darwin-any"
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise

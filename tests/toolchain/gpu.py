@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packager.core.errors import ToolError
-from packager.environments.bionic import builder as bionic
+from packager.environments import bionic, zig
 from tests.toolchain.require import require
 
 HERE = Path(__file__).parent
@@ -32,14 +32,14 @@ def driver(folder: Path, **reported: int) -> Path:
 
 def shared_library(path: Path, source: str, options: Sequence[str] = ()) -> Path:
     try:
-        zig = bionic.compiler()
+        compiler = zig.compiler()
     except ToolError as error:
         require(False, f"{error.message} ({error.hint})")
         raise
     path.parent.mkdir(parents=True, exist_ok=True)
     text = path.with_name(f"{path.name}.c")
     text.write_text(source, encoding="utf-8")
-    command = [str(zig), "cc", "-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-w", f"-Wl,-soname,{path.name}"]
+    command = [str(compiler), "cc", "-target", bionic.ZIG_TARGET, "-shared", "-fPIC", "-w", f"-Wl,-soname,{path.name}"]
     subprocess.run([*command, str(text), "-o", str(path), *options], check=True)
     text.unlink()
     return path

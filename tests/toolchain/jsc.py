@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from packager.core.errors import ToolError
+from packager.environments import zig
 from packager.environments.bionic import builder
 from packager.files.hashes import sha256_of
 from packager.files.store import key_of
@@ -204,7 +205,7 @@ def compiler(arguments: Sequence[str | Path], *, what: str) -> None:
     """Runs the C++ compiler, which brings libc++ as phones have it. Raises ToolError with its words."""
     cache = cache_folder() / "zig"  # where it keeps libc++ once it has compiled it
     variables = {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-    command = [str(builder.compiler()), "c++", *map(str, arguments)]
+    command = [str(zig.compiler()), "c++", *map(str, arguments)]
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ToolError(f"{what} failed:\n{done.stderr}")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from packager.core.errors import MobpackError, ToolError
-from packager.environments import bionic
+from packager.environments import bionic, zig
 from packager.environments.environment import folder_for, install_locked, make_once
 from packager.files import elf
 from packager.processes import commands
@@ -136,7 +136,7 @@ def build_stand_in(library: Path, functions: Collection[str]) -> None:
         versions.write_text(f"{VERSIONS.get(library.name, library.name)} {{ global: *; }};\n", encoding="utf-8")
         options = ["-target", bionic.ZIG_TARGET, "-shared", "-nostdlib", f"-Wl,-soname,{library.name}"]
         options += [f"-Wl,--version-script={versions}", "-o", str(library), str(assembly)]
-        commands.run([bionic.compiler(), "cc", *options], what=f"building a stand-in for {library.name}")
+        commands.run([zig.compiler(), "cc", *options], what=f"building a stand-in for {library.name}")
 
 
 def nets(folder: Path) -> Path:

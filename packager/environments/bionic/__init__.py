@@ -1,6 +1,5 @@
 """Glibc shims for the Android system libraries, with which Android's x86_64 binaries load on Linux."""
 
 from packager.environments.bionic.builder import SOURCES, ZIG_TARGET, build, build_one, content_key, shims
-from packager.environments.zig import compiler
 
-__all__ = ["SOURCES", "ZIG_TARGET", "build", "build_one", "compiler", "content_key", "shims"]
+__all__ = ["SOURCES", "ZIG_TARGET", "build", "build_one", "content_key", "shims"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packager.core.errors import ToolError
 from packager.environments.environment import make_once
-from packager.environments.zig import compiler as compiler
+from packager.environments.zig import compiler
 from packager.files import elf
 from packager.files.hashes import sha256_of
 from packager.files.user_cache import cache_folder

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from packager.files.installed import templates_folder
 from packager.files.zips import Content, write_zip
 from packager.render import render
+from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.target import PackagedRuntime
 
 ASSETS = PurePosixPath("assets")
@@ -28,7 +28,7 @@ class ManifestView:
     """0 in a Gradle project, for the same reason"""
     has_telemetry: bool
     """whether the library depends on an ONNX Runtime whose own manifest starts telemetry"""
-    providers: tuple[str, ...]
+    providers_in_manifest: tuple[str, ...]
     """providers with something to say in it"""
 
 
@@ -50,15 +50,9 @@ def manifest(*, package: str = "", min_sdk: int = 0, has_telemetry: bool = True,
         package=package,
         min_sdk=min_sdk,
         has_telemetry=has_telemetry,
-        providers=with_partial(providers, "manifest.xml"),
+        providers_in_manifest=with_partial(providers, MANIFEST),
     )
     return render("android/AndroidManifest.xml.j2", view)
-
-
-def with_partial(providers: Sequence[str], name: str) -> tuple[str, ...]:
-    """Those of `providers` that have the partial `name`: `manifest.xml`, `readme.md`."""
-    folder = templates_folder() / "android" / "_providers"
-    return tuple(each for each in providers if (folder / f"{each}.{name}.j2").is_file())
 
 
 def consumer_rules(onnxruntime: str = ONNXRUNTIME, *, rules: str = "", native_class: str = "") -> str:

@@ -12,6 +12,7 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
+from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
 from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
@@ -129,9 +130,9 @@ class ReactNative:
             compile_sdk=downloads.pins()["android"]["compile-sdk"],
             react_native=downloads.pins()["react-native"]["oldest"],
             has_telemetry=runtime.has_telemetry(android),
-            providers_in_manifest=texts.with_partial(android.providers, "android/src/main", "manifest.xml"),
-            providers_of_device=texts.with_partial(android.providers, "android/src/main/kotlin", "device.kt"),
-            providers_in_readme=texts.with_partial(android.providers, ".", "readme.md"),
+            providers_in_manifest=with_partial(android.providers, MANIFEST),
+            providers_of_device=with_partial(android.providers, texts.DEVICE),
+            providers_in_readme=with_partial(android.providers, texts.README),
             has_self_test=any(model.golden for model in models),
             platforms=(runtime.providers_view(android), runtime.providers_view(ios)),
             models=models,

@@ -1,6 +1,6 @@
 """Maps the templates of an npm package to its files: every file in their folder is part of the package."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from packager.files.installed import templates_folder
@@ -19,6 +19,9 @@ TYPED = "typed"
 """folder of files that contracts need"""
 PARTIAL = "_"
 """prefix of templates that others include"""
+DEVICE = f"{ROOT / KOTLIN}/{PARTIAL}{{}}.device.kt{TEMPLATE}"
+README = f"{ROOT}/{PARTIAL}{{}}.readme.md{TEMPLATE}"
+"""parts of providers: where the Kotlin describes the device, and in the README"""
 
 
 def texts(view: ReactNativeView) -> dict[PurePosixPath, str]:
@@ -52,12 +55,6 @@ def typed_copies(view: ReactNativeView) -> dict[PurePosixPath, Path]:
 def templates() -> list[PurePosixPath]:
     """Templates that are rendered by themselves."""
     return [path for path in _found() if path.suffix == TEMPLATE and not path.name.startswith(PARTIAL)]
-
-
-def with_partial(providers: Sequence[str], folder: str, kind: str) -> tuple[str, ...]:
-    """Those providers that have a template of the kind."""
-    root = templates_folder() / ROOT / folder
-    return tuple(name for name in providers if (root / f"{PARTIAL}{name}.{kind}{TEMPLATE}").is_file())
 
 
 def is_of_model(template: PurePosixPath) -> bool:

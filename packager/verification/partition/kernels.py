@@ -90,7 +90,7 @@ def prove_in(compiled: Compiled, release: str, scratch: Path) -> KernelProof:
     if compiled.style is Style.CONTEXT or compiled.processor:
         what = "a binary for one chip" if compiled.style is Style.CONTEXT else "it computes in 16 bits, on ARM only"
         return skipped(compiled, f"{what}: not opened in this release", runtime=runtime)
-    environment = Release(version=release)
+    environment = Release(release=release)
     ensure(environment)
     graph, answer = graph_of(compiled), run_child(environment, _job(compiled), scratch)
     if "error" in answer:
