@@ -20,6 +20,7 @@ from packager.cli.check import check
 from packager.cli.convert import convert
 from packager.cli.doctor import doctor
 from packager.cli.export import export
+from packager.cli.extract import extract
 from packager.cli.init import init
 from packager.cli.inspect import inspect
 from packager.cli.predict import predict
@@ -45,7 +46,21 @@ def commands(debug: bool) -> None:
     """
 
 
-for command in (init, inspect, predict, check, build, export, quantize, convert, runtime, xcode, doctor, cache):
+for command in (
+    init,
+    inspect,
+    predict,
+    check,
+    build,
+    extract,
+    export,
+    quantize,
+    convert,
+    runtime,
+    xcode,
+    doctor,
+    cache,
+):
     commands.add_command(command)
 
 

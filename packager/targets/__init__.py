@@ -19,7 +19,11 @@ TARGETS: dict[str, type[Android] | type[Ios]] = {Android.NAME: Android, Ios.NAME
 WRAPPERS: dict[str, type[ReactNative]] = {ReactNative.NAME: ReactNative}
 """Targets whose packages include the packages of other targets."""
 
+MODELS_IN: dict[str, str] = {**Android.MODELS_IN, **Ios.MODELS_IN, **ReactNative.MODELS_IN}
+"""Kind of artifact -> the folder in it with the files of models."""
+
 __all__ = [
+    "MODELS_IN",
     "TARGETS",
     "WRAPPERS",
     "Built",

@@ -171,6 +171,8 @@ class Printed(Protocol):
     """Steps that targets and wrappers share: render a view, assemble the package."""
 
     NAME: ClassVar[str]
+    MODELS_IN: ClassVar[Mapping[str, str]]
+    """kind of artifact -> the folder in it with the files of models, between slashes"""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def render(self, view: Any) -> Sources:

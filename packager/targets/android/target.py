@@ -71,6 +71,7 @@ KEYWORDS = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class Android:
     NAME: ClassVar[str] = "android"
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"aar": "/assets/mobpack/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     group: str = "com.example"

@@ -36,6 +36,7 @@ SCRIPT = PurePosixPath("scripts/make-xcframework.sh")
 @dataclass(frozen=True, kw_only=True)
 class Ios:
     NAME: ClassVar[str] = "ios"
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"swift-package": "/Resources/Models/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     module: str = ""

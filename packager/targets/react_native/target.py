@@ -32,6 +32,7 @@ UNLICENSED = "UNLICENSED"
 class ReactNative:
     NAME: ClassVar[str] = "react_native"
     NEEDS: ClassVar[tuple[str, ...]] = ("android", "ios")
+    MODELS_IN: ClassVar[Mapping[str, str]] = {"npm-package": "/package/models/"}
     __pydantic_config__: ClassVar[Mapping[str, object]] = STRICT
 
     package: str = ""
