@@ -16,6 +16,7 @@ from packager.reporting import views
 from packager.runtimes import recipe
 from packager.targets import dimensions, golden
 from packager.targets.android import aar, gradle, view
+from packager.targets.android import readme as android_readme
 from packager.targets.ios import framework as swift_framework
 from packager.targets.ios import package as swift_package
 from packager.targets.ios import texts as swift_texts
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.by_content
 
 VIEWS: dict[str, type] = {
     "android/AndroidManifest.xml.j2": aar.ManifestView,
+    "android/README.md.j2": android_readme.ReadmeView,
     "android/consumer-rules.pro.j2": aar.ConsumerRulesView,
     "android/gradle/README.md.j2": gradle.ReadmeView,
     "android/gradle/build.gradle.kts.j2": gradle.BuildView,
@@ -140,6 +142,8 @@ NESTED = (
     view.TypedView,
     view.WeightsView,
     view.WordsView,
+    android_readme.Parameter,
+    android_readme.Usage,
     gradle.GradleDependency,
     maven.Attribute,
     maven.Dependency,
@@ -166,7 +170,7 @@ NESTED = (
 )
 
 
-INCLUDED = (".swift.j2", ".html.j2")
+INCLUDED = (".swift.j2", ".html.j2", ".md.j2")
 
 
 def variables(template: str) -> set[str]:
@@ -190,7 +194,7 @@ def test_every_template_has_a_view() -> None:
     npm = templates_folder() / "react_native"
     partials |= {path.relative_to(npm.parent).as_posix() for path in npm.rglob(f"{npm_texts.PARTIAL}*.j2")}
     found = {path.relative_to(templates_folder()).as_posix() for path in templates_folder().rglob("*.j2")}
-    assert found == known | partials | {"android/_application.xml.j2", "ios/_dependency.swift.j2"}
+    assert found == known | partials | {"android/_app.md.j2", "android/_application.xml.j2", "ios/_dependency.swift.j2"}
     assert {PurePosixPath(name).suffix for name in found} == {".j2"}
 
 

@@ -67,6 +67,7 @@ def write_aar(
     manifest: str,
     classes_jar: Path,
     consumer_rules: str,
+    readme: str,
     assets: Mapping[PurePosixPath, Path],
     licenses: Mapping[PurePosixPath, Path],
     namespace: str,
@@ -86,6 +87,7 @@ def write_aar(
         PurePosixPath("classes.jar"): classes_jar,
         PurePosixPath("R.txt"): b"",
         PurePosixPath("proguard.txt"): consumer_rules.encode(),
+        PurePosixPath("README.md"): readme.encode(),
         AAR_METADATA: _aar_metadata(min_compile_sdk).encode(),
     }
     entries |= {ASSETS / name: file for name, file in assets.items()}

@@ -13,10 +13,9 @@ from packager.processes.commands import run
 from packager.processes.downloads import pins
 from packager.render import render
 from packager.targets.android.aar import manifest
+from packager.targets.android.readme import PROVIDER
 from packager.targets.partials import with_partial
 
-README = "android/_providers/{}.readme.md.j2"
-"""a provider's part of the README"""
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
 SDK_VARIABLES = ("ANDROID_HOME", "ANDROID_SDK_ROOT")
 
@@ -125,7 +124,7 @@ def gradle_project(
         notation=f"{group}:{artifact}:{version}",
         gradle=pinned["gradle"],
         compile_sdk=pinned["compile-sdk"],
-        providers=with_partial(providers, README),
+        providers=with_partial(providers, PROVIDER),
         has_telemetry=has_telemetry,
     )
     texts: Mapping[PurePosixPath, str] = {

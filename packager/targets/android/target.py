@@ -18,6 +18,7 @@ from packager.providers import CPU, PROVIDERS, provider_of, providers_of
 from packager.render import render, write_sources
 from packager.targets.android import aar, files, gradle, kotlin, native, tensors, typed, units
 from packager.targets.android.golden import golden_views
+from packager.targets.android.readme import readme
 from packager.targets.android.view import AndroidView, License, ModelView, OptionView, ProviderView, RuntimeView
 from packager.targets.target import Built, DefaultProviders, PackagedRuntime, RuntimeRange, artifact, runtime_range
 from packager.vectors import NO_VECTORS, Golden
@@ -38,6 +39,7 @@ KOTLIN_ROOT = PurePosixPath("src/main/kotlin")
 ASSETS_ROOT = PurePosixPath("src/main/assets")
 LIBRARIES_ROOT = PurePosixPath("src/main/jniLibs")
 MANIFEST = PurePosixPath("src/main/AndroidManifest.xml")
+README = PurePosixPath("README.md")
 CONSUMER_RULES = PurePosixPath("consumer-rules.pro")
 RELEASED = "../../maven"
 """path from an emitted Gradle project to the Maven repository of its release"""
@@ -234,10 +236,23 @@ class Android:
             rules=inside.rules if inside else "",
             native_class=f"{view.namespace}.{native.CLASS}" if view.runtime.library else "",
         )
+        texts[README] = readme(
+            view,
+            min_sdk=self.min_sdk,
+            runtime_version=self._runtime_version(view.own),
+            dependencies=self._dependencies(view),
+            providers=self.providers,
+            has_telemetry=_has_telemetry(view),
+        )
         return Sources(
             texts=dict(sorted(texts.items())),
             files={ASSETS_ROOT / asset.path: asset.file for asset in view.assets} | _runtime_files(inside),
         )
+
+    def _dependencies(self, view: AndroidView) -> tuple[str, ...]:
+        """Libraries that an app needs beside the package, as Maven names them."""
+        stdlib = downloads.pins()["android"]["kotlin-stdlib"]
+        return (view.onnxruntime, stdlib) if view.onnxruntime else (stdlib,)
 
     def project(self, view: AndroidView, sources: Sources, store: Store) -> Sources:
         """The sources as a Gradle project."""
@@ -290,11 +305,12 @@ class Android:
             with store.scratch() as work:
                 self._write_aar(folder / f"{stem}.aar", view, sources, libraries, store, work)
             aar.write_sources_jar(folder / f"{stem}-sources.jar", _kotlin(sources))
+            (folder / README.name).write_text(sources.texts[README], encoding="utf-8", newline="\n")
             if own and own.ship == "maven":
                 aar.write_runtime_aar(folder / _runtime_name(own), own, min_sdk=self.min_sdk)
 
         made = store.results(ASSEMBLY, inputs, make)
-        names = {"aar": f"{stem}.aar", "sources-jar": f"{stem}-sources.jar"}
+        names = {"aar": f"{stem}.aar", "sources-jar": f"{stem}-sources.jar", "readme": README.name}
         if own and own.ship == "maven":
             names["runtime-aar"] = _runtime_name(own)
         return tuple(artifact(made / name, target=self.NAME, kind=kind) for kind, name in names.items())
@@ -331,6 +347,7 @@ class Android:
             manifest=sources.texts[MANIFEST],
             classes_jar=units.write_classes(work / "classes.jar", _module(view, sources), store),
             consumer_rules=sources.texts[CONSUMER_RULES],
+            readme=sources.texts[README],
             assets={PurePosixPath(asset.path): asset.file for asset in view.assets},
             libraries=libraries,
             licenses={PurePosixPath(each.name): each.file for each in view.licenses},

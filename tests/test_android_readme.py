@@ -1,0 +1,74 @@
+"""README.md of an Android library: its Kotlin compiles against the library, and what it names is what ships.
+
+CameraX's classes are those of `toolchain/camerax`, because Google's repository is out of reach.
+"""
+
+import re
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from packager.core.errors import ToolError
+from packager.processes import downloads
+from tests.archives import read_zip
+from tests.toolchain import apptools, jvm, projects, vision
+from tests.toolchain.require import require
+
+pytestmark = [
+    pytest.mark.by_content("sample_apps", of=[projects.ANDROID]),
+    pytest.mark.apptools,
+    pytest.mark.android,
+    pytest.mark.kotlin,
+]
+
+TOOLCHAIN = Path(__file__).with_name("toolchain")
+STUBS = sorted([*(TOOLCHAIN / "camerax").rglob("*.java"), *(TOOLCHAIN / "android_newer").rglob("*.java")])
+KOTLIN = re.compile(r"^```kotlin\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def readme_of(aar: Path) -> str:
+    return read_zip(aar)[PurePosixPath("README.md")].decode()
+
+
+def compiled(aar: Path, readme: str, folder: Path) -> Path:
+    """The classes of the examples in `readme`, each in a file of its own."""
+    try:
+        for pin in apptools.PINS:
+            downloads.fetch(pin)
+    except ToolError as error:
+        require(False, f"{error}; {error.hint}")
+    examples = [folder / f"Example{number}.kt" for number, _ in enumerate(KOTLIN.findall(readme))]
+    for path, text in zip(examples, KOTLIN.findall(readme), strict=True):
+        path.write_text(text, encoding="utf-8")
+    classes = apptools.extract(aar, "classes.jar", folder / "classes.jar")
+    return jvm.compile_kotlin([*examples, *STUBS], classpath=[classes, apptools.app_tools().android_jar])
+
+
+def test_examples_of_a_package_with_tensors_compile(built_aar: Path, tmp_path: Path) -> None:
+    readme = readme_of(built_aar)
+    assert len(KOTLIN.findall(readme)) == 1
+    assert read_zip(compiled(built_aar, readme, tmp_path))
+
+
+def test_examples_of_a_package_that_takes_pictures_compile(
+    kotlin_compiler: None, onnxruntime_android: jvm.AndroidRuntime, tmp_path: Path
+) -> None:
+    (aar,) = (vision.root() / "sample_apps/vision/dist/android").glob("*.aar")
+    readme = readme_of(aar)
+    assert len(KOTLIN.findall(readme)) == 2
+    names = {path.name for path in read_zip(compiled(aar, readme, tmp_path))}
+    assert "ClassifierAnalyzer.class" in names
+    assert (aar.parent / "README.md").read_text(encoding="utf-8") == readme
+
+
+def test_an_example_with_a_method_that_is_not_there_does_not_compile(built_aar: Path, tmp_path: Path) -> None:
+    wrong = readme_of(built_aar).replace("model.run(", "model.runs(")
+    with pytest.raises(ToolError, match="runs"):
+        compiled(built_aar, wrong, tmp_path)
+
+
+def test_dependencies_are_those_of_the_metadata(built_aar: Path) -> None:
+    pinned = downloads.pins()["android"]
+    readme = readme_of(built_aar)
+    assert f'implementation("{pinned["kotlin-stdlib"]}")' in readme
+    assert re.search(r'implementation\("com\.microsoft\.onnxruntime:onnxruntime-android(-qnn)?:[\d.]+"\)', readme)
