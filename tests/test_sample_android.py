@@ -157,10 +157,10 @@ def test_readme_names_the_commands_and_the_gradle_that_fits_the_plugin() -> None
 
 
 def test_everything_that_the_app_says_is_in_its_resources() -> None:
-    shown = ElementTree.parse(MAIN / "res/layout/main.xml").iter()
+    shown = [view for path in (MAIN / "res/layout").iterdir() for view in ElementTree.parse(path).iter()]
     attributes = ("text", "contentDescription", "hint")
     texts = [value for view in shown if (value := next(filter(None, map(view.get, names(attributes))), None))]
-    assert len(texts) == 4
+    assert len(texts) == 6
     assert all(value.startswith("@string/") for value in texts)
     known = {each.get("name") for each in ElementTree.parse(MAIN / "res/values/strings.xml").getroot()}
     code = "".join(path.read_text(encoding="utf-8") for path in MAIN.rglob("*.[kx]*[tl]"))
@@ -177,17 +177,16 @@ def test_the_coordinates_lead_to_the_package_with_its_dependencies(aar: Path) ->
     assert "<artifactId>onnxruntime-android</artifactId>" in pom
 
 
-def test_merged_app_asks_for_no_permission_and_starts_no_telemetry(built: Built) -> None:
-    assert built.manifest.findall("uses-permission") == []
-    (provider,) = built.manifest.iter("provider")
-    assert provider.get(f"{ANDROID}name") == f"{PACKAGE}.PhotoProvider"
-    assert provider.get(f"{ANDROID}authorities") == f"{PACKAGE}.photo"
-    assert provider.get(f"{ANDROID}exported") == "false"
+def test_merged_app_asks_for_the_camera_alone_and_starts_no_telemetry(built: Built) -> None:
+    asked = [each.get(f"{ANDROID}name") for each in built.manifest.findall("uses-permission")]
+    assert asked == ["android.permission.CAMERA"]
+    assert [each.get(f"{ANDROID}required") for each in built.manifest.findall("uses-feature")] == ["false"]
+    assert list(built.manifest.iter("provider")) == []
 
 
 def test_shrunk_app_keeps_what_the_manifest_names_and_renames_the_library(built: Built) -> None:
     renamed = dict(re.findall(r"^([\w.$]+) -> ([\w.$]+):$", built.mapping, re.MULTILINE))
-    for kept in ("MainActivity", "PhotoProvider"):
+    for kept in ("MainActivity", "LiveActivity"):
         name = f"{PACKAGE}.{kept}"
         assert renamed.get(name, name) == name
         assert f"L{name.replace('.', '/')};".encode() in read_zip(built.dexed)[PurePosixPath("classes.dex")]

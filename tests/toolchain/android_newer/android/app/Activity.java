@@ -24,4 +24,10 @@ public class Activity extends ContextThemeWrapper {
     public native void startActivityForResult(Intent intent, int requestCode);
 
     public final native void runOnUiThread(Runnable action);
+
+    public native void finish();
+
+    public final native void requestPermissions(String[] permissions, int requestCode);
+
+    public native void onRequestPermissionsResult(int requestCode, String[] permissions, int[] grantResults);
 }
