@@ -1,6 +1,6 @@
 """sample_apps/ios: the app compiles against the package that is built for it, and its project names what is there.
 
-No Xcode is here: SwiftUI, UIKit and PhotosUI are interfaces in `toolchain/apple_modules/` with what the app uses.
+No Xcode is here: SwiftUI, UIKit, PhotosUI and AVFoundation are interfaces in `toolchain/apple_modules/` with what the app uses.
 """
 
 import json
@@ -88,6 +88,8 @@ def test_the_app_compiles_for_iphones_without_a_warning(package: Path, module: P
         ("Labeller.swift", ".classify(image)", '.classify("image")', "no exact matches in call"),
         ("AnswerView.swift", "found.label", "found.name", "has no member 'name'"),
         ("Labeller.swift", "actor Labeller", "final class Labeller: Sendable", "is mutable"),
+        ("Camera.swift", "Picture(pixels,", "Picture(sampleBuffer,", "cannot convert value of type"),
+        ("Camera.swift", ", @unchecked Sendable", "", "Sendable"),
         ("ContentView.swift", "matching: .images", "matching: .sounds", "has no member 'sounds'"),
     ],
 )

@@ -16,7 +16,7 @@ struct AnswerView: View {
     var body: some View {
         switch answer {
         case .none:
-            Text("Choose a picture, or take one.").foregroundStyle(.secondary)
+            Text("Choose a picture, or look through the camera.").foregroundStyle(.secondary)
         case .working:
             ProgressView()
         case .labels(let labels):

@@ -1,43 +1,55 @@
+import AVFoundation
 import SwiftUI
 import UIKit
+import VisionModels
 
-/// The system's camera: takes one picture.
+/// Shows what the camera on the back sees, and gives its frames away.
 struct CameraView: UIViewControllerRepresentable {
-    static var isAvailable: Bool { UIImagePickerController.isSourceTypeAvailable(.camera) }
+    let frames: AsyncStream<Picture>.Continuation
 
-    @Binding var image: UIImage?
-    @Environment(\.dismiss) private var dismiss
-
-    func makeUIViewController(context: Context) -> UIImagePickerController {
-        let controller = UIImagePickerController()
-        controller.sourceType = .camera
-        controller.delegate = context.coordinator
-        return controller
+    func makeUIViewController(context: Context) -> CameraController {
+        CameraController(Camera(frames))
     }
 
-    func updateUIViewController(_ controller: UIImagePickerController, context: Context) {}
+    func updateUIViewController(_ controller: CameraController, context: Context) {}
+}
 
-    func makeCoordinator() -> Coordinator {
-        Coordinator(self)
+/// The screen of a camera, which runs while the screen is there.
+final class CameraController: UIViewController {
+    private let camera: Camera
+    private let preview: AVCaptureVideoPreviewLayer
+
+    init(_ camera: Camera) {
+        self.camera = camera
+        preview = AVCaptureVideoPreviewLayer(session: camera.session)
+        super.init(nibName: nil, bundle: nil)
     }
 
-    final class Coordinator: NSObject, UIImagePickerControllerDelegate, UINavigationControllerDelegate {
-        private let view: CameraView
+    required init?(coder: NSCoder) {
+        nil
+    }
 
-        init(_ view: CameraView) {
-            self.view = view
-        }
+    override func viewDidLoad() {
+        super.viewDidLoad()
+        preview.videoGravity = .resizeAspectFill
+        view.layer.addSublayer(preview)
+    }
 
-        func imagePickerController(
-            _ picker: UIImagePickerController,
-            didFinishPickingMediaWithInfo info: [UIImagePickerController.InfoKey: Any]
-        ) {
-            view.image = info[.originalImage] as? UIImage ?? view.image
-            view.dismiss()
-        }
+    override func viewWillAppear(_ animated: Bool) {
+        super.viewWillAppear(animated)
+        camera.start()
+    }
 
-        func imagePickerControllerDidCancel(_ picker: UIImagePickerController) {
-            view.dismiss()
-        }
+    override func viewDidDisappear(_ animated: Bool) {
+        super.viewDidDisappear(animated)
+        camera.stop()
+    }
+
+    override func viewDidLayoutSubviews() {
+        super.viewDidLayoutSubviews()
+        preview.frame = view.bounds
+        let turned = view.window?.windowScene?.interfaceOrientation ?? .portrait
+        preview.connection?.videoOrientation = AVCaptureVideoOrientation(rawValue: turned.rawValue) ?? .portrait
+        camera.hold(turned)
     }
 }

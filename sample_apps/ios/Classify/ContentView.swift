@@ -3,12 +3,12 @@ import SwiftUI
 import UIKit
 import VisionModels
 
-/// A picture from the library or the camera, and what the model sees in it.
+/// A picture from the library, and what the model sees in it; or the camera.
 struct ContentView: View {
     @State private var picked: PhotosPickerItem?
     @State private var image: UIImage?
     @State private var answer = Answer.none
-    @State private var isTakingPicture = false
+    @State private var isLive = false
 
     var body: some View {
         NavigationStack {
@@ -32,18 +32,17 @@ struct ContentView: View {
                         Label("Choose a picture", systemImage: "photo.on.rectangle")
                     }
                     Button {
-                        isTakingPicture = true
+                        isLive = true
                     } label: {
-                        Label("Take a picture", systemImage: "camera")
+                        Label("Look through the camera", systemImage: "camera")
                     }
-                    .disabled(!CameraView.isAvailable)
                 }
             }
         }
         .task(id: picked) { await choose() }
         .task(id: image) { await classify() }
-        .fullScreenCover(isPresented: $isTakingPicture) {
-            CameraView(image: $image).ignoresSafeArea()
+        .fullScreenCover(isPresented: $isLive) {
+            LiveView()
         }
     }
 

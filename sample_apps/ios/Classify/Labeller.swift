@@ -14,6 +14,11 @@ actor Labeller {
         try await model().classify(image)
     }
 
+    /// What the model sees in a frame of the camera.
+    func labels(of picture: Picture) async throws -> [Classification] {
+        try await model().classify(picture)
+    }
+
     /// A load that fails is tried again with the next picture.
     private func model() async throws -> Classifier {
         let loading = self.loading ?? Task { try await Classifier.load() }
