@@ -24,10 +24,10 @@ from packager.core.values import ElementType, Signature, Style
 from packager.files import installed
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
-from packager.targets import WRAPPERS, headers
+from packager.targets import WRAPPERS
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative, texts, typescript
+from packager.targets.react_native import ReactNative, headers, texts, typescript
 from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
 from packager.targets.react_native.view import FileView, TensorView
 from packager.workflows import build

@@ -12,10 +12,10 @@ from packager.files.hashes import sha256_of
 from packager.files.installed import templates_folder
 from packager.files.store import Step, Store
 from packager.processes import downloads
-from packager.targets.headers import without_comments
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
+from packager.targets.react_native.headers import without_comments
 from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime, artifact
 from packager.vectors import NO_VECTORS, Golden
