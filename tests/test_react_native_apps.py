@@ -322,7 +322,7 @@ def app_with_model(app: BareApp) -> BareApp:
 
 @pytest.mark.parametrize("system", PLATFORMS)
 def test_metro_leaves_a_required_model_as_it_is(app_with_model: BareApp, system: str) -> None:
-    asset = app_with_model.bundle(system, "model.js").asset("orientation-unfused.ort")
+    asset = app_with_model.bundle(system, "model.js").asset("unfused.ort")  # Android's resources have no dashes
     assert sha256_of(asset) == sha256_of(app_with_model.installed / MODEL)
 
 
