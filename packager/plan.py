@@ -31,28 +31,48 @@ TAKEN_OUT = (Precision.QDQ, Precision.WEIGHT_ONLY)
 """Quantized forms that a float graph can be recovered from."""
 
 
-def make(variant: Variant, target: Planned, store: Store, announce: Announce, weighed: Sequence[Weighed] = ()) -> Plan:
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """The ORT file in which a provider needs the variant's weights: other graphs use them there."""
+
+    provider: str
+    """`coreml`"""
+    file: FileSpec
+
+
+def make(
+    variant: Variant,
+    target: Planned,
+    store: Store,
+    announce: Announce,
+    weighed: Sequence[Weighed] = (),
+    beside: Kept | None = None,
+) -> Plan:
     """The plan of one model for `target`: decided, then its files made. `weighed` are providers of the target's
-    defaults, of which only those that are worth it get files.
+    defaults, of which only those that are worth it get files. `beside` is a file of another target that is in the same
+    package.
 
     Raises ModelError when a required file cannot be made.
     """
-    decision = decide(variant, target, without_arm64=Arm64().unsupported(), weighed=weighed)
+    decision = decide(variant, target, without_arm64=Arm64().unsupported(), weighed=weighed, beside=beside)
     return make_files(decision, variant, store, announce)
 
 
-def decide(variant: Variant, target: Planned, *, without_arm64: str = "", weighed: Sequence[Weighed] = ()) -> Decision:
+def decide(
+    variant: Variant,
+    target: Planned,
+    *,
+    without_arm64: str = "",
+    weighed: Sequence[Weighed] = (),
+    beside: Kept | None = None,
+) -> Decision:
     """Which file every provider of `target` opens. `without_arm64` says why this machine cannot convert for ARM; empty
     if it can.
 
     Raises ModelError for a variant that is too large for the only format of `target`.
     """
-    left_out = tuple(LeftOut(provider=each.provider, reason=each.reason) for each in weighed if not each.is_worth)
-    dropped = {each.provider for each in left_out}
-    providers = tuple(name for name in target.providers if name not in dropped)
-    found = {each.provider: each.reason for each in weighed}
-    planner = Planner(variant=variant, target=target, without_arm64=without_arm64, providers=providers, found=found)
-    names = (*providers, CPU.NAME)
+    planner = _planner(variant, target, without_arm64, weighed, beside)
+    names = (*planner.providers, CPU.NAME)
     return Decision(
         model=variant.model.name,
         variant=variant.name,
@@ -60,8 +80,34 @@ def decide(variant: Variant, target: Planned, *, without_arm64: str = "", weighe
         precision=variant.traits.precision,
         selections=tuple(each for name in names for each in planner.selections(name)),
         notes=tuple(dict.fromkeys(note for name in names for note in planner.notes(name))),
-        left_out=left_out,
+        left_out=tuple(_left_out(weighed)),
     )
+
+
+def kept_weights(variant: Variant, target: Planned, found: Plan, weighed: Sequence[Weighed] = ()) -> Kept | None:
+    """The file of `found`, the plan for `target`, whose weights the graphs of other targets can use; None without one
+    that a provider needs whole."""
+    kept = _planner(variant, target, "", weighed, None).kept
+    is_made = any(each.style is Style.UNFUSED and each.format is Format.ORT for each in found.files)
+    return kept if is_made else None
+
+
+def _planner(
+    variant: Variant, target: Planned, without_arm64: str, weighed: Sequence[Weighed], beside: Kept | None
+) -> "Planner":
+    dropped = {each.provider for each in _left_out(weighed)}
+    return Planner(
+        variant=variant,
+        target=target,
+        without_arm64=without_arm64,
+        providers=tuple(name for name in target.providers if name not in dropped),
+        found={each.provider: each.reason for each in weighed},
+        beside=beside,
+    )
+
+
+def _left_out(weighed: Sequence[Weighed]) -> Iterator[LeftOut]:
+    return (LeftOut(provider=each.provider, reason=each.reason) for each in weighed if not each.is_worth)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +121,8 @@ class Planner:
     """those of the target that get files"""
     found: Mapping[str, str]
     """provider -> the figures for which it stands before the CPU, where nobody named it"""
+    beside: Kept | None = None
+    """weights of another target's file in the same package"""
 
     def requirements(self, provider: str) -> GraphRequirements:
         return provider_of(provider).requirements(self.variant.traits)
@@ -157,10 +205,10 @@ class Planner:
 
     def _fixed(self, form: GraphForm, requirements: GraphRequirements, meaning: str) -> tuple[FileSpec, str]:
         """The file with every rewrite for ARM's CPU."""
-        if not self._keeper:
+        if not self.kept:
             return self._base, meaning
         fused = FileSpec(form=form, style=Style.FIXED, format=Format.ONNX, over=self._base)
-        return fused, f"{requirements.reason}, the weights in the one for {self._keeper}"
+        return fused, f"{requirements.reason}, the weights in the one for {self.kept.provider}"
 
     def _ort_only(self, form: GraphForm, requirements: GraphRequirements) -> tuple[FileSpec, str]:
         """The file of a provider that takes nodes, where only ORT format ships."""
@@ -187,17 +235,21 @@ class Planner:
         return Alternative(file=other, beginning=beginning, settings=self._settings(provider, other))
 
     @cached_property
-    def _keeper(self) -> str:
-        """The provider whose file keeps the weights for the other graphs, because it needs them there; empty without
-        one that opens the variant as it is in ORT format."""
+    def kept(self) -> Kept | None:
+        """The file that keeps the weights for the other graphs, because a provider needs them there; None without a
+        provider that opens the variant as it is in ORT format."""
         precision = self.variant.traits.precision
-        is_open = self.target.format == "auto" and precision is not Precision.FLOAT16 and precision not in TAKEN_OUT
-        return next((name for name in self.providers if is_open and self.requirements(name).needs_one_file), "")
+        if self.target.format != "auto" or precision is Precision.FLOAT16 or precision in TAKEN_OUT:
+            return None
+        needy = next((name for name in self.providers if self.requirements(name).needs_one_file), "")
+        if not needy:
+            return self.beside
+        return Kept(provider=needy, file=self._ort(GraphForm.VARIANT, Style.UNFUSED, self._processor))
 
     @cached_property
     def _base(self) -> FileSpec:
         """The ORT file that holds the variant's weights."""
-        return self._ort(GraphForm.VARIANT, Style.UNFUSED if self._keeper else Style.FIXED, self._processor)
+        return self.kept.file if self.kept else self._ort(GraphForm.VARIANT, Style.FIXED, self._processor)
 
     def _ort(self, form: GraphForm, style: Style, processor: str = "") -> FileSpec:
         has_key = self._has_cache_key and style is Style.UNFUSED

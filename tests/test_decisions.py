@@ -133,6 +133,30 @@ def test_the_weights_lie_in_the_file_of_the_provider_that_needs_them_there() -> 
     ]
 
 
+def test_files_beside_those_of_another_target_lie_over_the_file_that_its_provider_needs() -> None:
+    kept = plan.Planner(variant=variant(FLOAT), target=Ios(), without_arm64="", providers=("coreml",), found={}).kept
+    assert kept
+    found = plan.decide(variant(FLOAT), Android(providers=("xnnpack",)), beside=replace(kept, provider="coreml on ios"))
+    ios = plan.decide(variant(FLOAT), Ios())
+    over = "over the weights of the unfused .ort"
+    assert files(found) == [
+        ("xnnpack", f"unfused .onnx of the variant, {over}"),
+        ("cpu", f"fixed .onnx of the variant, {over}"),
+    ]
+    assert {each.file.over for each in found.selections} == {ios.selections[0].file}
+    assert found.selections[-1].file == ios.selections[-1].file, "the CPU's file is the same on both"
+    assert found.selections[-1].reason.endswith("the weights in the one for coreml on ios")
+
+
+@pytest.mark.parametrize(("traits", "form"), [(FLOAT, "ort"), (FLOAT, "onnx"), (HALF, "auto"), (SIGNED, "auto")])
+def test_a_graph_that_cannot_use_another_targets_weights_keeps_its_own(
+    traits: Traits, form: Literal["auto", "ort", "onnx"]
+) -> None:
+    kept = plan.Kept(provider="coreml on ios", file=plan.decide(variant(FLOAT), Ios()).selections[0].file)
+    target = Android(providers=("xnnpack",), format=form)
+    assert plan.decide(variant(traits), target, beside=kept) == plan.decide(variant(traits), target)
+
+
 def test_files_for_chips_go_before_the_one_for_all_others() -> None:
     found = android(SIGNED, "qnn", soc_models=("SM8650", "SM8550"))
     assert [(each.soc_models, each.file.chip, each.file.style) for each in found.selections] == [

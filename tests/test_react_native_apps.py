@@ -21,7 +21,7 @@ from tests.toolchain.require import fetched
 
 pytestmark = [pytest.mark.by_content(of=[projects.PAGES]), pytest.mark.react_native]
 KOTLIN_PACKAGE = "com.example.pageorientation.reactnative"
-MODEL = "models/android/mobpack/PageOrientation/orientation.ort"
+MODEL = "models/both/mobpack/PageOrientation/orientation-unfused.ort"
 WITH_MODEL = """\
 import {{ AppRegistry }} from 'react-native';
 
@@ -322,7 +322,7 @@ def app_with_model(app: BareApp) -> BareApp:
 
 @pytest.mark.parametrize("system", PLATFORMS)
 def test_metro_leaves_a_required_model_as_it_is(app_with_model: BareApp, system: str) -> None:
-    asset = app_with_model.bundle(system, "model.js").asset("orientation.ort")
+    asset = app_with_model.bundle(system, "model.js").asset("unfused.ort")  # Android's resources have no dashes
     assert sha256_of(asset) == sha256_of(app_with_model.installed / MODEL)
 
 
@@ -330,7 +330,7 @@ def test_metro_takes_no_model_without_the_readmes_settings(app_with_model: BareA
     defaults = "module.exports = require('@react-native/metro-config').getDefaultConfig(__dirname);\n"
     with (
         changed(app_with_model.folder / "metro.config.js", defaults),
-        pytest.raises(AssertionError, match=rf"(?s){app_with_model.package}.*orientation\.ort"),
+        pytest.raises(AssertionError, match=rf"(?s){app_with_model.package}.*orientation-unfused\.ort"),
     ):
         app_with_model.bundle("android", "model.js")
 

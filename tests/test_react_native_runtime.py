@@ -12,10 +12,12 @@ import pytest
 from packager.config import Config
 from packager.core.console import Console
 from packager.core.errors import ConfigError
+from packager.files.installed import templates_folder
 from packager.files.store import Store
 from packager.processes import downloads
 from packager.targets import PackagedRuntime
-from packager.targets.react_native import runtime
+from packager.targets.react_native import headers, runtime
+from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
 from packager.targets.react_native.view import ReactNativeView
 from packager.workflows import build
 from packager.workflows.requested import Request
@@ -163,12 +165,14 @@ def test_what_cannot_be_wrapped_is_refused_before_anything_is_planned(
     assert not (tmp_path / "dist").exists()
 
 
-def test_the_c_headers_and_their_licence_are_those_of_the_pinned_runtime(tmp_path: Path) -> None:
+def test_the_c_headers_are_those_of_the_pinned_runtime_without_comments_and_have_its_licence(tmp_path: Path) -> None:
     inside = packed(there(VISION, tmp_path / "files"), tmp_path / "store")
-    headers = {
-        path.name: hashlib.sha256(content).hexdigest()
-        for path, content in inside.items()
-        if path.parent == PurePosixPath("cpp/onnxruntime")
-    }
-    assert headers == downloads.pins()["ios"]["headers"]
+    included = templates_folder() / ONNXRUNTIME / "include"
+    pinned = downloads.pins()["ios"]["headers"]
+    for name, sha256 in pinned.items():
+        assert hashlib.sha256((included / name).read_bytes()).hexdigest() == sha256
+        bare = inside[HEADERS / name].decode()
+        assert bare == headers.without_comments((included / name).read_text("utf-8"))
+        assert "Copyright (c) Microsoft" in bare.partition("\n")[0]
+    assert {path.name for path in inside if path.parent == HEADERS} == set(pinned)
     assert b"MIT License" in inside[PurePosixPath("LICENSE-onnxruntime.txt")]

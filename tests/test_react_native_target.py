@@ -4,11 +4,15 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+import numpy
+import numpy.typing
+import onnxruntime
 import pytest
 
 from packager import release
@@ -17,19 +21,21 @@ from packager.core.console import Console
 from packager.core.errors import ConfigError, ModelError
 from packager.core.findings import Report
 from packager.core.values import ElementType, Signature, Style
+from packager.files import installed
 from packager.files.hashes import sha256_of
 from packager.files.store import Store
 from packager.targets import WRAPPERS
 from packager.targets.android import Android
 from packager.targets.ios import Ios
-from packager.targets.react_native import ReactNative, texts, typescript
+from packager.targets.react_native import ReactNative, headers, texts, typescript
+from packager.targets.react_native.target import HEADERS, ONNXRUNTIME
 from packager.targets.react_native.view import FileView, TensorView
 from packager.workflows import build
 from packager.workflows.options import options_of
 from packager.workflows.requested import Request, requested_targets
 from tests.archives import read_zip
 from tests.golden.cases import GOLDEN, REACT_NATIVE_CASES, Case, Wrapped, choice, model, on_ios, plan, specs
-from tests.onnx_text import linear, saved
+from tests.onnx_text import linear, saved, weight
 from tests.test_android_view import golden_difference
 from tests.test_ios_files import file, named
 from tests.test_ios_target import on_disk
@@ -76,8 +82,10 @@ def opened(case: Wrapped, platform: str, number: int = 0) -> tuple[FileView, ...
 
 
 def reviewed(case: str) -> dict[PurePosixPath, str]:
-    """The texts of a case; for all but the first, only files that differ in more than names."""
-    printed = REACT_NATIVE_CASES[case].texts()
+    """The texts of a case without ONNX Runtime's headers; for all but the first, only files that differ in more than
+    names."""
+    texts = REACT_NATIVE_CASES[case].texts()
+    printed = {name: text for name, text in texts.items() if name.parent != HEADERS}
     if case == next(iter(REACT_NATIVE_CASES)):
         return printed
     return {name: text for name, text in printed.items() if not str(name).startswith(OF_NAMES_ALONE)}
@@ -476,3 +484,74 @@ def test_a_build_makes_all_three_packages_of_the_same_files_and_checks_each_once
         "npm/react-native-nets-1.0.0.tgz"
     ]
     assert not (tmp_path / "dist/react_native").exists()
+
+
+@pytest.mark.kotlin
+@pytest.mark.parametrize(("ios_providers", "holder_name"), [(["coreml"], "net-unfused.ort"), ([], "net.ort")])
+def test_a_package_holds_the_weights_once_and_both_platforms_compute_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ios_providers: list[str], holder_name: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    saved(tmp_path / "net.onnx", linear(columns=4096))
+    document = {
+        "package": {"name": "nets"},
+        "model": {"net": {"path": str(tmp_path / "net.onnx")}},
+        "target": {"android": {"providers": ["xnnpack"]}, "ios": {"providers": ios_providers}},
+        "check": {"kernels": "skip"},
+    }
+    config = from_document(document, tmp_path, targets=("react_native",), settings=())
+    request = Request(targets=requested_targets(config, ("react_native",)), out=tmp_path / "dist")
+    made = build.build(config, request, Console(quiet=True))
+    kinds = {each.artifact.kind: each.path for each in made.shipped}
+    inside = unpacked(tmp_path / "dist" / kinds["npm-package"])
+    models = {path: content for path, content in inside.items() if path.parts[0] == "models"}
+    weights = weight(64, 4096).tobytes()
+    (holder,) = [path for path, content in models.items() if weights in content]
+    assert holder.parts[1] == "both"
+    assert holder.name == holder_name
+    assert sum(map(len, models.values())) < 1.1 * len(weights)
+    expected = linear_outputs(tmp_path / "net.onnx")
+    aar = read_zip(tmp_path / "dist" / kinds["aar"])
+    assert [path.name for path, content in aar.items() if weights in content] == ["net.ort"], "as without npm"
+    manifest = json.loads((tmp_path / "dist/manifest.json").read_text())
+    insides = [(each["target"], each["inside"]) for each in manifest["plans"] if each["inside"]]
+    assert insides == ([("android", "react_native")] if ios_providers else [])
+    opened_files = [path for path in models if path.suffix in {".ort", ".onnx"}]
+    assert len(opened_files) > 1
+    for path in opened_files:
+        assert (linear_outputs(lone(tmp_path / "opened", path, models, holder)) == expected).all(), path
+
+
+def lone(folder: Path, path: PurePosixPath, models: Mapping[PurePosixPath, bytes], holder: PurePosixPath) -> Path:
+    """A file of a package, beside the weights under the name that an ONNX graph has for them."""
+    folder.mkdir(exist_ok=True)
+    (folder / "model.ort").write_bytes(models[holder])
+    (folder / path.name).write_bytes(models[path])
+    return folder / path.name
+
+
+def linear_outputs(path: Path) -> numpy.typing.NDArray[numpy.float32]:
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {"x": weight(1, 64, seed=5)})
+    return numpy.asarray(found)
+
+
+def test_headers_lose_their_comments_and_nothing_else() -> None:
+    header = '// Licence\n\n/** Long\n * words */\n#define A "/* kept */ // too"\n\nint f(int /* x */ a); // end\n'
+    assert headers.without_comments(header) == (
+        f'// Licence\n{headers.ORIGIN}#define A "/* kept */ // too"\nint f(int   a);\n'
+    )
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_a_compiler_reads_the_same_in_headers_without_comments(tmp_path: Path) -> None:
+    whole = installed.templates_folder() / ONNXRUNTIME / "include"
+    for each in whole.glob("*.h"):
+        (tmp_path / each.name).write_text(headers.without_comments(each.read_text("utf-8")))
+        assert (tmp_path / each.name).stat().st_size < 0.25 * each.stat().st_size
+    assert tokens(tmp_path) == tokens(whole)
+
+
+def tokens(folder: Path) -> list[str]:
+    command = ["cc", "-E", "-P", "-x", "c", "-include", str(folder / "onnxruntime_c_api.h"), "/dev/null"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

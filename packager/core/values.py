@@ -265,6 +265,13 @@ class Plan:
     """precision of the variant"""
     left_out: tuple[LeftOut, ...] = ()
     """providers of the target's defaults that are not worth their files"""
+    wrapper: str = ""
+    """the wrapper whose packages contain these files; empty for the target's own package"""
+
+    @property
+    def place(self) -> str:
+        """The target, in words: `android`, or `android in react_native`."""
+        return f"{self.target} in {self.wrapper}" if self.wrapper else self.target
 
     @property
     def files(self) -> tuple[Compiled, ...]:

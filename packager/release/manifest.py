@@ -169,6 +169,7 @@ def plan_entry(plan: Plan) -> dict[str, object]:
     return {
         "model": plan.model.name,
         "target": plan.target,
+        "inside": plan.wrapper,
         "choices": [
             {
                 "provider": choice.provider,

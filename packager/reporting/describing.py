@@ -127,7 +127,7 @@ def _file(compiled: Compiled) -> FileEntry:
 def _plan(plan: Plan) -> PlanEntry:
     return PlanEntry(
         model=plan.model.name,
-        target=plan.target,
+        target=plan.place,
         choices=tuple(_choice(each) for each in plan.choices),
         left_out=tuple(LeftOutEntry(provider=each.provider, reason=placeless(each.reason)) for each in plan.left_out),
     )

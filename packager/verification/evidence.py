@@ -111,7 +111,7 @@ def split_all(
     """Partitions of every provider's file; those in `asked` are known."""
     found: list[Partition] = []
     for each in plans:
-        with console.step(f"ask the providers of {each.target} about {each.model.name}"), store.scratch() as scratch:
+        with console.step(f"ask the providers of {each.place} about {each.model.name}"), store.scratch() as scratch:
             found += partitions(each, scratch, asked)
     for one in found:
         if one.skipped:

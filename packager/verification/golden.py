@@ -98,11 +98,11 @@ def golden_vectors(
         known = references or parity.References(scratch)
         maker = Maker(table=table, settings_of=settings_of, store=store, scratch=scratch, references=known)
         for plan in plans:
-            with console.step(f"write golden vectors of {plan.model.name} for {plan.target}"):
+            with console.step(f"write golden vectors of {plan.model.name} for {plan.place}"):
                 try:
-                    found |= maker.of_plan(plan)
+                    found = maker.of_plan(plan) | found  # a file inside a wrapper has its own package's vectors
                 except NotGoldenError as reason:
-                    console.warn(f"model '{plan.model.name}' has no self-test on {plan.target}: {reason}")
+                    console.warn(f"model '{plan.model.name}' has no self-test on {plan.place}: {reason}")
     return found
 
 

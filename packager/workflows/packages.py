@@ -30,8 +30,12 @@ class Contents:
     runtimes: Mapping[str, Chosen]
     """the project's own, by target"""
 
-    def planned_for(self, target: str) -> tuple[Plan, ...]:
-        return tuple(each for each in self.plans if each.target == target)
+    def planned_for(self, target: str, wrapper: str = "") -> tuple[Plan, ...]:
+        """The plans of a target, in its own package or inside that of a wrapper, which has plans of its own for some
+        models."""
+        own = {each.model.name: each for each in self.plans if each.target == target and not each.wrapper}
+        inside = {each.model.name: each for each in self.plans if (each.target, each.wrapper) == (target, wrapper)}
+        return tuple((own | inside).values())
 
 
 def package_all(
@@ -53,7 +57,8 @@ def package_all(
             built[name] = target.built(view, plans)
     for name, wrapper in wrappers_of(config, request.targets).items():
         with console.step(f"package for {name}"):
-            view = wrapper.view(contents.package, built, contents.report, contents.golden)
+            inside = {each: replace(built[each], plans=contents.planned_for(each, name)) for each in wrapper.NEEDS}
+            view = wrapper.view(contents.package, inside, contents.report, contents.golden)
             shipped += package_target(wrapper, view, staging, store, emit_project=request.emit_project)
     return shipped
 

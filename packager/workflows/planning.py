@@ -1,6 +1,6 @@
 """Plans a project: loads its models, makes their variants, and plans the files of every target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packager import models, plan
@@ -9,8 +9,9 @@ from packager.config import Config, ModelTable
 from packager.contract import attachment
 from packager.contract.attachment import Tables
 from packager.core.console import Console, size
+from packager.core.decision import Weighed
 from packager.core.findings import Partition
-from packager.core.values import Compiled, Model, Plan, distinct_files
+from packager.core.values import Compiled, Model, Plan, Variant, distinct_files
 from packager.files.store import Store
 from packager.quantization.variants import BuiltVariant, build_variant
 from packager.quantization.worth import require_gain
@@ -20,7 +21,7 @@ from packager.targets import DefaultProviders, Target
 from packager.verification import evidence
 from packager.verification.partition.report import partitions
 from packager.verification.partition.weighing import weigh
-from packager.workflows.requested import targets_of
+from packager.workflows.requested import targets_of, wrappers_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,20 +47,30 @@ def plan_all(
     plans: list[Plan] = []
     made: list[BuiltVariant] = []
     asked: list[Partition] = []
+    wrapped: list[Plan] = []
     for model in [load_model(name, table, store, console) for name, table in config.model.items()]:
         variants: dict[str, BuiltVariant] = {}
+        own: dict[str, TargetPlan] = {}
         for name, table in targets_of(config, targets).items():
             target = adapted(table, runtimes.get(name))
             if target.variant not in variants:
                 variants[target.variant] = make_variant(model, target.variant, config, store, console)
             with console.step(f"plan {model.name} for {name}") as announce:
-                found = plan.make(variants[target.variant].variant, target, store, announce)
+                variant = variants[target.variant].variant
+                weighed: tuple[Weighed, ...] = ()
+                found = plan.make(variant, target, store, announce)
                 if isinstance(target.providers, DefaultProviders):
                     asked += ask(found, store)
                     weighed = weigh(found, asked)
-                    found = plan.make(variants[target.variant].variant, target, store, announce, weighed)
-                plans.append(found)
+                    found = plan.make(variant, target, store, announce, weighed)
+                own[name] = TargetPlan(variant=variant, target=target, weighed=weighed, found=found)
+        plans += (each.found for each in own.values())
+        for wrapper in wrappers_of(config, targets).values():
+            inside = {name: each for name, each in own.items() if name in wrapper.NEEDS}
+            with console.step(f"plan {model.name} for {wrapper.NAME}") as announce:
+                wrapped += plans_inside(wrapper.NAME, inside, store, announce)
         made += variants.values()
+    plans += wrapped
     for runtime in runtimes.values():
         shipping.refuse_unrunnable(plans, runtime)
     for note in dict.fromkeys(note for each in plans for note in each.notes):
@@ -67,8 +78,37 @@ def plan_all(
     for compiled in distinct_files(plans):
         _note_size(compiled, console)
     for each in plans:
-        say_left_out(each, console)
+        if not each.wrapper:
+            say_left_out(each, console)
     return Planned(plans=tuple(plans), made=tuple(made), asked=tuple(asked))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetPlan:
+    """The plan of a model for one target, and what it was made of."""
+
+    variant: Variant
+    target: Target
+    weighed: tuple[Weighed, ...]
+    found: Plan
+
+
+def plans_inside(
+    wrapper: str, own: Mapping[str, TargetPlan], store: Store, announce: Callable[[str], None]
+) -> Iterator[Plan]:
+    """Plans for the targets `own` where they share one package: if a provider of one target needs the weights in its
+    own file, the files of the others are graphs over it. Targets whose own files are that already have none."""
+    for each in own.values():
+        kept = plan.kept_weights(each.variant, each.target, each.found, each.weighed)
+        if not kept:
+            continue
+        beside = replace(kept, provider=f"{kept.provider} on {each.found.target}")
+        for other in own.values():
+            if other is not each and other.variant is each.variant:
+                found = plan.make(other.variant, other.target, store, announce, other.weighed, beside)
+                if found.choices != other.found.choices:
+                    yield replace(found, wrapper=wrapper)
+        return
 
 
 def ask(found: Plan, store: Store) -> tuple[Partition, ...]:

@@ -56,24 +56,30 @@ def _folder(platforms: set[str]) -> str:
 
 def lay_out(built: Sequence[Built], layout: Layout) -> dict[str, dict[str, tuple[FileView, ...]]]:
     """Platform -> model -> its files, all of them in `layout`."""
-    for each in built:
-        for plan in each.plans:
-            _add(plan, layout)
+    plans = [plan for each in built for plan in each.plans]
+    for plan in plans:
+        _add_opened(plan, layout)
+    for plan in plans:
+        _add_weights(plan, layout)
     return {each.target: {plan.model.name: tuple(_views(plan, layout)) for plan in each.plans} for each in built}
 
 
-def _add(plan: Plan, layout: Layout) -> None:
-    """Adds the files of a plan, opened files first: a weights file may be one of them. The CPU's file has the model's
-    name."""
+def _add_opened(plan: Plan, layout: Layout) -> None:
+    """Adds the files that providers open. The CPU's file has the model's name."""
     model = plan.model.name
     for file in sorted(plan.files, key=lambda file: file.sha256 != plan.cpu.sha256):
         purpose = _purpose(file, plan)
         stem = f"{model}-{purpose}" if purpose else model
         size = file.path.stat().st_size if file.data_files else file.size_bytes
         layout.add(plan.target, stem, f".{file.format}", file.path, file.sha256, size)
+
+
+def _add_weights(plan: Plan, layout: Layout) -> None:
+    """Adds the weights of ONNX files. They may be in a file that a provider of any platform opens."""
     for file in plan.files:
         for data in file.data_files:
-            layout.add(plan.target, f"{model}-{data.stem}", data.suffix, data, sha256_of(data), data.stat().st_size)
+            stem = f"{plan.model.name}-{data.stem}"
+            layout.add(plan.target, stem, data.suffix, data, sha256_of(data), data.stat().st_size)
 
 
 def _purpose(file: Compiled, plan: Plan) -> str:

@@ -15,6 +15,7 @@ from packager.processes import downloads
 from packager.targets.partials import MANIFEST, with_partial
 from packager.targets.react_native import files, naming, runtime, tarball, texts, typed, typescript
 from packager.targets.react_native.golden import golden_views
+from packager.targets.react_native.headers import without_comments
 from packager.targets.react_native.view import License, ModelView, NamesView, PlatformView, ReactNativeView
 from packager.targets.target import Built, OwnRuntime, artifact
 from packager.vectors import NO_VECTORS, Golden
@@ -147,8 +148,15 @@ class ReactNative:
         }
         licenses = {PurePosixPath(each.name): each.file for each in view.licenses}
         return Sources(
-            texts=dict(sorted({**texts.texts(view), **view.own_texts}.items())),
-            files={**texts.copies(), **texts.typed_copies(view), **_headers(), **view.libraries, **models, **licenses},
+            texts=dict(sorted({**texts.texts(view), **_headers(), **view.own_texts}.items())),
+            files={
+                PurePosixPath("LICENSE-onnxruntime.txt"): templates_folder() / ONNXRUNTIME / "LICENSE",
+                **texts.copies(),
+                **texts.typed_copies(view),
+                **view.libraries,
+                **models,
+                **licenses,
+            },
         )
 
     def project(self, view: ReactNativeView, sources: Sources, store: Store) -> Sources:
@@ -172,8 +180,7 @@ class ReactNative:
         return (artifact(made / name, target=self.NAME, kind="npm-package"),)
 
 
-def _headers() -> dict[PurePosixPath, Path]:
-    """ONNX Runtime's C headers and licence."""
-    root = templates_folder() / ONNXRUNTIME
-    headers = {HEADERS / path.name: path for path in sorted((root / "include").glob("*.h"))}
-    return {**headers, PurePosixPath("LICENSE-onnxruntime.txt"): root / "LICENSE"}
+def _headers() -> dict[PurePosixPath, str]:
+    """ONNX Runtime's C headers, which the app compiles and nobody reads there."""
+    folder = templates_folder() / ONNXRUNTIME / "include"
+    return {HEADERS / path.name: without_comments(path.read_text("utf-8")) for path in sorted(folder.glob("*.h"))}
