@@ -1,6 +1,7 @@
 """sample_apps/ios: the app compiles against the package that is built for it, and its project names what is there.
 
-No Xcode is here: SwiftUI, UIKit, PhotosUI and AVFoundation are interfaces in `toolchain/apple_modules/` with what the app uses.
+No Xcode is here: SwiftUI, UIKit, PhotosUI and AVFoundation are interfaces in `toolchain/apple_modules/` with what the
+app uses.
 """
 
 import json
