@@ -372,6 +372,24 @@ def test_apps_bring_files_of_their_own(app: native.App) -> None:
     assert [each["provider"] for each in fallbacks] == ["xnnpack"]
 
 
+def test_apps_open_files_by_descriptor_and_close_it_after_load(app: native.App, tmp_path: Path) -> None:
+    content = models.orientation().read_bytes()
+    inside = tmp_path / "inside"
+    inside.write_bytes(b"x" * 100 + content + b"tail")
+    digest = hashlib.sha256(content).hexdigest()
+    app.run("descriptors", own=str(models.orientation()), inside=str(inside), size=len(content), sha256=digest)
+
+
+def test_a_folder_has_the_files_of_a_package_under_their_sha256(app: native.App, tmp_path: Path) -> None:
+    folder = tmp_path / "by sha256"
+    folder.mkdir()
+    for file in app.bundle.glob("orientation*"):
+        shutil.copy(file, folder / hashlib.sha256(file.read_bytes()).hexdigest())
+    shutil.rmtree(app.bundle)
+
+    assert app.run("loadsFromFolder", folder=str(folder)) == {"passed": True, "file": MODEL}
+
+
 def test_weights_lie_anywhere_in_any_file(app: native.App, tmp_path: Path) -> None:
     weights = np.array([[2, 3, 5, 7]], np.float32).tobytes()
     model = model_with_weights_outside(offset=8).SerializeToString()

@@ -80,8 +80,7 @@ def process(pair: Certificate, tmp_path_factory: pytest.TempPathFactory) -> Iter
 @pytest.fixture
 def setting(pair: Certificate, process: Process, tmp_path: Path) -> Iterator[Setting]:
     with serving(pair) as server:
-        paths = {"net golden#1.safetensors": "/net%20golden%231.safetensors"}
-        server.files.by_path.update({paths.get(name, f"/{name}"): content for name, content in FILES.items()})
+        server.files.by_path.update({f"/{DIGESTS[name]}": content for name, content in FILES.items()})
         yield Setting(server, tmp_path, process)
 
 
@@ -127,7 +126,7 @@ def test_a_download_that_storage_has_changed_is_fetched_again(setting: Setting) 
     setting.server.files.requests.clear()
 
     assert setting.run(OPEN, source={"url": setting.server.url}).value == {"value": "net.onnx"}
-    assert {request.path for request in setting.server.files.requests} == {"/net.weights"}
+    assert {request.path for request in setting.server.files.requests} == {f"/{DIGESTS['net.weights']}"}
     assert setting.kept == {path: FILES[name] for name, path in names.items()}
 
 
@@ -245,7 +244,13 @@ def test_memory_may_be_a_part_of_it(setting: Setting) -> None:
         ("{ path: '/net.onnx', sha256: 'abc' }", "source.sha256 is 'abc'"),
         ("{ buffer: [1, 2] }", "neither an ArrayBuffer nor a view"),
         ("{ buffer: new ArrayBuffer(0) }", "is empty"),
-        ("{ url: 'https://127.0.0.1/', path: '/net.onnx' }", "has one of url, path and buffer"),
+        ("{ folder: 'models' }", "source.folder is 'models', which is not an absolute path"),
+        ("{ folder: '/' }", "source.folder is '/'"),
+        ("{ descriptor: -1 }", "source.descriptor is -1, which is not a whole number from 0 on"),
+        ("{ descriptor: '3' }", "source.descriptor is '3'"),
+        ("{ descriptor: 3, offset: 0.5 }", "source.offset is 0.5"),
+        ("{ descriptor: 3, size: -1 }", "source.size is -1"),
+        ("{ url: 'https://127.0.0.1/', path: '/net.onnx' }", "has one of url, folder, path, buffer, descriptor"),
         ("'downloaded'", "source is 'bundled'"),
         ("null", "source is 'bundled'"),
     ],
@@ -254,6 +259,58 @@ def test_what_is_no_source_is_refused_in_words(setting: Setting, source: str, wo
     found = setting.run(f"return outcome(sourceOf(model, backend, {{ source: {source} }}));").value
     assert found["code"] == "bad-options"
     assert words in found["message"]
+
+
+def test_a_folder_has_files_under_their_sha256(setting: Setting) -> None:
+    code = """
+        const source = await sourceOf(model, backend, { source: { folder } });
+        const placed = shown(await source.place([...needed, ...golden]));
+        return { placed, isOwn: source.isOwn, notes: source.notes, opened: await OPENED };
+    """.replace("OPENED", OPEN.removeprefix("return ").replace("{ source }", "{ source: { folder } }").rstrip(";"))
+    folder = setting.folder / "a b"
+    folder.mkdir()
+    for name, content in FILES.items():
+        (folder / DIGESTS[name]).write_bytes(content)
+
+    for address in (str(folder), f"{folder}/", f"file://{str(folder).replace(' ', '%20')}"):
+        found = setting.run(code, folder=address).value
+        assert [part["path"] for part in found["placed"]] == [str(folder / digest) for digest in DIGESTS.values()]
+        assert [part["endsSha256"] for part in found["placed"]] == [f"ends of {name}" for name in FILES]
+        assert (found["isOwn"], found["notes"]) == (False, str(setting.folder / "cache" / "checked"))
+        assert found["opened"] == {"value": "net.onnx"}
+    assert setting.server.files.requests == []
+
+    weights = folder / DIGESTS["net.weights"]
+    weights.write_bytes(b"another")
+    assert setting.run(code, folder=str(folder)).value["opened"]["code"] == "corrupted"
+    assert weights.read_bytes() == b"another", "the folder is the app's"
+    weights.unlink()
+    assert setting.run(code, folder=str(folder)).value["opened"]["code"] == "missing"
+
+
+def test_a_descriptor_stands_for_a_path(setting: Setting) -> None:
+    code = """
+        const source = await sourceOf(model, backend, { source: given });
+        const [{ part, descriptor, bytes }] = await source.place(source.files);
+        return { part, descriptor, bytes, isOwn: source.isOwn, file: source.files[0].path };
+    """
+    part = {"name": "", "path": "descriptor 7", "offset": 0, "size": -1, "sha256": "", "endsSha256": ""}
+    whole = {"part": part, "descriptor": 7, "bytes": None, "isOwn": True, "file": "descriptor 7"}
+    assert setting.run(code, given={"descriptor": 7}).value == whole
+    given = {"descriptor": 7, "offset": 8, "size": 5, "sha256": "AB" * 32}
+    assert setting.run(code, given=given).value == {
+        **whole,
+        "part": {**part, "offset": 8, "size": 5, "sha256": "ab" * 32},
+    }
+
+
+@pytest.mark.parametrize(("source", "kind"), [("{ folder: '/models' }", "folder"), ("{ descriptor: 3 }", "descriptor")])
+def test_a_browser_has_no_files(setting: Setting, source: str, kind: str) -> None:
+    found = setting.run(f"return outcome(sourceOf(model, backend, {{ source: {source} }}));", platform="web").value
+    assert found == {
+        "code": "unsupported",
+        "message": f"a browser has no files for source.{kind}: use url or buffer",
+    }
 
 
 def test_a_load_that_was_cancelled_before_asks_for_nothing(setting: Setting) -> None:
@@ -294,13 +351,13 @@ def test_in_a_browser_files_are_in_memory_and_checked(setting: Setting) -> None:
 def test_in_a_browser_a_wrong_file_is_refused(
     setting: Setting, content: bytes, fault: servers.Fault | None, code: str
 ) -> None:
-    setting.server.files.by_path["/net.onnx"] = content
+    setting.server.files.by_path[f"/{DIGESTS['net.onnx']}"] = content
     setting.server.files.faults.append(fault)
 
     found = setting.run("return outcome(place({ url }, needed));", platform="web").value
 
     assert found["code"] == code
-    assert f"{setting.server.url}net.onnx" in found["message"]
+    assert f"{setting.server.url}{DIGESTS['net.onnx']}" in found["message"]
 
 
 def test_in_a_browser_https_must_not_lead_to_http(setting: Setting) -> None:

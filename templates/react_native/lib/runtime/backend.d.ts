@@ -36,6 +36,8 @@ export interface Part {
 /** What to open, and how. */
 export interface OpenRequest {
     readonly file: Part;
+    /** What `file` is read by instead of its path, duplicated when `open` is called; -1 for none. */
+    readonly descriptor: number;
     readonly weights: readonly Part[];
     /** As ONNX Runtime names it: `CoreML`, `XNNPACK`, `NNAPI`, `QNN`, `WebGPU`; empty for the CPU. */
     readonly provider: string;

@@ -88,6 +88,7 @@ async function openPlaced(provider, file, start, [placed, ...weights], attempt) 
     throwIfAborted(options.signal);
     const opened = await backend.open({
         file: placed.part,
+        descriptor: placed.descriptor ?? -1,
         weights: weights.map((each) => each.part),
         provider: start.registeredName,
         providerKeys: Object.keys(start.options),

@@ -5,20 +5,30 @@ import type { ModelError } from './errors.js';
  * Where the files of a model come from.
  *
  * - `'bundled'`: from the app, as the package brought them.
- * - `url`: from a folder on a server, an `https:` address that ends in `/`: there the package's own files lie under
- *   their names. They are downloaded once, checked, and kept.
+ * - `url`: from a folder on a server, an `https:` address that ends in `/`: there each of the package's own files lies
+ *   under its SHA-256 in small hexadecimal digits, without a suffix. They are downloaded once, checked, and kept.
+ * - `folder`: from a folder of the same layout on the device, which the app owns. A browser has none.
  * - `path`: one file of the app's own, whatever its numbers: it must have this model's inputs and outputs.
  * - `buffer`: such a file in memory. It is copied, and may be changed or freed once the model is loaded.
+ * - `descriptor`: such a file, or a part of one, by a descriptor of this process, as native code of the app opens it. It
+ *   is duplicated when `load` is called, and may be closed once the model is loaded. A browser has none.
  *
  * `sha256`, in hexadecimal, is what the app's own file must have.
  */
 export type Source = 'bundled' | {
     readonly url: string;
 } | {
+    readonly folder: string;
+} | {
     readonly path: string;
     readonly sha256?: string;
 } | {
     readonly buffer: ArrayBuffer | ArrayBufferView;
+    readonly sha256?: string;
+} | {
+    readonly descriptor: number;
+    readonly offset?: number;
+    readonly size?: number;
     readonly sha256?: string;
 };
 /** Progress of a download. */
@@ -96,6 +106,8 @@ export interface Fallback {
 /** A file that is ready to be opened or read. */
 export interface PlacedFile {
     readonly part: Part;
+    /** What it is read by instead of its path; absent where it has a path or is in memory. */
+    readonly descriptor?: number;
     /** Its bytes where they are in memory: `part.offset` and `part.size` say which of them. */
     readonly bytes: ArrayBuffer | null;
 }

@@ -4,7 +4,7 @@ import type { LoadOptions, ModelSource } from './options.js';
 /**
  * The files of `model`, from where `options.source` says.
  *
- * @throws ModelError `bad-options` for a source that is none, `cancelled`
+ * @throws ModelError `bad-options` for a source that is none, `unsupported`, `cancelled`
  */
 export declare function sourceOf(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<ModelSource>;
 /**

@@ -1,4 +1,4 @@
-// Where the files of a model come from: the app, a server, or the app's own file or memory.
+// Where the files of a model come from: the app, a server, a folder, or the app's own file or memory.
 import { platformFiles } from './descriptor.js';
 import { download, pathsUnderWay } from './download.js';
 import { fetchToMemory, keepInMemory } from './downloadMemory.js';
@@ -7,7 +7,7 @@ import { checkSource } from './sourcesChecked.js';
 /**
  * The files of `model`, from where `options.source` says.
  *
- * @throws ModelError `bad-options` for a source that is none, `cancelled`
+ * @throws ModelError `bad-options` for a source that is none, `unsupported`, `cancelled`
  */
 export function sourceOf(model, backend, options) {
     // Promises are rejected, even for what is wrong at once.
@@ -17,9 +17,9 @@ export function sourceOf(model, backend, options) {
         if (options.signal?.aborted === true) {
             throw new ModelError('cancelled', `loading ${model.className} was cancelled`);
         }
-        if (source !== 'bundled' && !('url' in source))
-            return own(source, new Placer(model, backend, options, null));
-        const placer = new Placer(model, backend, options, source === 'bundled' ? null : source.url);
+        if (!isPackaged(source))
+            return own(source, new Placer(model, backend, options, 'bundled'));
+        const placer = new Placer(model, backend, options, source);
         const { cache } = backend.about();
         return {
             files: platformFiles(model, backend.platform).files,
@@ -30,8 +30,11 @@ export function sourceOf(model, backend, options) {
         };
     });
 }
+function isPackaged(source) {
+    return source === 'bundled' || 'url' in source || 'folder' in source;
+}
 function own(source, placer) {
-    const [given, placeGiven] = 'path' in source ? fileAt(source.path, source.sha256, placer) : fileIn(source);
+    const [given, placeGiven] = ownOf(source, placer);
     return {
         files: [given],
         isOwn: true,
@@ -39,6 +42,11 @@ function own(source, placer) {
         place: (files) => Promise.all(files.map((file) => (file === given ? placeGiven() : placer.placeOne(file)))),
         discard: () => Promise.resolve(false),
     };
+}
+function ownOf(source, placer) {
+    if ('path' in source)
+        return fileAt(source.path, source.sha256, placer);
+    return 'buffer' in source ? fileIn(source) : fileBy(source);
 }
 function fileAt(path, sha256, placer) {
     const file = ownFile(path, sha256);
@@ -54,6 +62,13 @@ function fileIn(source) {
     const [bytes, offset] = ArrayBuffer.isView(buffer) ? [buffer.buffer, buffer.byteOffset] : [buffer, 0];
     const part = { name: '', path: '', offset, size: buffer.byteLength, sha256: file.sha256, endsSha256: '' };
     return [file, () => Promise.resolve({ part, bytes })];
+}
+function fileBy(source) {
+    const { descriptor, offset = 0, size = -1 } = source;
+    const path = `descriptor ${String(descriptor)}`;
+    const file = ownFile(path, source.sha256);
+    const part = { name: '', path, offset, size, sha256: file.sha256, endsSha256: '' };
+    return [file, () => Promise.resolve({ part, descriptor, bytes: null })];
 }
 function ownFile(path, sha256) {
     return {
@@ -72,15 +87,14 @@ function ownFile(path, sha256) {
 class Placer {
     backend;
     options;
-    /** Address of the folder on a server; null for files that came with the app. */
-    url;
+    source;
     samples;
     wantedBytes = new Map();
     loadedBytes = new Map();
-    constructor(model, backend, options, url) {
+    constructor(model, backend, options, source) {
         this.backend = backend;
         this.options = options;
-        this.url = url;
+        this.source = source;
         this.samples = new Set(model.golden.map((golden) => golden.file.path));
     }
     async place(files) {
@@ -92,16 +106,20 @@ class Placer {
         return placed;
     }
     async placeOne(file) {
-        if (this.url !== null && this.backend.platform !== 'web')
-            return this.downloaded(file, this.url);
-        if (this.url !== null)
-            return this.placeAt(addressOf(file, this.url), file, true);
-        const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
-        return this.placeAt(path, file, false, offset);
+        const { source } = this;
+        if (source === 'bundled') {
+            const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
+            return this.placeAt(path, file, false, offset);
+        }
+        if ('folder' in source)
+            return { part: partOf(file, pathIn(source.folder, file), 0), bytes: null };
+        if (this.backend.platform === 'web')
+            return this.placeAt(addressOf(file, source.url), file, true);
+        return this.downloaded(file, source.url);
     }
     /** Words name the file whose bytes they are about. */
     async discard(placed, { message }) {
-        if (this.url === null || this.backend.platform === 'web')
+        if (this.source === 'bundled' || !('url' in this.source) || this.backend.platform === 'web')
             return false;
         const wrong = placed.filter(({ part }) => message.includes(part.path));
         for (const { part } of wrong)
@@ -167,8 +185,12 @@ function partOf(file, path, offset) {
     const { name = '', sizeBytes: size, sha256, endsSha256 } = file;
     return { name, path, offset, size, sha256, endsSha256 };
 }
+/** By content: versions, models and platforms share a folder, and nothing in it is ever replaced. */
 function addressOf(file, url) {
-    return url + encodeURIComponent(file.path);
+    return url + file.sha256;
+}
+function pathIn(folder, file) {
+    return `${withoutScheme(folder).replace(/\/+$/, '')}/${file.sha256}`;
 }
 function downloadsFolder(backend) {
     return `${backend.about().cache}/downloads`;

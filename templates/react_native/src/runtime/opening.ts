@@ -113,6 +113,7 @@ async function openPlaced(
   const opened = await backend.open(
     {
       file: placed.part,
+      descriptor: placed.descriptor ?? -1,
       weights: weights.map((each) => each.part),
       provider: start.registeredName,
       providerKeys: Object.keys(start.options),

@@ -1,4 +1,4 @@
-// Where the files of a model come from: the app, a server, or the app's own file or memory.
+// Where the files of a model come from: the app, a server, a folder, or the app's own file or memory.
 
 import type { Backend, Part } from './backend.js';
 import { type ModelDescriptor, type ModelFile, type PackagedFile, platformFiles } from './descriptor.js';
@@ -8,14 +8,16 @@ import { ModelError } from './errors.js';
 import type { LoadOptions, ModelSource, PlacedFile, Progress, Source } from './options.js';
 import { checkSource } from './sourcesChecked.js';
 
-type Own = Exclude<Source, 'bundled' | { readonly url: string }>;
+/** Where the package's own files are. */
+type Packaged = 'bundled' | { readonly url: string } | { readonly folder: string };
+type Own = Exclude<Source, Packaged>;
 /** A file of the app's own, and how it is made ready. */
 type OwnFile = readonly [file: ModelFile, place: () => Promise<PlacedFile>];
 
 /**
  * The files of `model`, from where `options.source` says.
  *
- * @throws ModelError `bad-options` for a source that is none, `cancelled`
+ * @throws ModelError `bad-options` for a source that is none, `unsupported`, `cancelled`
  */
 export function sourceOf(model: ModelDescriptor, backend: Backend, options: LoadOptions): Promise<ModelSource> {
   // Promises are rejected, even for what is wrong at once.
@@ -25,8 +27,8 @@ export function sourceOf(model: ModelDescriptor, backend: Backend, options: Load
     if (options.signal?.aborted === true) {
       throw new ModelError('cancelled', `loading ${model.className} was cancelled`);
     }
-    if (source !== 'bundled' && !('url' in source)) return own(source, new Placer(model, backend, options, null));
-    const placer = new Placer(model, backend, options, source === 'bundled' ? null : source.url);
+    if (!isPackaged(source)) return own(source, new Placer(model, backend, options, 'bundled'));
+    const placer = new Placer(model, backend, options, source);
     const { cache } = backend.about();
     return {
       files: platformFiles(model, backend.platform).files,
@@ -38,8 +40,12 @@ export function sourceOf(model: ModelDescriptor, backend: Backend, options: Load
   });
 }
 
+function isPackaged(source: Source): source is Packaged {
+  return source === 'bundled' || 'url' in source || 'folder' in source;
+}
+
 function own(source: Own, placer: Placer): ModelSource {
-  const [given, placeGiven] = 'path' in source ? fileAt(source.path, source.sha256, placer) : fileIn(source);
+  const [given, placeGiven] = ownOf(source, placer);
   return {
     files: [given],
     isOwn: true,
@@ -47,6 +53,11 @@ function own(source: Own, placer: Placer): ModelSource {
     place: (files) => Promise.all(files.map((file) => (file === given ? placeGiven() : placer.placeOne(file)))),
     discard: () => Promise.resolve(false),
   };
+}
+
+function ownOf(source: Own, placer: Placer): OwnFile {
+  if ('path' in source) return fileAt(source.path, source.sha256, placer);
+  return 'buffer' in source ? fileIn(source) : fileBy(source);
 }
 
 function fileAt(path: string, sha256: string | undefined, placer: Placer): OwnFile {
@@ -67,6 +78,14 @@ function fileIn(source: Extract<Own, { readonly buffer: unknown }>): OwnFile {
   return [file, () => Promise.resolve({ part, bytes })];
 }
 
+function fileBy(source: Extract<Own, { readonly descriptor: number }>): OwnFile {
+  const { descriptor, offset = 0, size = -1 } = source;
+  const path = `descriptor ${String(descriptor)}`;
+  const file = ownFile(path, source.sha256);
+  const part: Part = { name: '', path, offset, size, sha256: file.sha256, endsSha256: '' };
+  return [file, () => Promise.resolve({ part, descriptor, bytes: null })];
+}
+
 function ownFile(path: string, sha256: string | undefined): ModelFile {
   return {
     path,
@@ -85,16 +104,15 @@ function ownFile(path: string, sha256: string | undefined): ModelFile {
 class Placer {
   private readonly backend: Backend;
   private readonly options: LoadOptions;
-  /** Address of the folder on a server; null for files that came with the app. */
-  private readonly url: string | null;
+  private readonly source: Packaged;
   private readonly samples: ReadonlySet<string>;
   private readonly wantedBytes = new Map<string, number>();
   private readonly loadedBytes = new Map<string, number>();
 
-  constructor(model: ModelDescriptor, backend: Backend, options: LoadOptions, url: string | null) {
+  constructor(model: ModelDescriptor, backend: Backend, options: LoadOptions, source: Packaged) {
     this.backend = backend;
     this.options = options;
-    this.url = url;
+    this.source = source;
     this.samples = new Set(model.golden.map((golden) => golden.file.path));
   }
 
@@ -106,15 +124,19 @@ class Placer {
   }
 
   async placeOne(file: PackagedFile): Promise<PlacedFile> {
-    if (this.url !== null && this.backend.platform !== 'web') return this.downloaded(file, this.url);
-    if (this.url !== null) return this.placeAt(addressOf(file, this.url), file, true);
-    const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
-    return this.placeAt(path, file, false, offset);
+    const { source } = this;
+    if (source === 'bundled') {
+      const { path, offset } = await this.backend.locate(file.path, file.sizeBytes);
+      return this.placeAt(path, file, false, offset);
+    }
+    if ('folder' in source) return { part: partOf(file, pathIn(source.folder, file), 0), bytes: null };
+    if (this.backend.platform === 'web') return this.placeAt(addressOf(file, source.url), file, true);
+    return this.downloaded(file, source.url);
   }
 
   /** Words name the file whose bytes they are about. */
   async discard(placed: readonly PlacedFile[], { message }: ModelError): Promise<boolean> {
-    if (this.url === null || this.backend.platform === 'web') return false;
+    if (this.source === 'bundled' || !('url' in this.source) || this.backend.platform === 'web') return false;
     const wrong = placed.filter(({ part }) => message.includes(part.path));
     for (const { part } of wrong) await this.backend.removeFile(part.path);
     return wrong.length > 0;
@@ -183,8 +205,13 @@ function partOf(file: PackagedFile & { readonly name?: string }, path: string, o
   return { name, path, offset, size, sha256, endsSha256 };
 }
 
+/** By content: versions, models and platforms share a folder, and nothing in it is ever replaced. */
 function addressOf(file: PackagedFile, url: string): string {
-  return url + encodeURIComponent(file.path);
+  return url + file.sha256;
+}
+
+function pathIn(folder: string, file: PackagedFile): string {
+  return `${withoutScheme(folder).replace(/\/+$/, '')}/${file.sha256}`;
 }
 
 function downloadsFolder(backend: Backend): string {

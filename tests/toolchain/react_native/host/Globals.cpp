@@ -2,6 +2,7 @@
 
 #include "Globals.h"
 
+#include <fcntl.h>
 #include <jsi/instrumentation.h>
 #include <unistd.h>
 
@@ -86,6 +87,16 @@ void addFiles(jsi::Runtime& runtime, jsi::Object& host) {
   });
 }
 
+/// Descriptors, as native code of an app has them.
+void addDescriptors(jsi::Runtime& runtime, jsi::Object& host) {
+  add(runtime, host, "openDescriptor", [](jsi::Runtime& inner, Arguments arguments) {
+    return jsi::Value(open(text(inner, arguments[0]).c_str(), O_RDONLY | O_CLOEXEC));
+  });
+  add(runtime, host, "closeDescriptor", [](jsi::Runtime&, Arguments arguments) {
+    return jsi::Value(close(static_cast<int>(arguments[0].asNumber())));
+  });
+}
+
 void addMachine(jsi::Runtime& runtime, jsi::Object& host) {
   add(runtime, host, "isNative", [](jsi::Runtime& inner, Arguments arguments) {
     [[maybe_unused]] const auto buffer = arguments[0].asObject(inner).getArrayBuffer(inner);
@@ -145,6 +156,7 @@ void addGlobals(
   global.setProperty(runtime, "console", console);
   jsi::Object host(runtime);
   addFiles(runtime, host);
+  addDescriptors(runtime, host);
   addMachine(runtime, host);
   addEnding(runtime, host, loop, ending);
   jsi::Array given(runtime, arguments.size());

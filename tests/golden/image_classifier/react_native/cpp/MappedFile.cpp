@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "Failure.h"
-#include "OpenFile.h"
 
 namespace mobpack::visionmodelscxx {
 
@@ -55,8 +54,9 @@ std::string describe(const Part& part, std::size_t sizeBytes, const struct stat&
 
 }  // namespace
 
-MappedFile::MappedFile(const Part& part) {
-  const auto file = OpenFile::toRead(part.path);
+MappedFile::MappedFile(const Part& part) : MappedFile(part, OpenFile::toRead(part.path)) {}
+
+MappedFile::MappedFile(const Part& part, const OpenFile& file) {
   const auto about = file.about();
   const auto sizeBytes = sizeOf(part, about);
   identity_ = describe(part, sizeBytes, about);

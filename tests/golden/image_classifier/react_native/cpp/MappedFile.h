@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "OpenFile.h"
 #include "Part.h"
 
 namespace mobpack::visionmodelscxx {
@@ -22,6 +23,8 @@ class MappedFile {
  public:
   /// Throws Failure when the file is missing, cannot be read or is too short.
   explicit MappedFile(const Part& part);
+  /// A part of a file that is open, which may be closed after this.
+  MappedFile(const Part& part, const OpenFile& file);
 
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 

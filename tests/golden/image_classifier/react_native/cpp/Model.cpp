@@ -66,6 +66,11 @@ Model::Model(const ModelRequest& request, std::optional<Bytes> bytes) : bytes_(s
 }
 
 std::span<const std::byte> Model::load(const ModelRequest& request) {
+  if (request.descriptor) {
+    mapped_.emplace(request.file, *request.descriptor);
+    check(mapped_->bytes(), request.file.sha256, request.file.path);
+    return mapped_->bytes();
+  }
   if (!bytes_) {
     mapped_ = mapChecked(request.file, request.notes, request.verify);
     return mapped_->bytes();

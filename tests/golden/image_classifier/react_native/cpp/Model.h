@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "Checked.h"
 #include "MappedFile.h"
 #include "OnnxRuntime.h"
+#include "OpenFile.h"
 #include "Part.h"
 
 namespace mobpack::visionmodelscxx {
@@ -21,6 +23,8 @@ using Bytes = std::vector<std::byte>;
 /// How a model is to be opened.
 struct ModelRequest {
   Part file;
+  /// What `file` is read by instead of its path, where there is one.
+  std::shared_ptr<const OpenFile> descriptor;
   std::vector<Part> weights;
   /// As ONNX Runtime names it; empty for the CPU.
   std::string provider;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "Failure.h"
 
@@ -27,16 +28,21 @@ off_t placeOf(std::uint64_t offset, const std::string& path) {
 
 }  // namespace
 
-OpenFile OpenFile::toRead(const std::string& path) { return OpenFile(path, O_RDONLY); }
+OpenFile OpenFile::toRead(const std::string& path) { return OpenFile(path, open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
-OpenFile OpenFile::toWrite(const std::string& path) { return OpenFile(path, O_RDWR | O_CREAT); }
+OpenFile OpenFile::toWrite(const std::string& path) {
+  return OpenFile(path, open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+}
 
-OpenFile::OpenFile(const std::string& path, int flags) : path_(path) {
-  descriptor_ = open(path.c_str(), flags | O_CLOEXEC, 0600);
-  if (descriptor_ < 0) throwSystem(errno, "cannot open", path);
+OpenFile OpenFile::duplicate(int descriptor) {
+  return OpenFile("descriptor " + std::to_string(descriptor), fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+}
+
+OpenFile::OpenFile(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {
+  if (descriptor_ < 0) throwSystem(errno, "cannot open", path_);
   if (S_ISREG(about().st_mode)) return;
   close(descriptor_);
-  throw Failure(Code::unreadable, path + " is not a file");
+  throw Failure(Code::unreadable, path_ + " is not a file");
 }
 
 OpenFile::~OpenFile() { close(descriptor_); }

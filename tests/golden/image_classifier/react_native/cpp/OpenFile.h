@@ -17,6 +17,8 @@ class OpenFile {
   static OpenFile toRead(const std::string& path);
   /// Makes the file when there is none.
   static OpenFile toWrite(const std::string& path);
+  /// The file that is open as `descriptor`, which stays the caller's.
+  static OpenFile duplicate(int descriptor);
 
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
@@ -33,7 +35,7 @@ class OpenFile {
   void synchronize() const;
 
  private:
-  OpenFile(const std::string& path, int flags);
+  OpenFile(std::string path, int descriptor);
 
   std::string path_;
   int descriptor_;

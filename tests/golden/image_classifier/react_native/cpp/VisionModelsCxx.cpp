@@ -50,6 +50,11 @@ own::Part nativePart(const VisionModelsPart& part) {
   return result;
 }
 
+own::OpenFile openDescriptor(std::int64_t descriptor) {
+  if (std::in_range<int>(descriptor)) return own::OpenFile::duplicate(static_cast<int>(descriptor));
+  throw own::Failure(own::Code::badInput, "no descriptor is " + std::to_string(descriptor));
+}
+
 own::Verify verifyOf(const std::string& text) {
   if (text == "once") return own::Verify::once;
   if (text == "always") return own::Verify::always;
@@ -59,6 +64,8 @@ own::Verify verifyOf(const std::string& text) {
 own::ModelRequest nativeRequest(const VisionModelsOpenRequest& request) {
   own::ModelRequest result;
   result.file = nativePart(request.file);
+  const auto descriptor = wholeNumber(request.descriptor, "the descriptor", -1);
+  if (descriptor >= 0) result.descriptor.reset(new own::OpenFile(openDescriptor(descriptor)));
   for (const auto& part : request.weights) result.weights.push_back(nativePart(part));
   result.provider = request.provider;
   result.providerKeys = request.providerKeys;

@@ -23,6 +23,7 @@ export type Part = {
 
 export type OpenRequest = {
   file: Part;
+  descriptor: number;
   weights: ReadonlyArray<Part>;
   provider: string;
   providerKeys: ReadonlyArray<string>;

@@ -10,7 +10,7 @@ export function part(path, more = {}) {
 
 export function request(file, more = {}) {
   const empty = { weights: [], provider: '', providerKeys: [], providerValues: [], settingKeys: [], settingValues: [] };
-  return { file, ...empty, threads: 1, spinning: false, notes: '', verify: 'once', ...more };
+  return { file, descriptor: -1, ...empty, threads: 1, spinning: false, notes: '', verify: 'once', ...more };
 }
 
 /** Opens the file at a path. */

@@ -277,6 +277,37 @@ export async function ownFiles() {
   return (await Orientation.load({ ...one(), source: { buffer: bytes }, ...odd }).catch((error) => error)).fallbacks;
 }
 
+/** The app's own file by a descriptor, all of it and a part; `plan.inside` has it from byte 100 on. */
+export async function descriptors() {
+  const expected = (await run(await Orientation.load(one()))).map((value) => value);
+  const { size, sha256 } = plan;
+  for (const [path, part] of [[plan.own, {}], [plan.own, { sha256 }], [plan.inside, { offset: 100, size, sha256 }]]) {
+    const descriptor = host.openDescriptor(path);
+    const loading = Orientation.load({ ...one(), source: { descriptor, ...part } });
+    const model = await loading;
+    equal(host.closeDescriptor(descriptor), 0, 'the descriptor is still open, and the app closes it');
+    check(close(await run(model), expected), `values of ${path}`);
+    await fails(() => model.run({}), 'bad-input');
+    model.dispose();
+    await fails(() => Orientation.load({ ...one(), source: { descriptor } }), 'unreadable', `descriptor ${descriptor}`);
+  }
+  const descriptor = host.openDescriptor(plan.inside);
+  const part = { descriptor, offset: 100, size };
+  await fails(() => Orientation.load({ ...one(), source: { ...part, sha256: '0'.repeat(64) } }), 'corrupted');
+  await fails(() => Orientation.load({ ...one(), source: { ...part, size: size * 2 } }), 'corrupted');
+  await fails(() => Orientation.load({ ...one(), source: { ...part, descriptor: 2 ** 40 } }), 'bad-input');
+  const folder = host.openDescriptor(plan.scratch);
+  await fails(() => Orientation.load({ ...one(), source: { descriptor: folder } }), 'unreadable', 'not a file');
+}
+
+/** A folder with the package's files under their SHA-256. */
+export async function loadsFromFolder() {
+  const model = await Orientation.load({ ...one(), source: { folder: plan.folder } });
+  const { passed } = await model.selfTest();
+  await fails(() => SileroVad.load({ ...one(), source: { folder: plan.folder } }), 'missing');
+  return { passed, file: model.info.file };
+}
+
 async function run(model) {
   const [name] = Object.keys(Orientation.descriptor.inputs);
   const [output] = Object.keys(Orientation.descriptor.outputs);

@@ -17,7 +17,7 @@ namespace facebook::react {
 using VisionModelsAbout = NativeVisionModelsCxxAbout<std::string, std::string, std::string, double>;
 using VisionModelsPart = NativeVisionModelsCxxPart<std::string, std::string, double, double, std::string, std::string>;
 using VisionModelsOpenRequest = NativeVisionModelsCxxOpenRequest<
-    VisionModelsPart, std::vector<VisionModelsPart>, std::string, std::vector<std::string>, std::vector<std::string>,
+    VisionModelsPart, double, std::vector<VisionModelsPart>, std::string, std::vector<std::string>, std::vector<std::string>,
     std::vector<std::string>, std::vector<std::string>, double, bool, std::string, std::string>;
 using VisionModelsTensorInfo = NativeVisionModelsCxxTensorInfo<std::string, std::string, std::vector<double>>;
 using VisionModelsAssignedInfo = NativeVisionModelsCxxAssignedInfo<std::string, double, double>;
