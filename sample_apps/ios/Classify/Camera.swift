@@ -33,13 +33,14 @@ final class Camera: NSObject, AVCaptureVideoDataOutputSampleBufferDelegate, @unc
 
     /// The phone is held so: the camera's rows run along the phone's long side.
     func hold(_ turned: UIInterfaceOrientation) {
-        let orientations: [UIInterfaceOrientation: CGImagePropertyOrientation] = [
-            .portrait: .right,
-            .portraitUpsideDown: .left,
-            .landscapeRight: .up,
-            .landscapeLeft: .down,
-        ]
-        queue.async { self.orientation = orientations[turned] ?? .right }
+        let orientation: CGImagePropertyOrientation =
+            switch turned {
+            case .landscapeRight: .up
+            case .landscapeLeft: .down
+            case .portraitUpsideDown: .left
+            default: .right
+            }
+        queue.async { self.orientation = orientation }
     }
 
     func captureOutput(
