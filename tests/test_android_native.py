@@ -7,14 +7,14 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from packager.core.findings import Report
-from packager.core.values import ElementType, Package, Signature
+from packager.core.values import ElementType, Package, Signature, Style
 from packager.environments import zig
 from packager.files import elf
 from packager.files.store import Store
 from packager.processes import commands, downloads
 from packager.targets.android import Android, native
 from packager.targets.android.view import AndroidView
-from tests.golden.cases import plan, specs
+from tests.golden.cases import PLAIN_FILE, choice, plan, specs
 
 pytestmark = [pytest.mark.android, pytest.mark.usefixtures("stand_in_compiler")]
 
@@ -32,9 +32,11 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def view_of(target: Android) -> AndroidView:
+def view_of(target: Android, file: Path = PLAIN_FILE) -> AndroidView:
+    """A model whose providers open `file`."""
     tensor = specs("input", ("x", ElementType.FLOAT, (1, 2)))
-    described = plan("m", Signature(inputs=tensor, outputs=tensor))
+    choices = [choice(provider, path=Path(file.name)) for provider in target.providers]
+    described = plan("m", Signature(inputs=tensor, outputs=tensor), *choices, choice("cpu", Style.UNFUSED))
     return target.view(Package(name="m", version="1.0.0", license=""), (described,), Report(parities=()))
 
 
@@ -105,6 +107,14 @@ def test_a_package_has_the_processors_of_its_runtime_and_one_for_the_cpu_alone_h
         for providers in ((), ("xnnpack",), ("qnn", "xnnpack"))
     }
     assert found == {(): [], ("xnnpack",): list(ABIS), ("qnn", "xnnpack"): ["arm64-v8a"]}
+
+
+def test_a_package_of_files_in_ort_format_has_none(store: Store) -> None:
+    target = Android(providers=("xnnpack",))
+    view = view_of(target, Path("model.ort"))
+    assert not target._libraries(view, store)
+    rendered = target.render(view).texts
+    assert not [name for name, text in rendered.items() if "NativeAssignment" in text]
 
 
 def test_the_compiler_is_pinned_for_every_host_in_one_version() -> None:

@@ -1,7 +1,7 @@
 """The target Android: a library (.aar) whose Kotlin classes load and run the models of a package."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
@@ -166,7 +166,9 @@ class Android:
             package=package,
             group=self.group,
             namespace=namespace,
-            runtime=_runtime_view(namespace, java_package, self.providers),
+            runtime=_runtime_view(
+                namespace, java_package, self.providers, has_assignment=_has_assignment(laid_out.values())
+            ),
             models=tuple(
                 typed.with_contract(
                     tensors.model_view(
@@ -401,7 +403,13 @@ def _package_part(name: str) -> str:
     return f"{part}model" if part in KEYWORDS else part
 
 
-def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...]) -> RuntimeView:
+def _has_assignment(laid_out: Iterable[files.Files]) -> bool:
+    """Whether ONNX Runtime can say which nodes a provider runs: it does not of files in ORT format (ADR 34)."""
+    views = [view for each in laid_out for view in each.views]
+    return any(view.asset.path.endswith(".onnx") and set(view.providers) != {"CPU"} for view in views)
+
+
+def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...], *, has_assignment: bool) -> RuntimeView:
     views = tuple(
         ProviderView(
             name=name,
@@ -417,7 +425,7 @@ def _runtime_view(namespace: str, onnxruntime: str, providers: tuple[str, ...]) 
         onnxruntime=onnxruntime,
         providers=views,
         uses_nnapi="nnapi" in providers,
-        library=native.library_name(namespace) if providers else "",
+        library=native.library_name(namespace) if has_assignment else "",
     )
 
 

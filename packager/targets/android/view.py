@@ -37,7 +37,7 @@ class RuntimeView:
     providers: tuple[ProviderView, ...]
     uses_nnapi: bool
     library: str
-    """name of the library in C; empty where the CPU is the only provider"""
+    """name of the library in C, which tells the assignment; empty where ONNX Runtime cannot tell it"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,12 @@
-import { type ModelError } from './errors.js';
-import type { LoadOptions, Progress } from './options.js';
+import type { ModelError } from './errors.js';
+import type { Progress } from './options.js';
+import { type Load, type SharedOptions } from './sharing.js';
 /** How a component has a model loaded; it ends loading itself, and says how far it is. */
-export type HookOptions = Omit<LoadOptions, 'signal' | 'onProgress'>;
-/** A model of a component, `state` says which of the others are there. */
+export type HookOptions = SharedOptions;
+/**
+ * A model of a component, `state` says which of the others are there. Other components may have the same model: none of
+ * them disposes of it.
+ */
 export type ModelState<M> = {
     readonly state: 'loading';
     readonly model: null;
@@ -21,9 +25,9 @@ export type ModelState<M> = {
     readonly progress: Progress | null;
 };
 /**
- * Loads a model with `load`, which is the same function in every call, and disposes of it when the component is gone.
- * Options with the same content are the same options; with others the model is loaded anew.
+ * Loads a model with `load`, which is the same function in every call. Options with the same content are the same options:
+ * components that have them share one model, which is disposed of soon after the last of them is gone.
  */
 export declare function useModel<M extends {
     dispose(): void;
-}>(load: (options: LoadOptions) => Promise<M>, options?: HookOptions): ModelState<M>;
+}>(load: Load<M>, options?: HookOptions): ModelState<M>;

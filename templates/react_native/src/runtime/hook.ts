@@ -1,14 +1,18 @@
-// Models in components: loaded when a component appears, disposed of when it is gone.
+// Models in components: loaded when a component appears, disposed of when no component has it any more.
 
 import { useEffect, useState } from 'react';
 import { contentKey } from './contentKey.js';
-import { type ModelError, toModelError } from './errors.js';
-import type { LoadOptions, Progress } from './options.js';
+import type { ModelError } from './errors.js';
+import type { Progress } from './options.js';
+import { share, type Load, type SharedOptions, type Sharing } from './sharing.js';
 
 /** How a component has a model loaded; it ends loading itself, and says how far it is. */
-export type HookOptions = Omit<LoadOptions, 'signal' | 'onProgress'>;
+export type HookOptions = SharedOptions;
 
-/** A model of a component, `state` says which of the others are there. */
+/**
+ * A model of a component, `state` says which of the others are there. Other components may have the same model: none of
+ * them disposes of it.
+ */
 export type ModelState<M> =
   | {
       readonly state: 'loading';
@@ -23,7 +27,7 @@ export type ModelState<M> =
 /** A model that is to be loaded in one way. */
 interface Wish<M> {
   readonly key: string;
-  readonly load: (options: LoadOptions) => Promise<M>;
+  readonly load: Load<M>;
   readonly options: HookOptions;
 }
 
@@ -33,17 +37,15 @@ interface Outcome<M> {
   readonly state: ModelState<M>;
 }
 
-type Show<M> = (state: ModelState<M> | null) => void;
-
 const LOADING = { state: 'loading', model: null, error: null, progress: null } as const;
 const NOTHING: HookOptions = {};
 
 /**
- * Loads a model with `load`, which is the same function in every call, and disposes of it when the component is gone.
- * Options with the same content are the same options; with others the model is loaded anew.
+ * Loads a model with `load`, which is the same function in every call. Options with the same content are the same options:
+ * components that have them share one model, which is disposed of soon after the last of them is gone.
  */
 export function useModel<M extends { dispose(): void }>(
-  load: (options: LoadOptions) => Promise<M>,
+  load: Load<M>,
   options: HookOptions = NOTHING,
 ): ModelState<M> {
   const key = contentKey(options);
@@ -52,43 +54,21 @@ export function useModel<M extends { dispose(): void }>(
   const isKept = kept.key === key;
   // React draws again at once, before any effect: what is kept is then what is wished for.
   if (!isKept) setKept({ key, load, options });
-  useEffect(
-    () =>
-      fulfil(kept, (state) => {
-        setOutcome(state === null ? null : { wish: kept, state });
-      }),
-    [kept],
-  );
+  useEffect(() => {
+    const release = share(kept.load, kept.options, (found) => {
+      setOutcome({ wish: kept, state: stateOf(found) });
+    });
+    return () => {
+      release();
+      // A component that is only hidden keeps its state, and must not find the model there when it is shown again.
+      setOutcome(null);
+    };
+  }, [kept]);
   return isKept && outcome?.wish === kept ? outcome.state : LOADING;
 }
 
-/** Loads what is wished for and shows how that goes, until what it returns is called. */
-function fulfil<M extends { dispose(): void }>(wish: Wish<M>, show: Show<M>): () => void {
-  const controller = new AbortController();
-  const { signal } = controller;
-  let model: M | null = null;
-  let progress: Progress | null = null;
-  const onProgress = (found: Progress): void => {
-    progress = found;
-    if (!signal.aborted) show({ ...LOADING, progress });
-  };
-  const take = (loaded: M): void => {
-    if (signal.aborted) {
-      loaded.dispose();
-      return;
-    }
-    model = loaded;
-    show({ state: 'ready', model, error: null, progress });
-  };
-  const complain = (reason: unknown): void => {
-    if (!signal.aborted) show({ state: 'error', model: null, error: toModelError(reason), progress });
-  };
-  wish.load({ ...wish.options, signal, onProgress }).then(take, complain);
-  return () => {
-    controller.abort();
-    if (model === null) return;
-    // A component that is only hidden keeps its state, and must not find the model there when it is shown again.
-    show(null);
-    model.dispose();
-  };
+function stateOf<M>({ model, error, progress }: Sharing<M>): ModelState<M> {
+  if (error !== null) return { state: 'error', model: null, error, progress };
+  if (model !== null) return { state: 'ready', model, error: null, progress };
+  return { ...LOADING, progress };
 }

@@ -126,7 +126,7 @@ test('a model that comes when its component is gone is disposed of', async () =>
   await view.unmount();
   finish({ dispose });
   await act(() => loading);
-  expect(dispose).toHaveBeenCalledTimes(1);
+  await waitFor(() => expect(dispose).toHaveBeenCalledTimes(1));
 });
 
 test('strict mode has one model in the end', async () => {
@@ -134,6 +134,42 @@ test('strict mode has one model in the end', async () => {
   await ready();
   await waitFor(() => expect(open.size).toBe(1));
   await expectRight(lastModel());
+  await view.unmount();
+});
+
+test('components with the same options share one model, and the last to go disposes of it', async () => {
+  const view = await render(<><Orient /><Orient options={{}} /></>);
+  await waitFor(() => expect(screen.getAllByText('ready').length).toBe(2));
+  const [one, other] = drawn.slice(-2).map(({ model }) => model);
+  expect(other).toBe(one);
+  expect(open.size).toBe(1);
+  await view.rerender(<><Orient /></>);
+  await act(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  await expectRight(one);
+  await view.unmount();
+});
+
+test('a component that comes right after the last one went finds the model there', async () => {
+  const first = await render(<Orient />);
+  await ready();
+  const model = lastModel();
+  await first.unmount();
+  const second = await render(<Orient />);
+  await ready();
+  expect(lastModel()).toBe(model);
+  expect(reads.filter((name) => name.endsWith('.ort')).length).toBe(1);
+  await second.unmount();
+});
+
+test('one that fails for several fails for all, and is tried again by the next', async () => {
+  fileRead = () => {
+    throw new Error('gone');
+  };
+  const view = await render(<><Orient /><Orient /></>);
+  await waitFor(() => expect(screen.getAllByText('error missing').length).toBe(2));
+  fileRead = (bytes) => bytes;
+  await view.rerender(<><Orient /><Orient /><Orient key="next" /></>);
+  await ready();
   await view.unmount();
 });
 
@@ -161,7 +197,7 @@ test('other options load the model anew, and nobody sees the old one meanwhile',
 });
 
 test('the same memory is the same source, other memory is another', async () => {
-  const { path } = Orientation.descriptor.platforms.android.files.find(({ weights }) => weights.length === 0);
+  const { path } = Orientation.descriptor.platforms.ios.files.find(({ weights }) => weights.length === 0);
   const bytes = await read(path);
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   const view = await render(<Orient options={{ source: { buffer } }} />);

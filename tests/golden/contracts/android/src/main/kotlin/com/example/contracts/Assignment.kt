@@ -2,9 +2,6 @@
 
 package com.example.contracts
 
-import ai.onnxruntime.OrtSession
-import android.util.Log
-
 /** What a provider runs of a model. */
 public data class ProviderAssignment(
     public val provider: Provider,
@@ -16,65 +13,3 @@ public data class ProviderAssignment(
     /** Multiply-accumulate operations in these nodes, as far as the build could count them. */
     public val macs: Long,
 )
-
-/** Reads from [session], made for [asked], which provider took which node; null where ONNX Runtime cannot tell. */
-internal fun assignmentOf(session: OrtSession, asked: Provider): List<ProviderAssignment>? {
-    val names = NativeAssignment.of(session)?.decodeToString()?.split(END)?.dropLast(1).orEmpty()
-    val macs = macsByNode(session)
-    // Of a file in ORT format it records nothing.
-    if (names.isEmpty() || (asked in HIDING && macs.isEmpty())) return null
-    val recorded = names.chunked(2) { (provider, node) -> PROVIDERS[provider] to node.replace(COPY, "") }
-    val hidden = if (asked in HIDING) macs.keys - recorded.map { it.second }.toSet() else emptySet()
-    return (recorded + hidden.map { asked to it })
-        .groupBy({ it.first }, { macs[it.second] ?: 0L })
-        .mapNotNull { (provider, all) -> provider?.let { ProviderAssignment(it, all.size, all.sum()) } }
-        .sortedBy { it.provider }
-}
-
-/** The build writes a line into the model for each node that multiplies: how often, and the node's name. */
-private fun macsByNode(session: OrtSession): Map<String, Long> {
-    val lines = session.metadata.getCustomMetadataValue("mobpack.macs").orElse("").lines()
-    return lines.filter { ' ' in it }.associate { it.substringAfter(' ') to it.substringBefore(' ').toLong() }
-}
-
-/** Providers by ONNX Runtime's names for them. */
-private val PROVIDERS = mapOf(
-    "XnnpackExecutionProvider" to Provider.XNNPACK,
-    "CPUExecutionProvider" to Provider.CPU,
-)
-
-/** Of these, ONNX Runtime does not record the nodes that it lays out anew. The CPU has no such nodes. */
-private val HIDING = setOf<Provider>(Provider.XNNPACK)
-
-/** What ONNX Runtime appends to the name of a node that it lays out anew. */
-private val COPY = Regex("(_token_[0-9]+)+$")
-
-/** What follows each name. */
-private const val END = '\u0000'
-
-/** Reaches ONNX Runtime's C API: its Java classes do not offer this part of it. */
-internal object NativeAssignment {
-    private const val TAG = "OnnxRuntime"
-
-    private val isLoaded: Boolean by lazy {
-        try {
-            System.loadLibrary("mobpack_com_example_contracts")
-            true
-        } catch (missing: UnsatisfiedLinkError) {
-            Log.w(TAG, "which nodes a provider takes is not known: ${missing.message}")
-            false
-        }
-    }
-
-    /** Pairs of provider and node; null if ONNX Runtime is older than 1.24 or has another session class. */
-    fun of(session: OrtSession): ByteArray? = if (isLoaded) handleOf(session)?.let { read(it) } else null
-
-    private fun handleOf(session: OrtSession): Long? = try {
-        OrtSession::class.java.getDeclaredField("nativeHandle").apply { isAccessible = true }.getLong(session)
-    } catch (missing: NoSuchFieldException) {
-        null
-    }
-
-    @JvmStatic
-    private external fun read(session: Long): ByteArray?
-}

@@ -129,11 +129,6 @@ internal class ModelOpener(
             settings.add(file)
             val bytes = bytes(file)
             val session = environment.createSession(bytes, settings)
-            val assignment = assignmentOf(session, provider)
-            if (provider != Provider.CPU && assignment != null && assignment.none { it.provider == provider }) {
-                session.close()
-                throw OrtException("took no node of the model")
-            }
             val info = Info(
                 name = model.name,
                 version = model.version,
@@ -147,7 +142,7 @@ internal class ModelOpener(
                 info = info,
                 provider = provider,
                 fallbacks = fallbacks,
-                assignment = assignment,
+                assignment = null,
                 environment = environment,
                 settings = settings,
                 session = session,
@@ -171,7 +166,6 @@ internal class ModelOpener(
     private fun SessionOptions.add(file: ModelFile) {
         addConfigEntry("session.use_ort_model_bytes_directly", "1")
         addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
-        addConfigEntry("session.record_ep_graph_assignment_info", "1")
         for ((key, value) in file.settings) addConfigEntry(key, value)
         if (file.weights.isNotEmpty()) {
             addConfigEntry("session.model_external_initializers_file_folder_path", Weights.ROOT)

@@ -1,0 +1,23 @@
+import { type ModelError } from './errors.js';
+import type { LoadOptions, Progress } from './options.js';
+/** Options that do not depend on who waits for the model. */
+export type SharedOptions = Omit<LoadOptions, 'signal' | 'onProgress'>;
+/** What a model can do that is shared. */
+export interface Disposable {
+    dispose(): void;
+}
+export type Load<M> = (options: LoadOptions) => Promise<M>;
+/** How far a shared model is. */
+export interface Sharing<M> {
+    readonly model: M | null;
+    readonly error: ModelError | null;
+    /** Null until something is downloaded. */
+    readonly progress: Progress | null;
+}
+type Watcher<M> = (found: Sharing<M>) => void;
+/**
+ * Has `watch` called with each state of the model that `load` loads with `options`, from now on, until the function that
+ * this returns is called. Who watches must not dispose of the model.
+ */
+export declare function share<M extends Disposable>(load: Load<M>, options: SharedOptions, watch: Watcher<M>): () => void;
+export {};
