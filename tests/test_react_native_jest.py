@@ -68,9 +68,9 @@ def test_jest_sees_a_hook_that_forgets_its_model(built: Built, tmp_path: Path) -
     app = app_with("hook", built, tmp_path / "app")
     hook = app / "node_modules" / built.name / "lib" / "runtime" / "sharing.js"
     code = hook.read_text(encoding="utf-8")
-    assert code.count("model?.dispose();") == 1
+    assert code.count("this.state.model?.dispose();") == 1
     hook.unlink()  # it is the package's own file: a hard link
-    hook.write_text(code.replace("model?.dispose();", ""), encoding="utf-8")
+    hook.write_text(code.replace("this.state.model?.dispose();", ""), encoding="utf-8")
 
     done = jest(app, "--testNamePattern", "an unmounted component has disposed", patience_ms=4000)
 
