@@ -30,7 +30,6 @@ def runtime_view(module: str, providers: tuple[str, ...], contracts: Sequence[Co
         coreml=_coreml() if COREML in providers else None,
         has_contract=bool(contracts),
         has_pictures=any(isinstance(each, ImageInput) for contract in contracts for each in contract.inputs),
-        has_states=any(contract.states for contract in contracts),
     )
 
 

@@ -18,11 +18,13 @@ UNUSABLE_MODULES = frozenset(name.lower() for name in SYSTEM_MODULES)
 # Names that the generated files use: a model's class must not hide them.
 RESERVED_CLASSES = frozenset(
     """
-    Allowed Anchor Array ArraySlice BFloat16 Bool Bundle Cancellation CancellationError CaseIterable CChar
+    Allowed Anchor Array ArraySlice AsyncIteratorProtocol AsyncSequence AsyncThrowingStream BFloat16 Bool Bundle
+    Cancellation CancellationError CaseIterable CChar
     Checksum Codable ComputeUnits CoreMLOptions CustomStringConvertible Data Dictionary DispatchQueue Distance
-    Double Equatable Error ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Fallback Fed FedStrings
-    FileManager FixedWidthInteger Float Float16 Folder Gate Golden GoldenSample GoldenTensor Half Hashable
-    Identifiable Info Input Int Int16 Int32 Int64 Int8 Lent LocalizedError MemoryLayout ModelError ModelFile
+    Double Element Equatable Error ExpressibleByFloatLiteral ExpressibleByIntegerLiteral Fallback Fed FedStrings
+    Feeding FileManager FixedWidthInteger Float Float16 Folder Frames Gate Golden GoldenSample GoldenTensor Half
+    Hashable
+    Identifiable Info Input Int Int16 Int32 Int64 Int8 Iterator Lent LocalizedError MemoryLayout ModelError ModelFile
     ModelFiles ModelFormat ModelOpener ModelSession Never NSCondition NSData NSLock NSRange Number
     ONNXTensorElementDataType OpaquePointer OpenedFile Optional Options OrtAllocator OrtApi OrtDeviceAllocator
     OrtGetApiBase OrtMemTypeDefault OrtStatusPtr Output OutputTest ProcessInfo Provider ProviderAssignment Recipe

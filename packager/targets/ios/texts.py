@@ -12,6 +12,7 @@ from packager.xcframework.packaged import PackagedFramework
 SHARED = (
     "Assignment",
     "Checksum",
+    "Frames",
     "Half",
     "Info",
     "ModelError",

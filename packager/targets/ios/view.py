@@ -54,8 +54,6 @@ class RuntimeView:
     has_contract: bool
     """whether a model has a contract"""
     has_pictures: bool
-    has_states: bool
-    """whether a model keeps state between calls"""
 
     @property
     def uses_coreml(self) -> bool:

@@ -495,7 +495,9 @@ final class StateTests: XCTestCase {
     }
 
     func testCallsOfManyThreadsComeOneAfterTheOther() async throws {
-        let model = try Listener(options: onCPU)
+        var options = onCPU
+        options.queue = 100
+        let model = try Listener(options: options)
         let sound = try Sound([1] as [Float], rate: 8000)
         DispatchQueue.concurrentPerform(iterations: 100) { _ in _ = try? now { try model.classify(sound) } }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -123,6 +123,114 @@ final class PageOrientationTests: XCTestCase {
         XCTAssertEqual(shape, [24, 4])
     }
 
+    func testACallBeyondTheQueueIsRefusedAtOnceAndLaterOnesAreNot() async throws {
+        var options = onCPU
+        options.queue = 2
+        let model = try Orientation(options: options)
+        let page = try input(1)
+        let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
+        let whole = seconds { _ = try? model.run(many) }
+        let first = Task { try await model.run(many).fetchName0Shape }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let second = Task { try await model.run(page).fetchName0Shape }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let refused = await asyncError { _ = try await model.run(page) }
+        XCTAssertEqual(refused as? ModelError, .busy(model: "Orientation"))
+        let shapes = [try await first.value, try await second.value]
+        XCTAssertEqual(shapes, [[24, 4], [1, 4]])
+        let later = try await model.run(page).fetchName0Shape
+        XCTAssertEqual(later, [1, 4])
+    }
+
+    func testACancelledCallGivesItsPlaceBack() async throws {
+        var options = onCPU
+        options.queue = 2
+        let model = try Orientation(options: options)
+        let page = try input(1)
+        let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
+        let whole = seconds { _ = try? model.run(many) }
+        let first = Task { try await model.run(many).fetchName0Shape }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let second = Task { await asyncError { _ = try await model.run(page) } }
+        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        second.cancel()
+        let error = await second.value
+        XCTAssertTrue(error is CancellationError, "\(String(describing: error))")
+        let third = try await model.run(page).fetchName0Shape
+        XCTAssertEqual(third, [1, 4])
+        _ = try await first.value
+    }
+
+    func testAQueueOfNoneIsRefused() {
+        var options = onCPU
+        options.queue = 0
+        XCTAssertThrowsError(try Orientation(options: options)) { XCTAssertEqual($0 as? ModelError, .queue(0)) }
+    }
+
+    func testFramesThatComeWhileTheModelIsBusyAreDroppedButTheLatest() async throws {
+        let model = try Orientation(options: onCPU)
+        let page = try input(1)
+        let (camera, shutter) = AsyncStream.makeStream(of: Int.self)
+        let (started, start) = AsyncStream.makeStream(of: Int.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let watching = Task {
+            var seen: [Int] = []
+            for try await number in model.frames(
+                camera,
+                { model, number in
+                    start.yield(number)
+                    var gate = released.makeAsyncIterator()
+                    await gate.next()
+                    _ = try await model.run(page)
+                    return number
+                })
+            {
+                seen.append(number)
+            }
+            return seen
+        }
+        var starts = started.makeAsyncIterator()
+        shutter.yield(1)
+        let first = await starts.next()
+        XCTAssertEqual(first, 1)
+        for number in 2...5 { shutter.yield(number) }
+        try await Task.sleep(nanoseconds: 200_000_000)
+        release.yield()
+        let second = await starts.next()
+        XCTAssertEqual(second, 5)
+        release.yield()
+        shutter.finish()
+        let seen = try await watching.value
+        XCTAssertEqual(seen, [1, 5])
+    }
+
+    func testFramesThrowWhatTheModelAndTheSourceThrow() async throws {
+        let model = try Orientation(options: onCPU)
+        let wrong = Orientation.Input(x: [1], dynamicDimension0: 1)
+        let inputs = AsyncStream { feed in
+            feed.yield(wrong)
+            feed.finish()
+        }
+        let fault = await asyncError { for try await _ in model.frames(inputs, { try await $0.run($1) }) {} }
+        XCTAssertTrue(fault is ModelError, "\(String(describing: fault))")
+        let broken = AsyncThrowingStream<Orientation.Input, any Error> { $0.finish(throwing: CocoaError(.fileReadUnknown)) }
+        let failure = await asyncError { for try await _ in model.frames(broken, { try await $0.run($1) }) {} }
+        XCTAssertTrue(failure is CocoaError, "\(String(describing: failure))")
+    }
+
+    func testALoopThatEndsLetsGoOfItsSource() async throws {
+        let model = try Orientation(options: onCPU)
+        let page = try input(1)
+        let ended = Counter()
+        let camera = AsyncStream<Orientation.Input> { feed in
+            feed.onTermination = { _ in ended.add() }
+            feed.yield(page)
+        }
+        for try await _ in model.frames(camera, { try await $0.run($1) }) { break }
+        for _ in 0..<100 where ended.value == 0 { try await Task.sleep(nanoseconds: 20_000_000) }
+        XCTAssertEqual(ended.value, 1)
+    }
+
     func testLoadingInACancelledTaskIsRefused() async throws {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

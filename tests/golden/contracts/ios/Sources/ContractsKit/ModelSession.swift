@@ -10,8 +10,15 @@ final class ModelSession: Sendable {
     let assignment: [ProviderAssignment]?
     private let session: Gate<Session>
     private let queue: DispatchQueue
+    private let name: String
+    private let limit: Int
+    /// Asynchronous calls that are under way or wait for their turn.
+    private let calls = Shared(0)
 
-    init(_ opened: OpenedFile, of model: ModelFiles, file: ModelFile, provider: Provider, fallbacks: [Fallback]) {
+    init(
+        _ opened: OpenedFile, of model: ModelFiles, file: ModelFile, provider: Provider, fallbacks: [Fallback],
+        queue limit: Int
+    ) {
         let session = opened.session
         info = Info(
             name: model.name,
@@ -26,6 +33,8 @@ final class ModelSession: Sendable {
         assignment = opened.assignment
         self.session = Gate(session, name: model.className)
         queue = DispatchQueue(label: model.className)
+        self.limit = limit
+        name = model.className
     }
 
     /// Runs on `inputs`, writes outputs of known size to `lent`, and returns the others.
@@ -37,7 +46,12 @@ final class ModelSession: Sendable {
 
     /// Does `work` on this model's own thread, one after the other.
     func queued<Value: Sendable>(_ work: @escaping @Sendable (Cancellation) throws -> Value) async throws -> Value {
-        try await ModelSession.on(queue, work)
+        try calls.inTurn { count in
+            guard count < limit else { throw ModelError.busy(model: name) }
+            count += 1
+        }
+        defer { calls.change { $0 -= 1 } }
+        return try await ModelSession.on(queue, work)
     }
 
     /// Does `work` away from the caller's thread.
@@ -82,6 +96,7 @@ struct ModelOpener {
     /// Tries the files of each provider in turn, a session each, and the CPU last.
     func open() throws -> ModelSession {
         guard (0...256).contains(options.threads) else { throw ModelError.threads(options.threads) }
+        guard options.queue > 0 else { throw ModelError.queue(options.queue) }
         let runtime = try Runtime.shared.get()
         var fallbacks: [Fallback] = []
         for provider in providers {
@@ -92,7 +107,8 @@ struct ModelOpener {
             for file in files {
                 do {
                     let opened = try start(file, provider, runtime)
-                    return ModelSession(opened, of: model, file: file, provider: provider, fallbacks: fallbacks)
+                    return ModelSession(
+                        opened, of: model, file: file, provider: provider, fallbacks: fallbacks, queue: options.queue)
                 } catch ModelError.runtime(let message, _) {
                     fallbacks.append(Fallback(provider: provider, reason: message))
                 }

@@ -10,6 +10,8 @@ public struct Options: Sendable, Equatable {
     /// Whether threads that wait for work keep a core busy: faster by a little, and costly in energy. Such a model has
     /// threads of its own.
     public var spinning: Bool
+    /// How many asynchronous calls may be under way or wait for their turn: one more throws ``ModelError/busy(model:)``.
+    public var queue: Int
     /// Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none.
     public var providerOptions: [Provider: [String: String]]
     /// How the files of a model are checked when it is loaded.
@@ -20,12 +22,14 @@ public struct Options: Sendable, Equatable {
         providers: [Provider] = [.cpu],
         threads: Int = 0,
         spinning: Bool = false,
+        queue: Int = 64,
         providerOptions: [Provider: [String: String]] = [:],
         verify: Verify = .once
     ) {
         self.providers = providers
         self.threads = threads
         self.spinning = spinning
+        self.queue = queue
         self.providerOptions = providerOptions
         self.verify = verify
     }

@@ -525,6 +525,29 @@ final class Gate<Thing: Sendable>: @unchecked Sendable {
     }
 }
 
+/// A value for all threads.
+final class Shared<Value>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) {
+        stored = value
+    }
+
+    func change(_ change: (inout Value) -> Void) {
+        lock.lock()
+        defer { lock.unlock() }
+        change(&stored)
+    }
+
+    /// Lets callers change the value one after the other, each for as long as it takes.
+    func inTurn<Made>(_ change: (inout Value) throws -> Made) rethrows -> Made {
+        lock.lock()
+        defer { lock.unlock() }
+        return try change(&stored)
+    }
+}
+
 /// Texts as C programs read them.
 private final class Texts {
     let pointer: UnsafeMutablePointer<UnsafePointer<CChar>?>

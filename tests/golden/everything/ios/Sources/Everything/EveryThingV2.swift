@@ -96,6 +96,18 @@ public final class EveryThingV2: Sendable {
         }
     }
 
+    /// What `work` makes of each of `frames` with this model, in order. A frame that comes while `work` is busy takes the
+    /// place of the one before.
+    ///
+    /// ```swift
+    /// for try await result in model.frames(camera, { try await $0.run($1) }) { show(result) }
+    /// ```
+    public func frames<Source: AsyncSequence & Sendable, Value: Sendable>(
+        _ frames: Source, _ work: @escaping @Sendable (EveryThingV2, Source.Element) async throws -> Value
+    ) -> Frames<Source, Value> where Source.Element: Sendable {
+        Frames(frames) { try await work(self, $0) }
+    }
+
     /// Runs the model a few times, so that later calls do not pay for lazy initialization.
     public func warmUp(_ input: Input, runs: Int = 1) throws {
         var output = Output()

@@ -10,6 +10,8 @@ public struct Options: Sendable, Equatable {
     /// Whether threads that wait for work keep a core busy: faster by a little, and costly in energy. Such a model has
     /// threads of its own.
     public var spinning: Bool
+    /// How many asynchronous calls may be under way or wait for their turn: one more throws ``ModelError/busy(model:)``.
+    public var queue: Int
     /// How CoreML runs a model.
     public var coreML: CoreMLOptions
     /// Settings by provider, under ONNX Runtime's names for them. They override all others. The CPU has none.
@@ -22,6 +24,7 @@ public struct Options: Sendable, Equatable {
         providers: [Provider] = [.coreML, .xnnpack, .cpu],
         threads: Int = 0,
         spinning: Bool = false,
+        queue: Int = 64,
         coreML: CoreMLOptions = CoreMLOptions(),
         providerOptions: [Provider: [String: String]] = [:],
         verify: Verify = .once
@@ -29,6 +32,7 @@ public struct Options: Sendable, Equatable {
         self.providers = providers
         self.threads = threads
         self.spinning = spinning
+        self.queue = queue
         self.coreML = coreML
         self.providerOptions = providerOptions
         self.verify = verify

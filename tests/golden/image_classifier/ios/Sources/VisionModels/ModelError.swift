@@ -10,6 +10,10 @@ public enum ModelError: Error, Sendable, Equatable {
     case shape(tensor: String, count: Int, shape: [Int])
     /// The number of threads is not one of 0 to 256.
     case threads(Int)
+    /// The number of calls that may wait is less than 1.
+    case queue(Int)
+    /// As many asynchronous calls as ``Options/queue`` allows have not ended yet.
+    case busy(model: String)
     /// A file of the model is not there, or cannot be read.
     case missing(path: String)
     /// A file of the model is not the one that the package was built with: `found` and `expected` are SHA-256.
@@ -29,6 +33,10 @@ extension ModelError: CustomStringConvertible, LocalizedError {
             return "`\(tensor)` holds \(count) values, shape \(shape) needs another number of them"
         case .threads(let count):
             return "threads is \(count), which is not one of 0 to 256"
+        case .queue(let count):
+            return "queue is \(count), the least is 1"
+        case .busy(let model):
+            return "\(model) is busy: its queue is full"
         case .missing(let path):
             return "\(path) is missing or cannot be read"
         case .corrupted(let path, let found, let expected):
