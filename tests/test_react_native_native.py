@@ -154,6 +154,7 @@ def test_tensors_of_every_type_keep_their_values(app: native.App) -> None:
         "disposesWhileRunning",
         "cancels",
         "runsSideBySide",
+        "queueIsBounded",
         "partsOfFiles",
         "readsFiles",
         "foldersOfDigests",

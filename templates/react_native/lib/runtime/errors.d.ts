@@ -11,12 +11,13 @@
  * - `bad-model`: a file of the app's own has other inputs or outputs than this model.
  * - `bad-input`: a tensor has another type, length or shape than the model takes or gives.
  * - `bad-options`: an option has an invalid value.
+ * - `busy`: as many calls as the option `queue` allows have not ended yet.
  * - `disposed`: the model was disposed of before the call.
  * - `cancelled`: the call's own signal was aborted.
  * - `unsupported`: this platform cannot do that.
  * - `not-linked`: the app was built without the native part of this package.
  */
-export type ModelErrorCode = 'missing' | 'corrupted' | 'unreadable' | 'no-space' | 'network' | 'runtime' | 'runtime-version' | 'bad-model' | 'bad-input' | 'bad-options' | 'disposed' | 'cancelled' | 'unsupported' | 'not-linked';
+export type ModelErrorCode = 'missing' | 'corrupted' | 'unreadable' | 'no-space' | 'network' | 'runtime' | 'runtime-version' | 'bad-model' | 'bad-input' | 'bad-options' | 'busy' | 'disposed' | 'cancelled' | 'unsupported' | 'not-linked';
 /** A model cannot be loaded or run. Every promise of this package that is rejected is rejected with one. */
 export declare class ModelError extends Error {
     /** The reason, for code; `message` is for people. */

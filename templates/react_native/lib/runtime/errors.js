@@ -10,6 +10,7 @@ const CODES = new Set([
     'bad-model',
     'bad-input',
     'bad-options',
+    'busy',
     'disposed',
     'cancelled',
     'unsupported',

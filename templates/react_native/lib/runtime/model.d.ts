@@ -24,6 +24,8 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     private readonly backend;
     private readonly session;
     private readonly runs;
+    private readonly queue;
+    private calls;
     private isDisposed;
     /** Models are made by `load` of a generated file. */
     constructor(outcome: Outcome);
@@ -35,7 +37,8 @@ export declare class Model<Inputs extends object, Outputs extends object> {
      * they lie, with whatever offset and length: until the promise is settled inputs must stay as they are, and memory
      * given as `into` must not be used.
      *
-     * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
+     * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `busy`; `cancelled`;
+     * `runtime`
      */
     run(inputs: Inputs, options?: AsyncRunOptions<Targets<Outputs>>): Promise<Outputs>;
     /**
@@ -56,6 +59,7 @@ export declare class Model<Inputs extends object, Outputs extends object> {
     dispose(): void;
     private prepare;
     private checkAlive;
+    private error;
     private callNative;
     private results;
 }

@@ -7,6 +7,7 @@ import { openModel } from './opening.js';
 import { throwIfAborted } from './permitting.js';
 import { Runs } from './running.js';
 import { testModel } from './selftest.js';
+const MOST_CALLS = 64;
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
  *
@@ -28,10 +29,12 @@ export class Model {
     backend;
     session;
     runs;
+    queue;
+    calls = 0;
     isDisposed = false;
     /** Models are made by `load` of a generated file. */
     constructor(outcome) {
-        const { model, backend, about, opened, file, provider, fallbacks, assignment } = outcome;
+        const { model, backend, about, opened, file, provider, fallbacks, assignment, options } = outcome;
         this.info = {
             name: model.name,
             version: model.version,
@@ -44,6 +47,7 @@ export class Model {
         this.fallbacks = fallbacks;
         this.assignment = assignment;
         this.outcome = outcome;
+        this.queue = options.queue ?? MOST_CALLS;
         this.backend = backend;
         this.session = opened.session;
         this.runs = new Runs(model, opened);
@@ -56,14 +60,23 @@ export class Model {
      * they lie, with whatever offset and length: until the promise is settled inputs must stay as they are, and memory
      * given as `into` must not be used.
      *
-     * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
+     * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `busy`; `cancelled`;
+     * `runtime`
      */
     async run(inputs, options = {}) {
         const { signal, into = {} } = options;
         const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
         throwIfAborted(signal);
-        const ran = await this.callNative(prepared, signal);
-        return this.results(prepared, ran);
+        if (this.calls >= this.queue)
+            throw this.error('busy', 'is busy: its queue is full');
+        this.calls += 1;
+        try {
+            const ran = await this.callNative(prepared, signal);
+            return this.results(prepared, ran);
+        }
+        finally {
+            this.calls -= 1;
+        }
     }
     /**
      * Runs the model on `inputs` while the JavaScript thread waits: for models that take less than a frame. Every array is
@@ -111,7 +124,10 @@ export class Model {
     checkAlive() {
         if (!this.isDisposed)
             return;
-        throw new ModelError('disposed', `${this.outcome.model.className} was disposed of`);
+        throw this.error('disposed', 'was disposed of');
+    }
+    error(code, words) {
+        return new ModelError(code, `${this.outcome.model.className} ${words}`);
     }
     async callNative({ buffers, layout, texts }, signal) {
         const call = nextCall();

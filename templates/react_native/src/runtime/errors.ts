@@ -13,6 +13,7 @@
  * - `bad-model`: a file of the app's own has other inputs or outputs than this model.
  * - `bad-input`: a tensor has another type, length or shape than the model takes or gives.
  * - `bad-options`: an option has an invalid value.
+ * - `busy`: as many calls as the option `queue` allows have not ended yet.
  * - `disposed`: the model was disposed of before the call.
  * - `cancelled`: the call's own signal was aborted.
  * - `unsupported`: this platform cannot do that.
@@ -29,6 +30,7 @@ export type ModelErrorCode =
   | 'bad-model'
   | 'bad-input'
   | 'bad-options'
+  | 'busy'
   | 'disposed'
   | 'cancelled'
   | 'unsupported'
@@ -45,6 +47,7 @@ const CODES: ReadonlySet<string> = new Set<ModelErrorCode>([
   'bad-model',
   'bad-input',
   'bad-options',
+  'busy',
   'disposed',
   'cancelled',
   'unsupported',

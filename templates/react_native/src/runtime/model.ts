@@ -3,7 +3,7 @@
 import { currentBackend, type Backend, type Ran } from './backend.js';
 import type { ModelDescriptor, Provider } from './descriptor.js';
 import { newArray } from './elements.js';
-import { ModelError, toModelError } from './errors.js';
+import { ModelError, toModelError, type ModelErrorCode } from './errors.js';
 import { sharedArray } from './memory.js';
 import { openModel, type Outcome } from './opening.js';
 import type { AsyncRunOptions, Fallback, Info, LoadOptions, ProviderAssignment, RunOptions } from './options.js';
@@ -11,6 +11,8 @@ import { throwIfAborted } from './permitting.js';
 import { Runs, type MakeArray, type Prepared } from './running.js';
 import { testModel, type SelfTest } from './selftest.js';
 import type { Targets } from './tensor.js';
+
+const MOST_CALLS = 64;
 
 /**
  * A loaded model. Its memory is freed by `dispose`, not by the garbage collector.
@@ -34,11 +36,13 @@ export class Model<Inputs extends object, Outputs extends object> {
   private readonly backend: Backend;
   private readonly session: number;
   private readonly runs: Runs;
+  private readonly queue: number;
+  private calls = 0;
   private isDisposed = false;
 
   /** Models are made by `load` of a generated file. */
   constructor(outcome: Outcome) {
-    const { model, backend, about, opened, file, provider, fallbacks, assignment } = outcome;
+    const { model, backend, about, opened, file, provider, fallbacks, assignment, options } = outcome;
     this.info = {
       name: model.name,
       version: model.version,
@@ -51,6 +55,7 @@ export class Model<Inputs extends object, Outputs extends object> {
     this.fallbacks = fallbacks;
     this.assignment = assignment;
     this.outcome = outcome;
+    this.queue = options.queue ?? MOST_CALLS;
     this.backend = backend;
     this.session = opened.session;
     this.runs = new Runs(model, opened);
@@ -64,14 +69,21 @@ export class Model<Inputs extends object, Outputs extends object> {
    * they lie, with whatever offset and length: until the promise is settled inputs must stay as they are, and memory
    * given as `into` must not be used.
    *
-   * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `cancelled`; `runtime`
+   * @throws ModelError `bad-input` for tensors of another type, length or shape; `disposed`; `busy`; `cancelled`;
+   * `runtime`
    */
   async run(inputs: Inputs, options: AsyncRunOptions<Targets<Outputs>> = {}): Promise<Outputs> {
     const { signal, into = {} } = options;
     const prepared = this.prepare(inputs, into, (type, count) => sharedArray(this.backend, type, count));
     throwIfAborted(signal);
-    const ran = await this.callNative(prepared, signal);
-    return this.results(prepared, ran);
+    if (this.calls >= this.queue) throw this.error('busy', 'is busy: its queue is full');
+    this.calls += 1;
+    try {
+      const ran = await this.callNative(prepared, signal);
+      return this.results(prepared, ran);
+    } finally {
+      this.calls -= 1;
+    }
   }
 
   /**
@@ -120,7 +132,11 @@ export class Model<Inputs extends object, Outputs extends object> {
 
   private checkAlive(): void {
     if (!this.isDisposed) return;
-    throw new ModelError('disposed', `${this.outcome.model.className} was disposed of`);
+    throw this.error('disposed', 'was disposed of');
+  }
+
+  private error(code: ModelErrorCode, words: string): ModelError {
+    return new ModelError(code, `${this.outcome.model.className} ${words}`);
   }
 
   private async callNative({ buffers, layout, texts }: Prepared, signal: AbortSignal | undefined): Promise<Ran> {

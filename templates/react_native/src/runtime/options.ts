@@ -51,6 +51,8 @@ export interface LoadOptions {
    * somewhat shorter runs.
    */
   readonly spinning?: boolean;
+  /** Calls of `run` that may be under way or wait for their turn, 64 by default: one more is rejected with `busy`. */
+  readonly queue?: number;
   /** How the files of a model are checked when it is loaded; `'once'` by default. */
   readonly verify?: Verify;
   /** Aborts loading, which is then rejected with `cancelled`. */

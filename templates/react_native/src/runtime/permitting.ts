@@ -18,6 +18,7 @@ const OPTIONS: Readonly<Record<keyof LoadOptions, true>> = {
   providerOptions: true,
   threads: true,
   spinning: true,
+  queue: true,
   verify: true,
   signal: true,
   onProgress: true,
@@ -32,11 +33,14 @@ export function checkOptions(options: unknown): asserts options is LoadOptions {
     throw bad(`unknown option '${name}': there are ${Object.keys(OPTIONS).join(', ')}`);
   }
   const given: Readonly<Record<string, unknown>> = { ...options };
-  const { threads = 0, spinning = false, providers = [], providerOptions = {}, verify = 'once' } = given;
+  const { threads = 0, spinning = false, queue = 1, providers = [], providerOptions = {}, verify = 'once' } = given;
   if (typeof threads !== 'number' || !Number.isInteger(threads) || threads < 0 || threads > MOST_THREADS) {
     throw bad(`threads is ${shown(threads)}, which is not one of 0 to ${String(MOST_THREADS)}`);
   }
   if (typeof spinning !== 'boolean') throw bad(`spinning is ${shown(spinning)}, which is neither true nor false`);
+  if (typeof queue !== 'number' || !Number.isInteger(queue) || queue < 1) {
+    throw bad(`queue is ${shown(queue)}, which is not a number of calls from 1 on`);
+  }
   if (typeof verify !== 'string' || !VERIFY.has(verify)) {
     throw bad(`verify is ${shown(verify)}, which is not one of ${[...VERIFY].join(', ')}`);
   }

@@ -253,6 +253,30 @@ export async function runsSideBySide() {
   check(host.threads() <= before + 3, `threads: ${before} before, ${host.threads()} after`);
 }
 
+/** Calls beyond the queue are refused at once; those that ended, and those that were cancelled, leave their places. */
+export async function queueIsBounded() {
+  for (const queue of [0, 1.5, '2']) await fails(() => SileroVad.load({ ...one(), queue }), 'bad-options');
+  const model = await SileroVad.load({ ...one(), queue: 2 });
+  const endings = async (calls) => (await Promise.allSettled(calls)).map(({ status, reason }) => reason?.code ?? status);
+  const call = () => model.run(speech());
+  equal(await endings([call(), call(), call()]), ['fulfilled', 'fulfilled', 'busy'], 'one too many');
+  equal(await endings([call(), call()]), ['fulfilled', 'fulfilled'], 'later ones');
+  model.dispose();
+  const page = await Orientation.load({ ...one(), queue: 2 });
+  const [name] = Object.keys(Orientation.descriptor.inputs);
+  const input = { [name]: { data: new Float32Array(8 * PIXELS), shape: [8, 3, 224, 224] } };
+  const controller = new AbortController();
+  const calls = [page.run(input), page.run(input, { signal: controller.signal })];
+  controller.abort();
+  equal(await endings(calls), ['fulfilled', 'cancelled'], 'one is cancelled');
+  equal(await endings([page.run(input), page.run(input)]), ['fulfilled', 'fulfilled'], 'its place is free');
+  page.dispose();
+  const usual = await SileroVad.load(one());
+  const many = await endings(Array.from({ length: 65 }, () => usual.run(speech())));
+  equal(many.filter((ending) => ending === 'busy').length, 1, 'by default 64');
+  usual.dispose();
+}
+
 /** A file of the app's own, by path or in memory; `plan.own` is the same model, `plan.other` another one. */
 export async function ownFiles() {
   const expected = (await run(await Orientation.load(one()))).map((value) => value);
