@@ -23,7 +23,7 @@ from tests.toolchain.device import write_apk
 from tests.toolchain.require import require
 
 pytestmark = [
-    pytest.mark.by_content(of=[projects.ANDROID]),
+    pytest.mark.by_content("templates/android/native", "templates/ios/onnxruntime", of=[projects.ANDROID]),
     pytest.mark.apptools,
     pytest.mark.android,
     pytest.mark.kotlin,
