@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-import shutil
+import os
 import tarfile
 import zipfile
 from collections.abc import Mapping
@@ -125,7 +125,7 @@ def test_a_package_that_cannot_be_unpacked_is_refused(kind: str, release: Path, 
     assert list((tmp_path / "public").iterdir()) == []
 
 
-@pytest.mark.parametrize("manifest", ["{", "[]", "{}", '{"package": {}, "artifacts": [3]}'])
+@pytest.mark.parametrize("manifest", ["{", "[]", "{}", '{"package": {}, "artifacts": [3]}', "[" * 100_000])
 def test_a_manifest_of_something_else_is_refused(manifest: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(ConfigError, match="is not a manifest of mobpack"):
@@ -137,12 +137,23 @@ def test_a_folder_without_a_release_is_refused(tmp_path: Path) -> None:
         extract(tmp_path, tmp_path / "public")
 
 
+def test_a_pipe_is_refused_and_not_waited_for(release: Path, tmp_path: Path) -> None:
+    (release / "aar").unlink()
+    os.mkfifo(release / "aar")
+    with pytest.raises(ToolError, match="a pipe, not a file"):
+        extract(release, tmp_path / "public")
+    (release / "manifest.json").unlink()
+    os.mkfifo(release / "manifest.json")
+    with pytest.raises(ConfigError, match="a pipe, not a file"):
+        extract(release, tmp_path / "public")
+
+
 def test_a_release_without_packages_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no packages with models"):
         extract(released(tmp_path / "dist", "1.0.0", {}), tmp_path / "public")
 
 
-@pytest.mark.parametrize("index", ["{", '{"files": [{"other": 1}]}'])
+@pytest.mark.parametrize("index", ["{", '{"files": [{"other": 1}]}', "[" * 100_000])
 def test_a_list_that_cannot_be_read_is_left_as_it_is(index: str, release: Path, tmp_path: Path) -> None:
     (tmp_path / "public").mkdir()
     (tmp_path / "public" / INDEX).write_text(index)
@@ -175,8 +186,7 @@ def test_the_command_prints_json(release: Path, tmp_path: Path) -> None:
     assert {each["sha256"] for each in printed["files"]} == set(files_in(tmp_path / "public"))
 
 
-def test_packages_are_read_as_streams(release: Path, tmp_path: Path) -> None:
-    """A zip whose list of entries is a bomb is refused before anything is written."""
+def test_a_package_with_too_many_entries_is_refused_and_nothing_is_left(release: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(release / "aar", "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(20_001):
             archive.writestr(f"assets/mobpack/{number}", b"")
@@ -185,4 +195,4 @@ def test_packages_are_read_as_streams(release: Path, tmp_path: Path) -> None:
     (release / "manifest.json").write_text(json.dumps(document))
     with pytest.raises(ToolError, match="entries"):
         extract(release, tmp_path / "public")
-    shutil.rmtree(tmp_path / "public")
+    assert list((tmp_path / "public").iterdir()) == []

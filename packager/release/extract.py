@@ -6,14 +6,16 @@ import json
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from packager.core import user_files
 from packager.core.characters import to_json
 from packager.core.errors import ConfigError, ToolError
+from packager.core.to_json import plain
 from packager.files import host
 from packager.files.atomic import atomic_file, atomic_files
 from packager.files.zips import CHUNK_BYTES, Limits, opened_zip
@@ -23,6 +25,10 @@ from packager.targets import MODELS_IN
 INDEX = "models.json"
 """name of the list of an extracted folder"""
 SCHEMA_VERSION = 1
+MAX_LIST_BYTES = 64 << 20
+"""largest manifest, and largest list, that is read"""
+NO_LIST = (ValueError, KeyError, TypeError, RecursionError)
+"""Exceptions of JSON that is cut, too deep, or something else's."""
 PACKAGE = Limits(entries=20_000, total_bytes=16 << 30, ratio=200)
 
 DAMAGED = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, tarfile.TarError, EOFError)
@@ -74,7 +80,7 @@ def extract(release: Path, folder: Path) -> tuple[Extracted, ...]:
 def _archives(release: Path) -> list[Archive]:
     manifest = release / MANIFEST
     try:
-        document = json.loads(manifest.read_bytes())
+        document = json.loads(user_files.read(manifest, limit_bytes=MAX_LIST_BYTES))
         package = document["package"]
         archives = [
             Archive(
@@ -93,7 +99,7 @@ def _archives(release: Path) -> list[Archive]:
             f"{release} is not a release of mobpack: {manifest} cannot be read ({error.strerror})",
             hint="name the folder that `mobpack build` writes, such as dist",
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except NO_LIST as error:
         raise ConfigError(
             f"{manifest} is not a manifest of mobpack: {error}", hint="build the packages again"
         ) from error
@@ -122,13 +128,12 @@ def _opened(archive: Archive) -> Iterator[Entries]:
     """Path, size and content of each file in the package, which must be the one that the manifest describes."""
     again = "build the packages again"
     try:
-        file = archive.path.open("rb")
+        file = user_files.opened(archive.path)
     except OSError as error:
         raise ToolError(f"cannot read {archive.path}: {error.strerror}", hint=again) from error
     with file:
         if hashlib.file_digest(file, "sha256").hexdigest() != archive.sha256:
             raise ToolError(f"{archive.path} is not the file that {MANIFEST} describes", hint=again)
-        file.seek(0)
         try:
             if zipfile.is_zipfile(file):
                 with opened_zip(file, PACKAGE) as opened:
@@ -169,22 +174,19 @@ def _install(content: IO[bytes], folder: Path) -> str:
 def _listed(index: Path) -> set[Extracted]:
     """The files that earlier calls extracted."""
     try:
-        document = json.loads(index.read_bytes())
+        document = json.loads(user_files.read(index, limit_bytes=MAX_LIST_BYTES))
         return {
             Extracted(**{name.replace("-", "_"): value for name, value in each.items()}) for each in document["files"]
         }
     except FileNotFoundError:
         return set()
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, *NO_LIST) as error:
         raise ConfigError(
             f"{index} cannot be read: {error}", hint="remove it, or choose another folder with --to"
         ) from error
 
 
 def _write_list(index: Path, files: set[Extracted]) -> None:
-    entries: list[Mapping[str, object]] = [
-        {name.replace("_", "-"): value for name, value in asdict(each).items()} for each in sorted(files)
-    ]
-    text = to_json({"schema-version": SCHEMA_VERSION, "files": entries}, indent=2) + "\n"
+    text = to_json({"schema-version": SCHEMA_VERSION, "files": plain(sorted(files))}, indent=2) + "\n"
     with atomic_file(index) as file:
         file.write(text.encode())
