@@ -17,7 +17,7 @@ export function useModel(load, options = NOTHING) {
     if (!isKept)
         setKept({ key, load, options });
     useEffect(() => {
-        const release = share(kept.load, kept.options, (found) => {
+        const release = share(kept, (found) => {
             setOutcome({ wish: kept, state: stateOf(found) });
         });
         return () => {

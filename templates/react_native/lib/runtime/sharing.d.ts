@@ -7,6 +7,13 @@ export interface Disposable {
     dispose(): void;
 }
 export type Load<M> = (options: LoadOptions) => Promise<M>;
+/** A model that is to be loaded in one way. */
+export interface Wish<M> {
+    /** The same for options with the same content. */
+    readonly key: string;
+    readonly load: Load<M>;
+    readonly options: SharedOptions;
+}
 /** How far a shared model is. */
 export interface Sharing<M> {
     readonly model: M | null;
@@ -16,8 +23,8 @@ export interface Sharing<M> {
 }
 type Watcher<M> = (found: Sharing<M>) => void;
 /**
- * Has `watch` called with each state of the model that `load` loads with `options`, from now on, until the function that
- * this returns is called. Who watches must not dispose of the model.
+ * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
+ * is called. Who watches must not dispose of the model.
  */
-export declare function share<M extends Disposable>(load: Load<M>, options: SharedOptions, watch: Watcher<M>): () => void;
+export declare function share<M extends Disposable>({ key, load, options }: Wish<M>, watch: Watcher<M>): () => void;
 export {};

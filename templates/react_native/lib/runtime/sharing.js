@@ -1,23 +1,25 @@
 // Models that several components share: loaded once for the same options, disposed of when the last component is gone.
-import { contentKey } from './contentKey.js';
 import { toModelError } from './errors.js';
 /** How long a model without users is kept: a component of the next screen may want it. */
 const GRACE_MS = 1000;
 /** By the function that loads them, then by their options. */
 const shared = new WeakMap();
 /**
- * Has `watch` called with each state of the model that `load` loads with `options`, from now on, until the function that
- * this returns is called. Who watches must not dispose of the model.
+ * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
+ * is called. Who watches must not dispose of the model.
  */
-export function share(load, options, watch) {
+export function share({ key, load, options }, watch) {
     const models = modelsOf(load);
-    const key = contentKey(options);
     let found = models.get(key);
     if (found === undefined) {
         // The memory of a model that nobody uses any more may be needed for this one.
         for (const other of models.values())
             other.endIfUnused();
-        found = new Shared(load, options, () => models.delete(key));
+        found = new Shared(load, options, (ended) => {
+            // A later one may have its key by now.
+            if (models.get(key) === ended)
+                models.delete(key);
+        });
         models.set(key, found);
     }
     return found.add(watch);
@@ -63,7 +65,7 @@ class Shared {
         if (this.watchers.size > 0)
             return;
         clearTimeout(this.timer);
-        this.forget();
+        this.forget(this);
         this.controller.abort();
         this.state.model?.dispose();
     }
@@ -75,7 +77,7 @@ class Shared {
     }
     /** Who asks for it later tries again. */
     fail(error) {
-        this.forget();
+        this.forget(this);
         this.show({ ...this.state, error });
     }
     show(state) {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { contentKey } from './contentKey.js';
 import type { ModelError } from './errors.js';
 import type { Progress } from './options.js';
-import { share, type Load, type SharedOptions, type Sharing } from './sharing.js';
+import { share, type Load, type SharedOptions, type Sharing, type Wish } from './sharing.js';
 
 /** How a component has a model loaded; it ends loading itself, and says how far it is. */
 export type HookOptions = SharedOptions;
@@ -23,13 +23,6 @@ export type ModelState<M> =
     }
   | { readonly state: 'ready'; readonly model: M; readonly error: null; readonly progress: Progress | null }
   | { readonly state: 'error'; readonly model: null; readonly error: ModelError; readonly progress: Progress | null };
-
-/** A model that is to be loaded in one way. */
-interface Wish<M> {
-  readonly key: string;
-  readonly load: Load<M>;
-  readonly options: HookOptions;
-}
 
 /** What became of a wish. */
 interface Outcome<M> {
@@ -55,7 +48,7 @@ export function useModel<M extends { dispose(): void }>(
   // React draws again at once, before any effect: what is kept is then what is wished for.
   if (!isKept) setKept({ key, load, options });
   useEffect(() => {
-    const release = share(kept.load, kept.options, (found) => {
+    const release = share(kept, (found) => {
       setOutcome({ wish: kept, state: stateOf(found) });
     });
     return () => {

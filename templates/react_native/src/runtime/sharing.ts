@@ -1,6 +1,5 @@
 // Models that several components share: loaded once for the same options, disposed of when the last component is gone.
 
-import { contentKey } from './contentKey.js';
 import { type ModelError, toModelError } from './errors.js';
 import type { LoadOptions, Progress } from './options.js';
 
@@ -13,6 +12,14 @@ export interface Disposable {
 }
 
 export type Load<M> = (options: LoadOptions) => Promise<M>;
+
+/** A model that is to be loaded in one way. */
+export interface Wish<M> {
+  /** The same for options with the same content. */
+  readonly key: string;
+  readonly load: Load<M>;
+  readonly options: SharedOptions;
+}
 
 /** How far a shared model is. */
 export interface Sharing<M> {
@@ -31,17 +38,19 @@ const GRACE_MS = 1000;
 const shared = new WeakMap<Load<Disposable>, Map<string, Shared<Disposable>>>();
 
 /**
- * Has `watch` called with each state of the model that `load` loads with `options`, from now on, until the function that
- * this returns is called. Who watches must not dispose of the model.
+ * Has `watch` called with each state of the model that is wished for, from now on, until the function that this returns
+ * is called. Who watches must not dispose of the model.
  */
-export function share<M extends Disposable>(load: Load<M>, options: SharedOptions, watch: Watcher<M>): () => void {
+export function share<M extends Disposable>({ key, load, options }: Wish<M>, watch: Watcher<M>): () => void {
   const models = modelsOf(load);
-  const key = contentKey(options);
   let found = models.get(key);
   if (found === undefined) {
     // The memory of a model that nobody uses any more may be needed for this one.
     for (const other of models.values()) other.endIfUnused();
-    found = new Shared(load, options, () => models.delete(key));
+    found = new Shared(load, options, (ended) => {
+      // A later one may have its key by now.
+      if (models.get(key) === ended) models.delete(key);
+    });
     models.set(key, found);
   }
   return found.add(watch);
@@ -57,11 +66,11 @@ function modelsOf<M extends Disposable>(load: Load<M>): Map<string, Shared<M>> {
 class Shared<M extends Disposable> {
   private readonly watchers = new Set<Watcher<M>>();
   private readonly controller = new AbortController();
-  private readonly forget: () => void;
+  private readonly forget: (ended: Shared<M>) => void;
   private state: Sharing<M> = { model: null, error: null, progress: null };
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(load: Load<M>, options: SharedOptions, forget: () => void) {
+  constructor(load: Load<M>, options: SharedOptions, forget: (ended: Shared<M>) => void) {
     this.forget = forget;
     const { signal } = this.controller;
     const onProgress = (progress: Progress): void => {
@@ -93,7 +102,7 @@ class Shared<M extends Disposable> {
   endIfUnused(): void {
     if (this.watchers.size > 0) return;
     clearTimeout(this.timer);
-    this.forget();
+    this.forget(this);
     this.controller.abort();
     this.state.model?.dispose();
   }
@@ -105,7 +114,7 @@ class Shared<M extends Disposable> {
 
   /** Who asks for it later tries again. */
   private fail(error: ModelError): void {
-    this.forget();
+    this.forget(this);
     this.show({ ...this.state, error });
   }
 

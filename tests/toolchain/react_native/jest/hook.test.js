@@ -170,6 +170,13 @@ test('one that fails for several fails for all, and is tried again by the next',
   fileRead = (bytes) => bytes;
   await view.rerender(<><Orient /><Orient /><Orient key="next" /></>);
   await ready();
+  const model = lastModel();
+  await view.rerender(<><Orient key="next" /></>);
+  await act(() => new Promise((resolve) => setTimeout(resolve, 1500)));
+  await view.rerender(<><Orient key="next" /><Orient key="another" /></>);
+  await waitFor(() => expect(screen.getAllByText('ready').length).toBe(2));
+  expect(lastModel()).toBe(model); // those that failed have not taken the others' place with them
+  expect(open.size).toBe(1);
   await view.unmount();
 });
 
