@@ -7,8 +7,8 @@ more than before it loaded the model. Pages of a mapped file that were read coun
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 import numpy
@@ -131,24 +131,20 @@ def cost(form: Form, inputs: list[dict[str, object]], repeats: int) -> Cost:
     )
 
 
+def print_table(model: Path, costs: Iterable[Cost], *, digits: int = 0) -> None:
+    print(f"{model.name}, {model.stat().st_size / 2**20:.0f} MiB")
+    print("| form | load ms | peak MiB | resident | private | first run ms | warm ms | private after runs |")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    for each in costs:
+        _, *numbers = astuple(each)
+        print(f"| {each.form} | " + " | ".join(f"{number:.{digits}f}" for number in numbers) + " |")
+
+
 def main() -> int:
     for argument in sys.argv[1:]:
         model = Path(argument)
-        print(f"{model.name}, {model.stat().st_size / 2**20:.0f} MiB")
-        print("| form | load ms | peak MiB | resident | private | first run ms | warm ms | private after runs |")
-        print("|---|---|---|---|---|---|---|---|")
         with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
-            for each in measured(model, Path(folder)):
-                numbers = (
-                    each.load_ms,
-                    each.peak_mib,
-                    each.resident_mib,
-                    each.private_mib,
-                    each.first_run_ms,
-                    each.warm_run_ms,
-                    each.run_private_mib,
-                )
-                print(f"| {each.form} | " + " | ".join(f"{number:.0f}" for number in numbers) + " |")
+            print_table(model, measured(model, Path(folder)))
     return 0
 
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.loading import MAPPED_ORT, Form, cost, random_inputs
+from benchmarks.loading import MAPPED_ORT, Form, cost, print_table, random_inputs
 from packager import models
 from packager.compile.compile import compile_fused, compile_variant
 from packager.core.values import Style, baseline
@@ -36,21 +36,9 @@ def forms(model: Path, folder: Path) -> Iterator[Form]:
 def main() -> int:
     for argument in sys.argv[1:]:
         model = Path(argument)
-        print(f"{model.name}, {model.stat().st_size / 2**20:.0f} MiB")
-        print("| form | load ms | resident | private | first run ms | warm ms | private after runs |")
-        print("|---|--:|--:|--:|--:|--:|--:|")
         with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
             inputs = random_inputs(model, Path(folder))
-            for each in (cost(form, inputs, REPEATS) for form in forms(model, Path(folder))):
-                numbers = (
-                    each.load_ms,
-                    each.resident_mib,
-                    each.private_mib,
-                    each.first_run_ms,
-                    each.warm_run_ms,
-                    each.run_private_mib,
-                )
-                print(f"| {each.form} | " + " | ".join(f"{number:.1f}" for number in numbers) + " |")
+            print_table(model, [cost(form, inputs, REPEATS) for form in forms(model, Path(folder))], digits=1)
     return 0
 
 
