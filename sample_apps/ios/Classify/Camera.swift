@@ -25,10 +25,7 @@ final class Camera: NSObject, AVCaptureVideoDataOutputSampleBufferDelegate, @unc
     }
 
     func stop() {
-        queue.async {
-            self.session.stopRunning()
-            self.frames.finish()
-        }
+        queue.async { self.session.stopRunning() }
     }
 
     /// The phone is held so: the camera's rows run along the phone's long side.

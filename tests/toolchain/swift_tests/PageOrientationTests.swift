@@ -105,13 +105,20 @@ final class PageOrientationTests: XCTestCase {
         }
     }
 
-    func testATaskThatIsCancelledWhileItWaitsForItsTurnEndsAtOnce() async throws {
-        let model = try Orientation(options: onCPU)
+    /// A run of 24 pages that has begun, and how many seconds it takes.
+    private func longRun(of model: Orientation) async throws -> (Task<[Int], any Error>, Double) {
         let page = try input(1)
         let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
         let whole = seconds { _ = try? model.run(many) }
-        let first = Task { try await model.run(many).fetchName0Shape }
+        let run = Task { try await model.run(many).fetchName0Shape }
         try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        return (run, whole)
+    }
+
+    func testATaskThatIsCancelledWhileItWaitsForItsTurnEndsAtOnce() async throws {
+        let model = try Orientation(options: onCPU)
+        let page = try input(1)
+        let (first, whole) = try await longRun(of: model)
         let second = Task { await asyncError { _ = try await model.run(page) } }
         try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
         let start = Date()
@@ -128,10 +135,7 @@ final class PageOrientationTests: XCTestCase {
         options.queue = 2
         let model = try Orientation(options: options)
         let page = try input(1)
-        let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
-        let whole = seconds { _ = try? model.run(many) }
-        let first = Task { try await model.run(many).fetchName0Shape }
-        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let (first, whole) = try await longRun(of: model)
         let second = Task { try await model.run(page).fetchName0Shape }
         try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
         let refused = await asyncError { _ = try await model.run(page) }
@@ -147,10 +151,7 @@ final class PageOrientationTests: XCTestCase {
         options.queue = 2
         let model = try Orientation(options: options)
         let page = try input(1)
-        let many = Orientation.Input(x: (0..<24).flatMap { _ in page.x }, dynamicDimension0: 24)
-        let whole = seconds { _ = try? model.run(many) }
-        let first = Task { try await model.run(many).fetchName0Shape }
-        try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
+        let (first, whole) = try await longRun(of: model)
         let second = Task { await asyncError { _ = try await model.run(page) } }
         try await Task.sleep(nanoseconds: UInt64(whole * 0.1e9))
         second.cancel()
