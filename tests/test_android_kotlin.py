@@ -15,6 +15,7 @@ from packager.processes import downloads
 from packager.targets.android import kotlin, units
 from tests.archives import read_zip
 from tests.golden.cases import CASES
+from tests.toolchain import jvm
 from tests.toolchain.kept import kept
 
 pytestmark = pytest.mark.by_content
@@ -41,7 +42,9 @@ def jars(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def compiled(case: str, work: Path) -> Path:
     def make(folder: Path) -> None:
-        classes = kotlin.compile_kotlin(golden_kotlin(case), module_name=golden_module(case), work=work)
+        classes = kotlin.compile_kotlin(
+            golden_kotlin(case), module_name=golden_module(case), work=work, libraries=[jvm.coroutines()]
+        )
         kotlin.write_jar(folder / "classes.jar", [classes])
 
     stubs, pinned = templates_folder() / "android" / "stubs", downloads.pins()["android"]
@@ -81,7 +84,9 @@ def test_golden_kotlin_compiles_without_warnings(case: str, jars: dict[str, Path
 def test_same_kotlin_gives_the_same_bytes_in_another_folder(jars: dict[str, Path], tmp_path: Path) -> None:
     case = "image_classifier"
     reordered = dict(reversed(golden_kotlin(case).items()))
-    again = kotlin.compile_kotlin(reordered, module_name=golden_module(case), work=tmp_path)
+    again = kotlin.compile_kotlin(
+        reordered, module_name=golden_module(case), work=tmp_path, libraries=[jvm.coroutines()]
+    )
     assert sha256_of(kotlin.write_jar(tmp_path / "again.jar", [again])) == sha256_of(jars[case])
 
 

@@ -70,5 +70,6 @@ def test_an_example_with_a_method_that_is_not_there_does_not_compile(built_aar: 
 def test_dependencies_are_those_of_the_metadata(built_aar: Path) -> None:
     pinned = downloads.pins()["android"]
     readme = readme_of(built_aar)
-    assert f'implementation("{pinned["kotlin-stdlib"]}")' in readme
+    for library in ("kotlin-stdlib", "kotlin-coroutines"):
+        assert f'implementation("{pinned[library]}")' in readme
     assert re.search(r'implementation\("com\.microsoft\.onnxruntime:onnxruntime-android(-qnn)?:[\d.]+"\)', readme)

@@ -321,6 +321,44 @@ def test_an_output_that_is_passed_again_keeps_its_memory_and_async_runs_give_the
     assert facts["asynchronous has a thread of its own"] == "true"
 
 
+@pytest.fixture(scope="module")
+def cancelled(models_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    return device(models_library, tmp_path_factory.mktemp("cancelled")).run("Cancel", providers="CPU").facts
+
+
+def test_a_cancelled_run_ends_at_its_next_operator(cancelled: Mapping[str, str]) -> None:
+    whole, ended = int(cancelled["whole.ms"]), int(cancelled["ended.ms"])
+    print(f"whole {whole} ms, ended after {ended} ms, the next call took {cancelled['later.ms']} ms")
+    assert ended < whole / 2
+    assert int(cancelled["later.ms"]) < whole / 2
+    assert cancelled["later"] == "true"
+
+
+def test_a_call_that_waits_is_dropped_at_once_when_it_is_cancelled(cancelled: Mapping[str, str]) -> None:
+    assert int(cancelled["dropped.ms"]) < int(cancelled["whole.ms"]) / 2
+    assert cancelled["still running"] == "true"
+
+
+def test_calls_beyond_the_queue_fail_at_once(cancelled: Mapping[str, str]) -> None:
+    assert cancelled["full"] == "ran,ran,ran,ModelBusyException,ModelBusyException"
+    assert (cancelled["full.message"], cancelled["full.type"]) == ("Orientation is busy: its queue is full", "true")
+    assert cancelled["after full"] == "true"
+    assert cancelled["a cancelled call gives its place back"] == "true"
+
+
+def test_of_the_frames_that_come_meanwhile_the_latest_alone_is_answered(cancelled: Mapping[str, str]) -> None:
+    answers = [int(number) for number in cancelled["frames"].split(",")]
+    assert (answers[0], answers[-1], cancelled["frames given"]) == (0, 19, "20")
+    assert len(answers) < 20
+    assert answers == sorted(set(answers))
+
+
+def test_frames_end_with_their_source_and_their_reader(cancelled: Mapping[str, str]) -> None:
+    assert len(cancelled["frames until the first"].split(",")) == 1
+    assert cancelled["the source ended with its reader"] == "true"
+    assert cancelled["the source's failure"] == "no camera"
+
+
 @pytest.mark.parametrize("is_stored", [True, False], ids=["stored", "deflated"])
 def test_an_asset_that_was_tampered_with_is_refused(install: Installer, is_stored: bool) -> None:
     phone = install(is_stored=is_stored)

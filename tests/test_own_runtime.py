@@ -436,15 +436,18 @@ def dependencies(pom: Path) -> list[str]:
 
 def test_the_library_depends_on_the_runtime_unless_it_is_inside(folder: Path, store: Store, tmp_path: Path) -> None:
     pinned = downloads.pins()["android"]
-    stdlib = pinned["kotlin-stdlib"]
+    libraries = [pinned["kotlin-stdlib"], pinned["kotlin-coroutines"]]
     coordinates = "com.acme:onnxruntime:1.29.0-0123456789ab"
     beside = chosen(folder, store, ship="maven").packaged
 
-    assert laid_out(None, tmp_path / "published")[0] == [pinned["onnxruntime"], stdlib]
-    assert laid_out(chosen(folder, store).packaged, tmp_path / "inside")[0] == [stdlib]
-    assert laid_out(chosen(folder, store, android=coordinates).packaged, tmp_path / "named")[0] == [coordinates, stdlib]
+    assert laid_out(None, tmp_path / "published")[0] == [pinned["onnxruntime"], *libraries]
+    assert laid_out(chosen(folder, store).packaged, tmp_path / "inside")[0] == libraries
+    assert laid_out(chosen(folder, store, android=coordinates).packaged, tmp_path / "named")[0] == [
+        coordinates,
+        *libraries,
+    ]
     found, files = laid_out(beside, tmp_path / "maven")
-    assert found == [beside.coordinates, stdlib]
+    assert found == [beside.coordinates, *libraries]
     _, artifact, version = beside.coordinates.split(":")
     home = f"maven/com/example/{artifact}/{version}/{artifact}-{version}"
     assert {f"{home}.aar", f"{home}.pom", f"{home}.module"} <= set(files)
@@ -512,7 +515,7 @@ def test_the_library_has_the_runtime_inside_and_asks_for_no_other(renamed: Path,
     assert {str(name).rsplit("/", 1)[0].split("/")[1] for name in read_zip(jar)} == {WORD}
     assert not [name for name, content in read_zip(classes).items() if b"ai/onnxruntime" in content]
     pom = renamed / "maven/com/example/models/1.0.0/models-1.0.0.pom"
-    assert dependencies(pom) == [downloads.pins()["android"]["kotlin-stdlib"]]
+    assert dependencies(pom) == list(kotlin.libraries())
     project = renamed / "android/project"
     assert (project / f"src/main/jniLibs/x86_64/lib{WORD}.so").is_file()
     assert (project / "libs/onnxruntime.jar").read_bytes() == jar.read_bytes()

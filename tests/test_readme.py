@@ -8,7 +8,7 @@ import pytest
 from packager.cli import commands
 from packager.targets.android import kotlin
 from tests.test_android_kotlin import golden_kotlin
-from tests.toolchain import apple
+from tests.toolchain import apple, jvm
 from tests.toolchain.swift_golden import golden_package
 
 pytestmark = pytest.mark.by_content("README.md", "docs", "scripts")
@@ -33,7 +33,7 @@ def test_the_kotlin_of_a_page_compiles_without_warnings(page: str, tmp_path: Pat
         "internal fun show(context: Context, pixels: FloatArray) {\n"
         f"{shown(page, 'kotlin', 'Input.allocate(batch')}}}\n"
     )
-    assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path).is_dir()
+    assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path, libraries=[jvm.coroutines()]).is_dir()
 
 
 @pytest.mark.swift

@@ -65,6 +65,7 @@ SHARED = [
     f"android/kotlin/{name}.kt.j2"
     for name in (
         "Assignment",
+        "Calls",
         "Classification",
         "Detection",
         "Environment",

@@ -10,7 +10,6 @@ from packager.core.characters import to_json
 from packager.core.values import Artifact, Package
 from packager.files import host
 from packager.files.zips import is_link
-from packager.processes import downloads
 from packager.release import maven
 from packager.release.manifest import Shipped
 from packager.targets import Printed
@@ -59,18 +58,18 @@ def _maven(view: AndroidView, artifacts: Sequence[Artifact], dist: Path) -> list
     """A Maven repository with the library, and with its runtime if that is a separate artifact.
 
     ONNX Runtime is a runtime dependency, unless it is inside the library, whose public signatures use none of its
-    types. Kotlin's standard library is a compile dependency, because they do use its types.
+    types. Kotlin's libraries are compile dependencies, because they do use their types.
     """
     by_kind = {artifact.kind: artifact.path for artifact in artifacts}
     runtime = list(_runtime(view))
-    stdlib = maven.dependency(downloads.pins()["android"]["kotlin-stdlib"], scope=maven.Scope.COMPILE)
+    used = (maven.dependency(library, scope=maven.Scope.COMPILE) for library in view.libraries)
     written = maven.write_repository(
         dist / "maven",
         coordinates=maven.Coordinates(group=view.group, artifact=view.package.name, version=view.package.version),
         package=view.package,
         aar=by_kind["aar"],
         sources_jar=by_kind["sources-jar"],
-        dependencies=(*runtime, stdlib),
+        dependencies=(*runtime, *used),
     )
     if "runtime-aar" in by_kind:
         written += _maven_runtime(runtime[0], by_kind["runtime-aar"], dist)

@@ -263,7 +263,7 @@ def compile_with_older_kotlin(source: Path, *, classpath: Sequence[Path], jar: P
             "-jvm-target",
             "11",
             "-cp",
-            os.pathsep.join(map(str, [stdlib, *classpath])),
+            os.pathsep.join(map(str, [stdlib, jvm.coroutines(), *classpath])),
             "-d",
             jar,
             source,
@@ -303,7 +303,7 @@ def _r8(
         for file_name, text in rules.items():
             (folder / file_name).write_text(text, encoding="utf-8")
         classes = extract(aar, "classes.jar", folder / "classes.jar")
-        programs = [app_classes, classes, runtime.classes, kotlin.find_compiler().stdlib]
+        programs = [app_classes, classes, runtime.classes, jvm.coroutines(), kotlin.find_compiler().stdlib]
         tools = app_tools()
 
         def shrunk(made: Path) -> None:

@@ -92,7 +92,7 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
                 "-jdk-home",
                 compiler.java_home,
                 "-cp",
-                _path([compiler.stdlib, *classpath]),
+                _path([compiler.stdlib, coroutines(), *classpath]),
                 "-d",
                 folder / "classes.jar",
                 *sources,
@@ -102,6 +102,15 @@ def compile_kotlin(sources: Sequence[Path], *, classpath: Sequence[Path] = ()) -
 
     content: list[Path | str] = [*sources, *classpath, kotlin.compiler_version(), *options]
     return kept("kotlin", make, *content) / "classes.jar"
+
+
+def coroutines() -> Path:
+    """kotlinx.coroutines, which an app's build fetches with the package."""
+
+    def make(folder: Path) -> None:
+        kotlin.write_coroutines(folder / "coroutines.jar")
+
+    return kept("coroutines", make, kotlin.compiler_version()) / "coroutines.jar"
 
 
 def fakes() -> Path:
@@ -137,7 +146,7 @@ def run(
         f"-Donnxruntime.native.path={runtime.libraries}",
         *(f"-D{name}={value}" for name, value in (properties or {}).items()),
         "-cp",
-        _path([*classpath, fakes(), runtime.classes, compiler.stdlib]),
+        _path([*classpath, fakes(), runtime.classes, coroutines(), compiler.stdlib]),
         main_class,
         *(f"{name}={value}" for name, value in arguments.items()),
     ]

@@ -2,18 +2,21 @@
 
 import fnmatch
 import os
-from collections.abc import Iterable, Mapping
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 from packager.core.errors import ToolError
 from packager.files.installed import templates_folder
-from packager.files.zips import write_zip
+from packager.files.zips import read_entry, write_zip
 from packager.processes import commands, downloads
 from packager.targets.android.aar import ONNXRUNTIME
 
 COMPILER_PACKAGE = "kotlin-jupyter-kernel"
+COROUTINES = ("kotlinx/coroutines/", "META-INF/kotlinx-coroutines-core.kotlin_module")
+"""kotlinx.coroutines, which is among the compiler's classes"""
 HINT = "pip install 'mobpack[android]'"
 
 # Short runs: a light garbage collector and the quick compiler only, without the warnings about Java 25's plans.
@@ -40,13 +43,15 @@ def compile_kotlin(
     module_name: str,
     work: Path,
     onnxruntime: str = ONNXRUNTIME,
+    libraries: Sequence[Path] = (),
     friends: Path | None = None,
 ) -> Path:
     """Compiles `sources` (path below the source root -> text) to `work`/classes and returns that folder.
 
     Android and ONNX Runtime are replaced by the stubs in templates/android/stubs, which declare the signatures that
-    generated code may use; `onnxruntime` is the Java package of the latter. `friends` has compiled classes of the same
-    module, whose internal members are visible. Raises ToolError with the compiler's message for an error or a warning,
+    generated code may use; `onnxruntime` is the Java package of the latter. `libraries` are jars that the code uses
+    beside Kotlin's standard library. `friends` has compiled classes of the same module, whose internal members are
+    visible. Raises ToolError with the compiler's message for an error or a warning,
     or if the compiler is missing.
     """
     compiler = find_compiler()
@@ -59,7 +64,7 @@ def compile_kotlin(
             "-cp",
             os.pathsep.join(str(jar) for jar in (*compiler.jars, compiler.stdlib)),
             "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-            *_options(compiler, module_name, friends),
+            *_options(compiler, module_name, libraries, friends),
             "-d",
             "classes",
             "stubs",
@@ -73,9 +78,25 @@ def compile_kotlin(
     return work / "classes"
 
 
+def libraries() -> tuple[str, ...]:
+    """Libraries whose types are in the signatures of generated code, as Maven names them."""
+    pinned = downloads.pins()["android"]
+    return pinned["kotlin-stdlib"], pinned["kotlin-coroutines"]
+
+
 def write_jar(path: Path, folders: Iterable[Path]) -> Path:
     """Writes the classes of all `folders` to the jar `path` and returns it."""
     entries = {PurePosixPath(file.relative_to(each).as_posix()): file for each in folders for file in files(each)}
+    return write_zip(path, entries)
+
+
+def write_coroutines(path: Path) -> Path:
+    """Writes kotlinx.coroutines, which comes with the compiler, to the jar `path` and returns it."""
+    entries: dict[PurePosixPath, bytes] = {}
+    for jar in find_compiler().jars:
+        with zipfile.ZipFile(jar) as archive:
+            names = [name for name in archive.namelist() if name.startswith(COROUTINES) and not name.endswith("/")]
+            entries |= {PurePosixPath(name): read_entry(archive, name) for name in names}
     return write_zip(path, entries)
 
 
@@ -123,9 +144,9 @@ def _one(jars: Iterable[Path], pattern: str) -> Path:
     return found[0]
 
 
-def _options(compiler: Compiler, module_name: str, friends: Path | None) -> list[str]:
+def _options(compiler: Compiler, module_name: str, libraries: Sequence[Path], friends: Path | None) -> list[str]:
     pinned = downloads.pins()["android"]
-    classpath = [compiler.stdlib, friends] if friends else [compiler.stdlib]
+    classpath = [compiler.stdlib, *libraries, *([friends] if friends else [])]
     return [
         "-no-stdlib",
         "-no-reflect",

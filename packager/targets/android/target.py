@@ -46,6 +46,7 @@ RELEASED = "../../maven"
 
 RUNTIME_FILES = (
     "Assignment",
+    "Calls",
     "Environment",
     "Info",
     "ModelException",
@@ -199,6 +200,7 @@ class Android:
             ),
             own=runtime,
             onnxruntime=runtime.coordinates if runtime else self.runtime(),
+            libraries=kotlin.libraries(),
             allowed_runtimes=None if runtime else self.allowed_runtimes(),
         )
 
@@ -253,8 +255,7 @@ class Android:
 
     def _dependencies(self, view: AndroidView) -> tuple[str, ...]:
         """Libraries that an app needs beside the package, as Maven names them."""
-        stdlib = downloads.pins()["android"]["kotlin-stdlib"]
-        return (view.onnxruntime, stdlib) if view.onnxruntime else (stdlib,)
+        return (view.onnxruntime, *view.libraries) if view.onnxruntime else view.libraries
 
     def project(self, view: AndroidView, sources: Sources, store: Store) -> Sources:
         """The sources as a Gradle project."""
@@ -270,7 +271,7 @@ class Android:
         else:
             jar = str(aar.RUNTIME_JAR)
             runtime = gradle.GradleDependency(configuration="implementation", notation=jar, is_file=True)
-        stdlib = downloads.pins()["android"]["kotlin-stdlib"]
+        used = (gradle.GradleDependency(configuration="api", notation=library) for library in view.libraries)
         return gradle.gradle_project(
             sources,
             group=self.group,
@@ -278,7 +279,7 @@ class Android:
             version=view.package.version,
             namespace=view.namespace,
             min_sdk=self.min_sdk,
-            dependencies=(runtime, gradle.GradleDependency(configuration="api", notation=stdlib)),
+            dependencies=(runtime, *used),
             repository=RELEASED if view.own and view.own.ship == "maven" else "",
             has_telemetry=_has_telemetry(view),
             providers=self.providers,

@@ -19,17 +19,19 @@ MAX_BUFFER_BYTES = 2**31 - 1
 # Names that the generated files use: a model's class must not hide them.
 RESERVED_CLASSES = frozenset(
     """
-    Allowed Any Array Asset AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream ByteBuffer ByteOrder
-    Charsets Companion ConcurrentHashMap Context CPU Distance Double DoubleBuffer Element EnumSet Environment
-    ErrnoException Exception Executors Fallback Field File FileDescriptor FileInputStream FileOutputStream Float
-    FloatBuffer Golden GoldenSample GoldenTensor IllegalArgumentException IllegalStateException Info Input
-    Installation Int IntArray IntBuffer IOException Iterator JvmOverloads JvmStatic LinkedHashMap List Locale Log
-    Long LongArray LongBuffer Map MapMode Mapped Math Message MessageDigest ModelCorruptedException ModelException
-    ModelFile ModelFiles ModelOpener ModelSession MutableMap NativeAssignment NNAPIFlags NoSuchFieldException
-    OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output
-    OutputTest Pair Provider ProviderAssignment RandomAccessFile Reader ReentrantReadWriteLock Regex
-    RejectedExecutionException Result Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set
-    Short ShortBuffer String StructStat StructTimespec System Tensors Thread ThreadingOptions Throwable Unit
+    Allowed Answer Any Array Asset AtomicInteger AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream
+    ByteBuffer ByteOrder Call Calls CancellationException Charsets Companion CompletableDeferred ConcurrentHashMap
+    Context CPU Distance Double DoubleBuffer Element EnumSet Environment ErrnoException Exception Fallback Field
+    File FileDescriptor FileInputStream FileOutputStream Float FloatBuffer Flow Frame Golden GoldenSample
+    GoldenTensor IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer
+    IOException Iterator JvmOverloads JvmStatic LinkedBlockingQueue LinkedHashMap List Locale Log Long LongArray
+    LongBuffer Map MapMode Mapped Math Message MessageDigest ModelBusyException ModelCorruptedException
+    ModelException ModelFile ModelFiles ModelOpener ModelSession MutableMap NativeAssignment NNAPIFlags
+    NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel
+    OrtSession OrtUtil Os Output OutputTest Pair Provider ProviderAssignment RandomAccessFile Reader
+    ReentrantReadWriteLock Regex RejectedExecutionException Result Runnable RunOptions Runtime RuntimeException
+    SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer String StructStat StructTimespec
+    Synchronized System Tensors Thread ThreadingOptions ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit
     UnsatisfiedLinkError Verify Weights Writer
     """.split()
 )
@@ -207,7 +209,8 @@ def _imports(
     buffers = {f"java.nio.{name}" for name in types - {STRING_TYPE}}
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
-    return tuple(sorted({f"{onnxruntime}.OrtSession", "android.content.Context", *buffers, *java_type}))
+    flows = {f"kotlinx.coroutines.flow.{name}" for name in ("Flow", "conflate", "map")}
+    return tuple(sorted({f"{onnxruntime}.OrtSession", "android.content.Context", *buffers, *java_type, *flows}))
 
 
 def _example(inputs: Sequence[InputView]) -> str:

@@ -19,6 +19,7 @@ CLASSES = Step(
     computed_by=("packager.targets.android.kotlin",),
     templates=("android/stubs",),
 )
+LIBRARIES = Step(name="kotlin-libraries", caller=__name__, computed_by=("packager.targets.android.kotlin",))
 SHARED = PurePosixPath()
 """Name of the unit of the files that all models share; those of the others are their paths."""
 MODULE_FILE = ".kotlin_module"
@@ -63,20 +64,25 @@ def write_classes(path: Path, module: Module, store: Store) -> Path:
     missing = [unit for unit, folder in stored.items() if not folder]
     folders = [folder for folder in stored.values() if folder]
     with store.scratch() as work:
-        made = _compile(module, missing, stored[SHARED], work) if missing else {}
+        made = _compile(module, missing, stored[SHARED], work, store) if missing else {}
         for unit in missing:
             folders.append(store.results(CLASSES, module.inputs(unit), partial(_copy, made[unit], work / "classes")))
     return kotlin.write_jar(path, folders)
 
 
 def _compile(
-    module: Module, units: Sequence[PurePosixPath], shared: Path | None, work: Path
+    module: Module, units: Sequence[PurePosixPath], shared: Path | None, work: Path, store: Store
 ) -> Mapping[PurePosixPath, Sequence[PurePosixPath]]:
     """Compiles `units` to `work`/classes; returns the files of each. `shared` has the shared classes, unless they are
     among the units."""
     sources = {name: text for unit in units for name, text in module.sources(unit).items()}
     classes = kotlin.compile_kotlin(
-        sources, module_name=module.name, work=work, onnxruntime=module.onnxruntime, friends=shared
+        sources,
+        module_name=module.name,
+        work=work,
+        onnxruntime=module.onnxruntime,
+        libraries=[_coroutines(store)],
+        friends=shared,
     )
     made: dict[PurePosixPath, list[PurePosixPath]] = {unit: [] for unit in units}
     for file in kotlin.files(classes):
@@ -87,6 +93,13 @@ def _compile(
         elif name.suffix != MODULE_FILE:
             raise RuntimeError(f"{name} is of no file that was compiled: {', '.join(sources)}")
     return made
+
+
+def _coroutines(store: Store) -> Path:
+    def make(folder: Path) -> None:
+        kotlin.write_coroutines(folder / "coroutines.jar")
+
+    return store.results(LIBRARIES, kotlin.compiler_version(), make) / "coroutines.jar"
 
 
 def _copy(names: Sequence[PurePosixPath], source: Path, destination: Path) -> None:

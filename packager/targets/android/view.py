@@ -262,5 +262,7 @@ class AndroidView:
     """the runtime that replaces the published one"""
     onnxruntime: str
     """coordinates of the runtime that the package depends on; empty if it is bundled"""
+    libraries: tuple[str, ...]
+    """coordinates of the Kotlin libraries whose types are in public signatures"""
     allowed_runtimes: RuntimeRange | None = None
     """releases of the published runtime that apps may bring instead"""

@@ -10,7 +10,8 @@ public class OrtSession implements AutoCloseable {
     public native Result run(
         Map<String, ? extends OnnxTensorLike> inputs,
         Set<String> requestedOutputs,
-        Map<String, ? extends OnnxValue> pinnedOutputs)
+        Map<String, ? extends OnnxValue> pinnedOutputs,
+        RunOptions options)
         throws OrtException;
 
     public native OnnxModelMetadata getMetadata() throws OrtException;
@@ -19,6 +20,14 @@ public class OrtSession implements AutoCloseable {
 
     public static class Result implements AutoCloseable {
         public native Optional<OnnxValue> get(String name);
+
+        public native void close();
+    }
+
+    public static class RunOptions implements AutoCloseable {
+        public RunOptions() throws OrtException {}
+
+        public native void setTerminate(boolean isEnded) throws OrtException;
 
         public native void close();
     }

@@ -10,6 +10,9 @@ import android.graphics.Bitmap
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.conflate
+import kotlinx.coroutines.flow.map
 
 /**
  * The model `classifier`.
@@ -53,14 +56,15 @@ public class Classifier private constructor(
         answer(run(inputOf(image)), top)
 
     /**
-     * [classify] on the model's own thread, one call after the other. A call that has started is not
-     * cancelled.
+     * [classify] on the model's own thread, one call after the other. When its coroutine is cancelled, a call
+     * that waits for its turn is dropped, and a run that is under way ends at its next operator.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun classifyAsync(image: Picture, top: Int = 3): List<Classification> =
-        session.async { classify(image, top) }
+        session.calls.run { classify(image, top) }
 
     /**
      * [classify] of a bitmap: [Picture.of] says more.
@@ -83,6 +87,7 @@ public class Classifier private constructor(
      *
      * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun classifyAsync(
@@ -90,7 +95,7 @@ public class Classifier private constructor(
         orientation: Orientation = Orientation.UP,
         top: Int = 3,
     ): List<Classification> =
-        session.async { classify(bitmap, orientation, top) }
+        session.calls.run { classify(bitmap, orientation, top) }
 
     /**
      * Runs the model on [input], writes the result to [output] and returns it.
@@ -111,13 +116,30 @@ public class Classifier private constructor(
     }
 
     /**
-     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other.
+     *
+     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
+     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.async { run(input, output) }
+        session.calls.run { run(input, output) }
+
+    /**
+     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
+     * takes the place of the one before, which nobody sees.
+     *
+     * ```kotlin
+     * model.frames(camera) { classifyAsync(it) }.collect { show(it) }
+     * ```
+     */
+    public fun <Frame, Answer> frames(
+        frames: Flow<Frame>,
+        answer: suspend Classifier.(Frame) -> Answer,
+    ): Flow<Answer> = frames.conflate().map { answer(it) }
 
     /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads

@@ -8,6 +8,9 @@ import ai.onnxruntime.OrtSession
 import android.content.Context
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.conflate
+import kotlinx.coroutines.flow.map
 
 /**
  * The model `listener`.
@@ -53,14 +56,15 @@ public class Listener private constructor(private val session: ModelSession) : A
         synchronized(turn) { answer(carry(run(inputOf(audio))), top) }
 
     /**
-     * [classify] on the model's own thread, one call after the other. A call that has started is not
-     * cancelled.
+     * [classify] on the model's own thread, one call after the other. When its coroutine is cancelled, a call
+     * that waits for its turn is dropped, and a run that is under way ends at its next operator.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun classifyAsync(audio: Sound, top: Int = 3): List<Classification> =
-        session.async { classify(audio, top) }
+        session.calls.run { classify(audio, top) }
 
     /** Resets the state: the next call is a first one. Waits for a call that is running. */
     public fun reset(): Unit = synchronized(turn) { carried = Carried() }
@@ -84,13 +88,30 @@ public class Listener private constructor(private val session: ModelSession) : A
     }
 
     /**
-     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other.
+     *
+     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
+     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.async { run(input, output) }
+        session.calls.run { run(input, output) }
+
+    /**
+     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
+     * takes the place of the one before, which nobody sees.
+     *
+     * ```kotlin
+     * model.frames(camera) { classifyAsync(it) }.collect { show(it) }
+     * ```
+     */
+    public fun <Frame, Answer> frames(
+        frames: Flow<Frame>,
+        answer: suspend Listener.(Frame) -> Answer,
+    ): Flow<Answer> = frames.conflate().map { answer(it) }
 
     /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads

@@ -8,3 +8,6 @@ public open class ModelException internal constructor(message: String, cause: Th
 
 /** The file of a model is not the one that the package was built with. */
 public class ModelCorruptedException internal constructor(message: String) : ModelException(message)
+
+/** As many asynchronous calls as [Options.queue] allows have not ended yet. */
+public class ModelBusyException internal constructor(message: String) : ModelException(message)

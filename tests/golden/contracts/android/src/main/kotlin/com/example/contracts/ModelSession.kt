@@ -11,12 +11,9 @@ import android.util.Log
 import java.io.IOException
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.Executors
-import java.util.concurrent.RejectedExecutionException
 import java.util.concurrent.locks.ReentrantReadWriteLock
 import kotlin.concurrent.read
 import kotlin.concurrent.write
-import kotlin.coroutines.suspendCoroutine
 
 /** A loaded model: keeps [close] and the calls that are running apart. */
 internal class ModelSession(
@@ -29,12 +26,13 @@ internal class ModelSession(
     private val settings: SessionOptions,
     private val session: OrtSession,
     bytes: ByteBuffer,
+    queue: Int,
 ) : AutoCloseable {
     private val lock = ReentrantReadWriteLock()
     private var closed = false
-    private val executor = Executors.newSingleThreadExecutor { work ->
-        Thread(work, className).apply { isDaemon = true }
-    }
+
+    /** For the model's asynchronous methods. */
+    val calls = Calls(className, queue)
 
     init {
         mappedModels[session] = bytes
@@ -50,13 +48,13 @@ internal class ModelSession(
         pin: (Tensors) -> Unit = {},
         copied: Set<String> = emptySet(),
     ): Unit = lock.read {
-        if (closed) throw closedException()
+        if (closed) throw closedException(className)
         try {
             Tensors(environment).use { inputs ->
                 Tensors(environment).use { outputs ->
                     feed(inputs)
                     pin(outputs)
-                    session.run(inputs.byName, copied, outputs.byName).use(read)
+                    session.run(inputs.byName, copied, outputs.byName, Calls.optionsOfThisThread).use(read)
                 }
             }
         } catch (failure: OrtException) {
@@ -64,17 +62,8 @@ internal class ModelSession(
         }
     }
 
-    /** Does [work] on this model's own thread. */
-    suspend fun <T> async(work: () -> T): T = suspendCoroutine { continuation ->
-        try {
-            executor.execute { continuation.resumeWith(runCatching(work)) }
-        } catch (rejected: RejectedExecutionException) {
-            throw closedException()
-        }
-    }
-
     override fun close() {
-        executor.shutdown()
+        calls.close()
         lock.write {
             if (closed) return
             closed = true
@@ -83,8 +72,6 @@ internal class ModelSession(
             mappedModels.remove(session)
         }
     }
-
-    private fun closedException() = IllegalStateException("$className is closed")
 
     companion object {
         /** ONNX Runtime reads the mapped bytes until the session closes, so they must stay reachable until then. */
@@ -147,6 +134,7 @@ internal class ModelOpener(
                 settings = settings,
                 session = session,
                 bytes = bytes,
+                queue = options.queue,
             )
         } catch (failure: Exception) {
             settings.close()

@@ -10,6 +10,9 @@ import android.graphics.Bitmap
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.conflate
+import kotlinx.coroutines.flow.map
 
 /**
  * The model `segmenter`.
@@ -49,14 +52,15 @@ public class Segmenter private constructor(private val session: ModelSession) : 
         answer(run(inputOf(image)))
 
     /**
-     * [segment] on the model's own thread, one call after the other. A call that has started is not
-     * cancelled.
+     * [segment] on the model's own thread, one call after the other. When its coroutine is cancelled, a call
+     * that waits for its turn is dropped, and a run that is under way ends at its next operator.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun segmentAsync(image: Picture): Mask =
-        session.async { segment(image) }
+        session.calls.run { segment(image) }
 
     /**
      * [segment] of a bitmap: [Picture.of] says more.
@@ -75,10 +79,11 @@ public class Segmenter private constructor(private val session: ModelSession) : 
      *
      * @throws IllegalArgumentException for a bitmap that is recycled or has no colours
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun segmentAsync(bitmap: Bitmap, orientation: Orientation = Orientation.UP): Mask =
-        session.async { segment(bitmap, orientation) }
+        session.calls.run { segment(bitmap, orientation) }
 
     /**
      * Runs the model on [input], writes the result to [output] and returns it.
@@ -99,13 +104,30 @@ public class Segmenter private constructor(private val session: ModelSession) : 
     }
 
     /**
-     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other.
+     *
+     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
+     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.async { run(input, output) }
+        session.calls.run { run(input, output) }
+
+    /**
+     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
+     * takes the place of the one before, which nobody sees.
+     *
+     * ```kotlin
+     * model.frames(camera) { segmentAsync(it) }.collect { show(it) }
+     * ```
+     */
+    public fun <Frame, Answer> frames(
+        frames: Flow<Frame>,
+        answer: suspend Segmenter.(Frame) -> Answer,
+    ): Flow<Answer> = frames.conflate().map { answer(it) }
 
     /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads

@@ -9,6 +9,9 @@ import android.content.Context
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.conflate
+import kotlinx.coroutines.flow.map
 
 /**
  * The model `several`.
@@ -56,10 +59,11 @@ public class Several private constructor(private val session: ModelSession) : Au
         answer(run(inputOf(image, lengths, batch)))
 
     /**
-     * [predict] on the model's own thread, one call after the other. A call that has started is not
-     * cancelled.
+     * [predict] on the model's own thread, one call after the other. When its coroutine is cancelled, a call
+     * that waits for its turn is dropped, and a run that is under way ends at its next operator.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun predictAsync(
@@ -67,7 +71,7 @@ public class Several private constructor(private val session: ModelSession) : Au
         lengths: LongBuffer,
         batch: Int = 1,
     ): Prediction =
-        session.async { predict(image, lengths, batch) }
+        session.calls.run { predict(image, lengths, batch) }
 
     /**
      * Runs the model on [input], writes the result to [output] and returns it.
@@ -89,13 +93,30 @@ public class Several private constructor(private val session: ModelSession) : Au
     }
 
     /**
-     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other.
+     *
+     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
+     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.async { run(input, output) }
+        session.calls.run { run(input, output) }
+
+    /**
+     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
+     * takes the place of the one before, which nobody sees.
+     *
+     * ```kotlin
+     * model.frames(camera) { predictAsync(it) }.collect { show(it) }
+     * ```
+     */
+    public fun <Frame, Answer> frames(
+        frames: Flow<Frame>,
+        answer: suspend Several.(Frame) -> Answer,
+    ): Flow<Answer> = frames.conflate().map { answer(it) }
 
     /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads

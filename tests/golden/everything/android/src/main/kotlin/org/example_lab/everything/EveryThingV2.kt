@@ -12,6 +12,9 @@ import java.nio.FloatBuffer
 import java.nio.IntBuffer
 import java.nio.LongBuffer
 import java.nio.ShortBuffer
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.conflate
+import kotlinx.coroutines.flow.map
 
 /**
  * The model `every-thing_v2`.
@@ -65,13 +68,30 @@ public class EveryThingV2 private constructor(
     }
 
     /**
-     * [run] on the model's own thread, one call after the other. A call that has started is not cancelled.
+     * [run] on the model's own thread, one call after the other.
+     *
+     * When its coroutine is cancelled, a call that waits for its turn is dropped, and a run that is under way ends at
+     * its next operator. Then [input] and [output] are free again, and [output] holds nothing of use.
      *
      * @throws IllegalStateException after [close]
+     * @throws ModelBusyException when as many calls as [Options.queue] allows have not ended yet
      * @throws ModelException when ONNX Runtime reports an error
      */
     public suspend fun runAsync(input: Input, output: Output = Output()): Output =
-        session.async { run(input, output) }
+        session.calls.run { run(input, output) }
+
+    /**
+     * What [answer] makes of each of [frames] with this model, in order. A frame that comes while the model is busy
+     * takes the place of the one before, which nobody sees.
+     *
+     * ```kotlin
+     * model.frames(camera) { runAsync(it) }.collect { show(it) }
+     * ```
+     */
+    public fun <Frame, Answer> frames(
+        frames: Flow<Frame>,
+        answer: suspend EveryThingV2.(Frame) -> Answer,
+    ): Flow<Answer> = frames.conflate().map { answer(it) }
 
     /** Runs the model [runs] times, so that later calls do not pay for lazy initialization. */
     @JvmOverloads

@@ -20,9 +20,15 @@ public data class Options @JvmOverloads constructor(
      * processor time and battery from everything else.
      */
     public val spinning: Boolean = false,
+    /**
+     * How many asynchronous calls of a model may be under way or wait for their turn: one more throws
+     * [ModelBusyException].
+     */
+    public val queue: Int = 64,
 ) {
     init {
         require(threads >= 0) { "threads is $threads, the least is 0" }
+        require(queue >= 1) { "queue is $queue, the least is 1" }
     }
 }
 
