@@ -45,7 +45,7 @@ fun main(arguments: Array<String>) {
     val (apk, data) = arguments.map(::File)
     val application = Class.forName("device.InstalledApp").getConstructor(File::class.java, File::class.java)
     val options = Options(providers = listOf(Provider.CPU))
-    Orientation.load(application.newInstance(apk, data) as Context, options).use { model ->
+    Orientation.loadBlocking(application.newInstance(apk, data) as Context, options).use { model ->
         val input = Orientation.Input.allocate(dynamicDimension0 = 1)
         val output = model.run(input).fetchName0
         println(FloatArray(output.remaining()).also(output::get).joinToString())

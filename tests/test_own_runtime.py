@@ -64,7 +64,7 @@ import java.io.File
 
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Orientation.load(task.app, task.options).use { model ->
+    Orientation.loadBlocking(task.app, task.options).use { model ->
         val input = Orientation.Input.allocate(dynamicDimension0 = task.number("batch"))
         input.x.put(task.floats("x"))
         task.write("scores", model.run(input).fetchName0)

@@ -30,7 +30,7 @@ def test_the_kotlin_of_a_page_compiles_without_warnings(page: str, tmp_path: Pat
     sources = golden_kotlin("image_classifier")
     sources["app/App.kt"] = (
         "package app\n\nimport android.content.Context\nimport com.example.vision.Classifier\n\n"
-        "internal fun show(context: Context, pixels: FloatArray) {\n"
+        "internal suspend fun show(context: Context, pixels: FloatArray) {\n"
         f"{shown(page, 'kotlin', 'Input.allocate(batch')}}}\n"
     )
     assert kotlin.compile_kotlin(sources, module_name="readme", work=tmp_path, libraries=[jvm.coroutines()]).is_dir()

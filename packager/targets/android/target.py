@@ -46,14 +46,22 @@ RELEASED = "../../maven"
 
 RUNTIME_FILES = (
     "Assignment",
+    "Bundle",
     "Calls",
+    "Checked",
+    "Download",
+    "Downloads",
     "Environment",
+    "Folder",
     "Info",
+    "Loading",
     "ModelException",
     "ModelFile",
     "ModelSession",
     "Options",
+    "OwnFile",
     "Provider",
+    "Source",
     "Tensors",
     "Weights",
 )

@@ -8,7 +8,15 @@ from packager.core import names
 from packager.core.errors import ModelError
 from packager.core.values import ElementType, Model, Package, TensorSpec
 from packager.targets import dimensions
-from packager.targets.android.view import FileView, GoldenView, InputView, ModelView, OutputView
+from packager.targets.android.view import (
+    FileView,
+    GoldenView,
+    InputView,
+    ModelView,
+    OutputView,
+    SignatureView,
+    TensorTypeView,
+)
 from packager.targets.dimensions import Sizes
 from packager.targets.golden import samples_in_words
 
@@ -19,20 +27,22 @@ MAX_BUFFER_BYTES = 2**31 - 1
 # Names that the generated files use: a model's class must not hide them.
 RESERVED_CLASSES = frozenset(
     """
-    Allowed Answer Any Array Asset AtomicInteger AutoCloseable Boolean Buffer Build ByteArray ByteArrayOutputStream
-    ByteBuffer ByteOrder Call Calls CancellationException Charsets Companion CompletableDeferred ConcurrentHashMap
-    Context CPU Distance Double DoubleBuffer Element EnumSet Environment ErrnoException Exception Fallback Field
-    File FileDescriptor FileInputStream FileOutputStream Float FloatBuffer Flow Frame Golden GoldenSample
-    GoldenTensor IllegalArgumentException IllegalStateException Info Input Installation Int IntArray IntBuffer
-    IOException Iterator JvmOverloads JvmStatic LinkedBlockingQueue LinkedHashMap List Locale Log Long LongArray
-    LongBuffer Map MapMode Mapped Math Message MessageDigest ModelBusyException ModelCorruptedException
-    ModelException ModelFile ModelFiles ModelOpener ModelSession MutableMap NativeAssignment NNAPIFlags
-    NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel
-    OrtSession OrtUtil Os Output OutputTest Pair Provider ProviderAssignment RandomAccessFile Reader
-    ReentrantReadWriteLock Regex RejectedExecutionException Result Runnable RunOptions Runtime RuntimeException
-    SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer String StructStat StructTimespec
-    Synchronized System Tensors Thread ThreadingOptions ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit
-    UnsatisfiedLinkError Verify Weights Writer
+    Allowed Answer Any Array Asset AtomicInteger AutoCloseable BadModelException Boolean Buffer Build Bundle
+    ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Call Calls CancellationException Charsets Checked Companion
+    CompletableDeferred ConcurrentHashMap Context Copy CPU Dispatchers Distance Double DoubleBuffer Download
+    Downloads Element EnumSet Environment ErrnoException Exception Fallback Field File FileDescriptor
+    FileInputStream FileLock FileOutputStream Files Float FloatBuffer Flow Folder Frame Golden GoldenSample
+    GoldenTensor HttpURLConnection IllegalArgumentException IllegalStateException Info Input Installation Int
+    IntArray IntBuffer IOException Iterator JvmField JvmOverloads JvmStatic LinkedBlockingQueue LinkedHashMap List
+    Loading Locale Log Long LongArray LongBuffer Map MapMode Mapped Math Message MessageDigest ModelBusyException
+    ModelCorruptedException ModelDownloadException ModelException ModelFile ModelFiles ModelOpener ModelSession
+    ModelStorageException MutableMap NativeAssignment NNAPIFlags NodeInfo NonCancellable NoSuchFieldException
+    OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output
+    OutputTest Own OwnBytes OwnFile OwnPart Pair ParcelFileDescriptor Progress Provider ProviderAssignment
+    RandomAccessFile Reader ReentrantLock ReentrantReadWriteLock Regex RejectedExecutionException Result Runnable
+    RunOptions Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer Source
+    String StructStat StructTimespec Synchronized System TensorInfo Tensors TensorType Thread ThreadingOptions
+    ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit UnsatisfiedLinkError Verify Weights Writer
     """.split()
 )
 
@@ -124,6 +134,10 @@ def model_view(
         runtime_version=runtime_version,
         version=package.version,
         files=files,
+        signature=SignatureView(
+            inputs=tuple(_type(spec) for spec in input_specs),
+            outputs=tuple(_type(spec, has_shape=spec.identifier in pinned) for spec in output_specs),
+        ),
         imports=_imports(inputs, outputs, onnxruntime, has_pinned=bool(pinned)),
         input_example=_example(inputs),
         output_example=f"{outputs[0].identifier}[0]",
@@ -162,6 +176,11 @@ def _is_pinned(spec: TensorSpec, reshaped: Collection[str]) -> bool:
     tensor."""
     storage = STORAGE.get(spec.element)
     return spec.is_static and spec.name not in reshaped and storage is not None and bool(storage.java_type)
+
+
+def _type(spec: TensorSpec, *, has_shape: bool = True) -> TensorTypeView:
+    sizes = ", ".join(str(size if isinstance(size, int) else -1) for size in spec.shape)
+    return TensorTypeView(name=spec.name, element=spec.element.value, shape=f"listOf({sizes})" if has_shape else "null")
 
 
 def _input(spec: TensorSpec, sizes: Sizes) -> InputView:

@@ -81,6 +81,23 @@ class OutputView:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TensorTypeView:
+    """An input or output, as a file of the app's own must have it."""
+
+    name: str
+    element: str
+    """its name in ONNX"""
+    shape: str
+    """Kotlin expression: a list with -1 for any size, or null where the model does not keep to its shape"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignatureView:
+    inputs: tuple[TensorTypeView, ...]
+    outputs: tuple[TensorTypeView, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Asset:
     """A file to put into the package."""
 
@@ -218,6 +235,7 @@ class ModelView:
     source_sha256: str
     runtime_version: str
     version: str
+    signature: SignatureView
     files: tuple[FileView, ...]
     imports: tuple[str, ...]
     input_example: str

@@ -19,14 +19,14 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     val lines = String(task.bytes("cases").array()).trim().lines().map { it.split(' ') }
     val by = lines.groupBy { it[1] }
-    Classifier.load(task.app, task.options).use { model ->
+    Classifier.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("classifier")) {
             val found = model.classify(picture(task, line), CLASSES)
             report("${line[0]} words", found.take(3).joinToString("|") { it.label })
             report("${line[0]} numbers", found.sortedBy { it.index }.joinToString(" ") { "${it.score}" })
         }
     }
-    Finder.load(task.app, task.options).use { model ->
+    Finder.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("finder")) {
             val found = model.detect(picture(task, line))
             val numbers = found.flatMap { listOf(it.box.left, it.box.top, it.box.right, it.box.bottom, it.score) }
@@ -34,14 +34,14 @@ fun main(arguments: Array<String>) {
             report("${line[0]} numbers", numbers.joinToString(" "))
         }
     }
-    Scribe.load(task.app, task.options).use { model ->
+    Scribe.loadBlocking(task.app, task.options).use { model ->
         for (line in by.getValue("scribe")) {
             val reading = model.read(picture(task, line))
             report("${line[0]} words", reading.text)
             report("${line[0]} numbers", "${reading.score}")
         }
     }
-    Listener.load(task.app, task.options).use { model ->
+    Listener.loadBlocking(task.app, task.options).use { model ->
         val heard = FloatArray(task.number("samples")).also { task.floats("voice").get(it) }
         val scores = heard.asList().chunked(task.number("window")) { window ->
             model.classify(Sound(window.toFloatArray(), task.number("rate"))).single().score

@@ -22,7 +22,7 @@ private const val MANY = 96
 /** Ends calls before and while they run, fills the queue, and feeds frames faster than the model takes them. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Orientation.load(task.app, task.options.copy(queue = 3)).use { model ->
+    Orientation.loadBlocking(task.app, task.options.copy(queue = 3)).use { model ->
         runBlocking(Dispatchers.Default) {
             cancelled(model)
             full(model)

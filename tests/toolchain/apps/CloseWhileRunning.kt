@@ -9,7 +9,7 @@ import kotlin.concurrent.thread
 /** Closes a model under the hands of threads that run it. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    val model = Minilm.load(task.app, task.options)
+    val model = Minilm.loadBlocking(task.app, task.options)
     val started = CountDownLatch(3)
     val finished = AtomicInteger()
     val failures = java.util.Collections.synchronizedList(mutableListOf<Throwable>())

@@ -8,7 +8,7 @@ import java.nio.ByteOrder
 /** Passes a tensor of each element type through a model that transposes them. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    EveryType.load(task.app, task.options).use { model ->
+    EveryType.loadBlocking(task.app, task.options).use { model ->
         reportModel(model.provider, model.fallbacks, model.info)
         val input = EveryType.Input.allocate(count = 4, rowsDim1 = 3)
         input.f32.put(task.floats("f32"))

@@ -15,7 +15,7 @@ fun main(arguments: Array<String>) {
     List(THREADS) {
         thread {
             start.await()
-            runCatching { Orientation.load(task.app, task.options).close() }.onFailure { failures += it.toString() }
+            runCatching { Orientation.loadBlocking(task.app, task.options).close() }.onFailure { failures += it.toString() }
         }
     }.forEach { it.join() }
     report("failures", failures.joinToString())

@@ -7,6 +7,6 @@ import device.reportFailure
 /** Loads a model whose file may be damaged, and reports how that is answered. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    reportFailure("load") { Orientation.load(task.app, task.options).close() }
+    reportFailure("load") { Orientation.loadBlocking(task.app, task.options).close() }
     report("files", task.app.getNoBackupFilesDir().walk().filter { it.isFile }.joinToString(",") { it.name })
 }

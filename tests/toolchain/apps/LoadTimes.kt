@@ -11,7 +11,7 @@ fun main(arguments: Array<String>) {
     val thread = ManagementFactory.getThreadMXBean()
     fun load(verify: Verify): Double {
         val start = thread.currentThreadCpuTime
-        val model = Orientation.load(task.app, task.options.copy(verify = verify))
+        val model = Orientation.loadBlocking(task.app, task.options.copy(verify = verify))
         return ((thread.currentThreadCpuTime - start) / 1e6).also { model.close() }
     }
     fun median(load: () -> Double): Double = List(task.number("repeats")) { load() }.sorted().let { it[it.size / 2] }

@@ -16,7 +16,7 @@ fun main(arguments: Array<String>) {
     val running = AtomicInteger()
     val most = AtomicInteger()
     val start = CyclicBarrier(threads)
-    Orientation.load(task.app, task.options).use { model ->
+    Orientation.loadBlocking(task.app, task.options).use { model ->
         val results = List(threads) { number ->
             val input = Orientation.Input.allocate(dynamicDimension0 = 1)
             repeat(PAGE) { input.x.put(it, pages.get(number * PAGE + it)) }

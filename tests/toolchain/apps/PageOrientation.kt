@@ -8,7 +8,7 @@ import java.io.File
 /** Says for a batch of page images which way up each is. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    timed("load") { Orientation.load(task.app, task.options) }.use { model ->
+    timed("load") { Orientation.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info, model.assignment)
         val input = Orientation.Input.allocate(dynamicDimension0 = task.number("batch"))
         input.x.put(task.floats("x"))

@@ -33,21 +33,21 @@ fun main(arguments: Array<String>) {
     }
 
     val unavailable = Options(providers = listOf(Provider.QNN, Provider.XNNPACK))
-    Orientation.load(task.app, unavailable).use { model ->
+    Orientation.loadBlocking(task.app, unavailable).use { model ->
         report("after QNN", model.provider)
         report("fallback", model.fallbacks.single().provider)
         report("fallback.reason", model.fallbacks.single().reason)
         report("log", Log.lines.joinToString("\n"))
     }
 
-    Minilm.load(task.app, Options(providers = listOf(Provider.CPU))).use { model ->
+    Minilm.loadBlocking(task.app, Options(providers = listOf(Provider.CPU))).use { model ->
         val wrong = Minilm.Input.allocate(sequence = 4)
         wrong.inputIds.put(0, 1_000_000)
         reportFailure("value the model refuses") { model.run(wrong) }
         report("values after a refusal", model.run(Minilm.Input.allocate(sequence = 4)).lastHiddenState.capacity())
     }
 
-    val model = Orientation.load(task.app, Options(providers = listOf(Provider.CPU)))
+    val model = Orientation.loadBlocking(task.app, Options(providers = listOf(Provider.CPU)))
     val input = Orientation.Input.allocate(dynamicDimension0 = 1)
     model.close()
     reportFailure("run after close") { model.run(input) }

@@ -12,7 +12,7 @@ import kotlin.coroutines.startCoroutine
 /** Runs a model of fixed sizes again and again, waiting or not. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    SileroVad.load(task.app, task.options).use { model ->
+    SileroVad.loadBlocking(task.app, task.options).use { model ->
         val input = SileroVad.Input.allocate()
         input.sr.put(0, 16_000)
         input.input.put(task.floats("audio"))

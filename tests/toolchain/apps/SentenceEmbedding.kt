@@ -6,7 +6,7 @@ import device.report
 /** Embeds a batch of sentences that a tokenizer has turned into numbers. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    timed("load") { Minilm.load(task.app, task.options) }.use { model ->
+    timed("load") { Minilm.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info)
         val input = Minilm.Input.allocate(batch = task.number("batch"), sequence = task.number("sequence"))
         input.inputIds.put(task.longs("input_ids"))

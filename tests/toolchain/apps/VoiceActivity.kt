@@ -8,7 +8,7 @@ fun main(arguments: Array<String>) {
     val task = Task(arguments)
     val recording = task.floats("audio")
     val windows = List(task.number("windows")) { FloatArray(576).also(recording::get) }
-    timed("load") { SileroVad.load(task.app, task.options) }.use { model ->
+    timed("load") { SileroVad.loadBlocking(task.app, task.options) }.use { model ->
         reportModel(model.provider, model.fallbacks, model.info)
         val input = SileroVad.Input.allocate()
         val output = SileroVad.Output()

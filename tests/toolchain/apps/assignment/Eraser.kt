@@ -6,7 +6,7 @@ import device.report
 /** Loads a model of error functions, reports who runs it, and what it makes of ones. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Eraser.load(task.app, task.options).use { model ->
+    Eraser.loadBlocking(task.app, task.options).use { model ->
         reportModel(model.provider, model.fallbacks, model.info, model.assignment)
         if (task.has("load_only")) return
         val input = Eraser.Input.allocate()

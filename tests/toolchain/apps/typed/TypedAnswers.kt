@@ -28,10 +28,10 @@ import kotlin.coroutines.startCoroutine
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
     classes(task)
-    Detector.load(task.app, task.options).use { report("detections", it.detect(grey(4, 2))) }
+    Detector.loadBlocking(task.app, task.options).use { report("detections", it.detect(grey(4, 2))) }
     masks(task)
-    Finder.load(task.app, task.options).use { report("embedding", it.embed(pixel(51, 102, 204)).joinToString(" ")) }
-    ReaderModel.load(task.app, task.options).use {
+    Finder.loadBlocking(task.app, task.options).use { report("embedding", it.embed(pixel(51, 102, 204)).joinToString(" ")) }
+    ReaderModel.loadBlocking(task.app, task.options).use {
         report("reading", it.read(grey(6, 1)))
         report("reading of nothing", it.read(Picture(bytes(9), 1, 1, PixelFormat.GREY)))
     }
@@ -41,7 +41,7 @@ fun main(arguments: Array<String>) {
 }
 
 private fun classes(task: Task) {
-    val model = Classifier.load(task.app, task.options)
+    val model = Classifier.loadBlocking(task.app, task.options)
     report("classes", model.classify(pixel(51, 102, 204)))
     report("classes that tie", model.classify(pixel(204, 102, 51), 2).map { it.index })
     report("classes of a bitmap", model.classify(bitmap(51, 102, 204), top = 1))
@@ -68,10 +68,10 @@ private fun classes(task: Task) {
     reportFailure("no classes") { model.classify(pixel(1, 2, 3), 0) }
     model.close()
     reportFailure("classify after close") { model.classify(pixel(1, 2, 3)) }
-    Wide.load(task.app, task.options).use { report("classes of many", it.classify(pixel(255, 0, 0))) }
+    Wide.loadBlocking(task.app, task.options).use { report("classes of many", it.classify(pixel(255, 0, 0))) }
 }
 
-private fun masks(task: Task) = Segmenter.load(task.app, task.options).use { model ->
+private fun masks(task: Task) = Segmenter.loadBlocking(task.app, task.options).use { model ->
     val mask = model.segment(grey(3, 2))
     report("mask", "${mask.width} x ${mask.height} ${mask.classes.toList()} ${mask.labels}")
     report("mask at 1, 1", "${mask.classAt(1, 1)} ${mask.scoreAt(1, 1)}")
@@ -79,7 +79,7 @@ private fun masks(task: Task) = Segmenter.load(task.app, task.options).use { mod
     reportFailure("mask at 0, -1") { mask.scoreAt(0, -1) }
 }
 
-private fun severals(task: Task) = Several.load(task.app, task.options).use { model ->
+private fun severals(task: Task) = Several.loadBlocking(task.app, task.options).use { model ->
     val lengths = ByteBuffer.allocateDirect(48).order(ByteOrder.nativeOrder()).asLongBuffer()
     for (at in 0 until 6) lengths.put(at, at + 1L)
     val prediction = model.predict(pixel(51, 102, 204), lengths, batch = 3)
@@ -88,7 +88,7 @@ private fun severals(task: Task) = Several.load(task.app, task.options).use { mo
     reportFailure("a size that does not fit") { model.predict(pixel(1, 2, 3), lengths) }
 }
 
-private fun states(task: Task) = Listener.load(task.app, task.options).use { model ->
+private fun states(task: Task) = Listener.loadBlocking(task.app, task.options).use { model ->
     fun heard() = model.classify(Sound(floatArrayOf(0.25f, 0.75f), 24_000)).sortedBy { it.index }.map { it.score }
     report("heard first", heard())
     report("heard second", heard())
@@ -102,7 +102,7 @@ private fun states(task: Task) = Listener.load(task.app, task.options).use { mod
     report("heard after 100 from threads", heard())
 }
 
-private fun sounds(task: Task) = Recorder.load(task.app, task.options).use { model ->
+private fun sounds(task: Task) = Recorder.loadBlocking(task.app, task.options).use { model ->
     fun Sound.heard() = model.predict(this).let { found ->
         val samples = List(found.heard.capacity(), found.heard::get)
         "$samples ${found.heardShape.toList()} ${found.rate.get(0)} ${found.count.get(0)}"
@@ -113,7 +113,7 @@ private fun sounds(task: Task) = Recorder.load(task.app, task.options).use { mod
     val moved = direct.asShortBuffer().put(shortArrayOf(1, 2, 3, 4, 5, 6, 7, 8))
     report("shorts in direct memory", Sound(moved, 8_000).heard())
     report("shorts of foreign order", Sound(ByteBuffer.allocateDirect(4).put(3, 1).asShortBuffer(), 8_000).heard())
-    Listener.load(task.app, task.options).use { other ->
+    Listener.loadBlocking(task.app, task.options).use { other ->
         val heard = other.classify(Sound(shortArrayOf(16384, 8192), 48_000))
         report("shorts as floats", heard.first { it.index == 0 }.score)
     }

@@ -30,7 +30,7 @@ private val REGIONS = mapOf(
 /** Shows pictures of every kind to a model that says what it sees. */
 fun main(arguments: Array<String>) {
     val task = Task(arguments)
-    Probe.load(task.app, task.options).use { model ->
+    Probe.loadBlocking(task.app, task.options).use { model ->
         layouts(model, task.bytes("bytes"))
         orientations(model)
         bitmaps(model, task.bytes("bytes"))

@@ -16,7 +16,7 @@ fun main(arguments: Array<String>) {
     val app = InstalledApp(apk = File(values.getValue("apk")), data = File(values.getValue("data")))
     val pixels = File(values.getValue("files"), "pixels").readBytes()
     val (width, height) = listOf("width", "height").map { values.getValue(it).toInt() }
-    Classifier.load(app).use { model ->
+    Classifier.loadBlocking(app).use { model ->
         val found = model.classify(Bitmap(Bitmap.Config.ARGB_8888, width, height, 4 * width, true, true, pixels))
         report("labels", found.joinToString("|") { it.label })
         report("indices", found.joinToString(" ") { "${it.index}" })

@@ -14,6 +14,10 @@ public class OrtSession implements AutoCloseable {
         RunOptions options)
         throws OrtException;
 
+    public native Map<String, NodeInfo> getInputInfo() throws OrtException;
+
+    public native Map<String, NodeInfo> getOutputInfo() throws OrtException;
+
     public native OnnxModelMetadata getMetadata() throws OrtException;
 
     public native void close() throws OrtException;

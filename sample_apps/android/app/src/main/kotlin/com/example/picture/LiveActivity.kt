@@ -18,7 +18,7 @@ class LiveActivity :
     Activity(),
     SurfaceHolder.Callback {
     /** Loaded by the camera's thread, for the first frame. */
-    private val model = lazy { Classifier.load(applicationContext) }
+    private val model = lazy { Classifier.loadBlocking(applicationContext) }
     private var camera: Camera? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {

@@ -18,7 +18,7 @@ class MainActivity : Activity() {
     private val worker = Executors.newSingleThreadExecutor()
 
     /** Loaded by [worker], for the first picture. */
-    private val model = lazy { Classifier.load(applicationContext) }
+    private val model = lazy { Classifier.loadBlocking(applicationContext) }
     private var shown: Uri? = null
 
     override fun onCreate(savedInstanceState: Bundle?) {

@@ -288,6 +288,18 @@ public class Detector private constructor(private val session: ModelSession) : A
             className = "Detector",
             name = "detector",
             version = "1.0.0",
+            inputs = listOf(
+                TensorType("image.pixels", "uint8", listOf(-1, -1, -1)),
+                TensorType("image.channels", "int64", listOf(3)),
+                TensorType("image.orientation", "int64", listOf()),
+                TensorType("image.chroma", "uint8", listOf(-1, -1, -1)),
+                TensorType("image.conversion", "int64", listOf(3)),
+            ),
+            outputs = listOf(
+                TensorType("found.boxes", "float", null),
+                TensorType("found.scores", "float", null),
+                TensorType("found.classes", "int64", null),
+            ),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.CPU),
@@ -308,15 +320,48 @@ public class Detector private constructor(private val session: ModelSession) : A
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
-         * main thread. [Options.verify] says more.
+         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
+         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
+         * for the next one.
          *
-         * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
+         * [onProgress] is called on another thread, with the bytes of a download.
+         *
+         * @throws ModelCorruptedException when a file is not the one that this class was generated for
+         * @throws ModelDownloadException when a server does not give a file
+         * @throws ModelStorageException when there is no room for a file
+         * @throws BadModelException when a file of the app's own has other inputs or outputs
          * @throws ModelException when the file cannot be read, or no provider can run the model
          */
+        public suspend fun load(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+            onProgress: (Progress) -> Unit = {},
+        ): Detector = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+
+        /** [load] for threads that may wait, and for Java: call it off the main thread. */
         @JvmStatic
         @JvmOverloads
-        public fun load(context: Context, options: Options = Options()): Detector =
-            Detector(ModelOpener(FILES, context, options).open())
+        public fun loadBlocking(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+        ): Detector = open(context, options, source, Loading())
+
+        /** Removes what was downloaded of the model. Models that are open keep working. */
+        @JvmStatic
+        public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
+
+        /** [removeDownloads], but for the files of this version. */
+        @JvmStatic
+        public fun removeOldDownloads(context: Context): Unit =
+            Downloads.remove(FILES, context, kept = FILES.digests)
+
+        private fun open(context: Context, options: Options, source: Source, loading: Loading): Detector {
+            // That of the whole app: a model may live longer than the screen that loads it.
+            val app = context.applicationContext ?: context
+            val files = source.files(app, FILES, options, loading)
+            return Detector(ModelOpener(FILES, app, options, files).open())
+        }
     }
 }

@@ -7,7 +7,10 @@ public data class Info(
     public val name: String,
     /** Version of the package that contains it. */
     public val version: String,
-    /** Path of the file that was opened, below the app's assets. Providers may have separate files. */
+    /**
+     * Path of the file that was opened, below the app's assets, wherever it came from. Providers may have separate files.
+     * Of a file of the app's own, its path.
+     */
     public val asset: String,
     /** SHA-256 of that file, in hexadecimal. */
     public val sha256: String,

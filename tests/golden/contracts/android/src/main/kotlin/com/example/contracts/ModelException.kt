@@ -9,5 +9,16 @@ public open class ModelException internal constructor(message: String, cause: Th
 /** The file of a model is not the one that the package was built with. */
 public class ModelCorruptedException internal constructor(message: String) : ModelException(message)
 
+/** A file of the app's own has other inputs or outputs than the model. */
+public class BadModelException internal constructor(message: String) : ModelException(message)
+
+/** A file of the model cannot be downloaded. */
+public class ModelDownloadException internal constructor(message: String, cause: Throwable? = null) :
+    ModelException(message, cause)
+
+/** A file of the model cannot be kept: the storage is full, or cannot be written to. */
+public class ModelStorageException internal constructor(message: String, cause: Throwable? = null) :
+    ModelException(message, cause)
+
 /** As many asynchronous calls as [Options.queue] allows have not ended yet. */
 public class ModelBusyException internal constructor(message: String) : ModelException(message)

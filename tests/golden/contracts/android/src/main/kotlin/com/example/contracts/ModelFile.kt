@@ -2,31 +2,33 @@
 
 package com.example.contracts
 
-import android.content.Context
 import android.os.Build
 import android.system.ErrnoException
 import android.system.Os
 import android.system.StructStat
 import android.system.StructTimespec
-import android.util.Log
 import java.io.File
 import java.io.FileDescriptor
 import java.io.FileInputStream
-import java.io.FileOutputStream
 import java.io.IOException
-import java.io.RandomAccessFile
-import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.channels.FileChannel.MapMode
-import java.security.MessageDigest
 
-/** What the package holds of a model: one file for all providers, or several, each best for some. */
+/** What the package knows of a model: its tensors, and one file for all providers, or several, each best for some. */
 internal class ModelFiles(
     val className: String,
     val name: String,
     val version: String,
+    val inputs: List<TensorType>,
+    val outputs: List<TensorType>,
     private val files: List<ModelFile>,
 ) {
+    /** Path of the model's own folder, below the private folders of apps. */
+    val folder: String get() = "${files.first().asset.path.substringBeforeLast('/')}/downloads/$name"
+
+    /** SHA-256 of every file that a load may need. */
+    val digests: Set<String> get() = files.flatMap(ModelFile::assets).map(Asset::sha256).toSet()
+
     /** The files meant for [provider] on this device: first those made for its chip, then those for any. */
     fun meantFor(provider: Provider): List<ModelFile> =
         files.filter { provider in it.providers && it.fitsChip() }.sortedBy { it.chips.isEmpty() }
@@ -43,25 +45,33 @@ internal class ModelFile(
     /** Files with weights that are not in this one, by the names that it has for them. */
     val weights: Map<String, Asset> = emptyMap(),
 ) {
-    val sizeBytes: Long get() = asset.sizeBytes + weights.values.sumOf(Asset::sizeBytes)
+    val assets: List<Asset> get() = listOf(asset) + weights.values
+
+    val sizeBytes: Long get() = assets.sumOf(Asset::sizeBytes)
 
     /** Older Android does not say which chip it runs on. */
     fun fitsChip(): Boolean =
         chips.isEmpty() || (Build.VERSION.SDK_INT >= Build.VERSION_CODES.S && Build.SOC_MODEL in chips)
 }
 
-/** The bytes of an asset, and where they lie: from [offset] on in the file at [path]. */
-internal class Mapped(val bytes: ByteBuffer, val path: String, val offset: Long, about: StructStat) {
+/** A file of the package, and the bytes that it must have. */
+internal class Asset(
+    /** Below the app's assets. */
+    val path: String,
+    val sha256: String,
+    /** SHA-256 of its first and last 64 KiB, or of all of a file that has no more. */
+    val endsSha256: String,
+    val sizeBytes: Long,
+)
+
+/** The bytes of a file, and where they lie: from [offset] on in the file at [path]. */
+internal class Mapped(
+    val bytes: ByteBuffer,
+    val path: String,
+    val offset: Long = 0,
     /** What tells the file from every other one, and from itself after it was written to. */
-    val identity: String =
-        "$offset ${bytes.limit()} ${about.st_ino} ${about.st_size} ${modified(about)} ${changed(about)} $path"
-
-    private fun modified(about: StructStat) = if (HAS_NANOSECONDS) inWords(about.st_mtim) else "${about.st_mtime}"
-
-    private fun changed(about: StructStat) = if (HAS_NANOSECONDS) inWords(about.st_ctim) else "${about.st_ctime}"
-
-    private fun inWords(time: StructTimespec) = "${time.tv_sec}.${time.tv_nsec}"
-
+    val identity: String = "",
+) {
     companion object {
         private val HAS_NANOSECONDS = Build.VERSION.SDK_INT >= Build.VERSION_CODES.O_MR1
 
@@ -69,190 +79,20 @@ internal class Mapped(val bytes: ByteBuffer, val path: String, val offset: Long,
         fun of(file: FileDescriptor, path: String, offset: Long, size: Long): Mapped {
             val bytes = FileInputStream(file).channel.map(MapMode.READ_ONLY, offset, size)
             try {
-                return Mapped(bytes, path, offset, Os.fstat(file))
+                return Mapped(bytes, path, offset, "$offset $size ${inWords(Os.fstat(file))} $path")
             } catch (failure: ErrnoException) {
                 throw IOException(failure)
             }
         }
-    }
-}
 
-/** A file among the app's assets, and the bytes that it must have. */
-internal class Asset(
-    val path: String,
-    val sha256: String,
-    /** SHA-256 of its first and last [BLOCK_BYTES], or of all of a file that has no more. */
-    val endsSha256: String,
-    val sizeBytes: Long,
-) {
-    /**
-     * The bytes, mapped into memory and checked.
-     *
-     * An asset that is stored as it is (`androidResources { noCompress += listOf("ort", "onnx", "weights") }`) is mapped
-     * where it lies, a compressed one is first copied to the app's private storage.
-     */
-    fun map(context: Context, verify: Verify): Mapped = synchronized(this) {
-        val installation = Installation(context, verify)
-        mapInPlace(context)?.also(installation::check) ?: installation.copy()
-    }
+        fun of(file: File): Mapped = FileInputStream(file).use { of(it.fd, file.canonicalPath, 0, file.length()) }
 
-    /** Null for an asset that is compressed, or that lies where some processors cannot read numbers in place. */
-    private fun mapInPlace(context: Context): Mapped? {
-        val descriptor = try {
-            context.assets.openFd(path)
-        } catch (compressed: IOException) {
-            return null
-        }
-        return descriptor.use {
-            if (it.startOffset % ALIGNMENT_BYTES != 0L) return null
-            // The assets of an app may lie in several packages: the link says in which this one does.
-            val file = File("/proc/self/fd/${it.parcelFileDescriptor.fd}").canonicalPath
-            Mapped.of(it.fileDescriptor, file, it.startOffset, it.length)
-        }
-    }
-
-    private fun map(file: File): Mapped =
-        FileInputStream(file).use { Mapped.of(it.fd, file.canonicalPath, 0, file.length()) }
-
-    /** What is kept on the device: the copy of an asset, and a record of which file was right when all of it was read. */
-    private inner class Installation(private val context: Context, private val verify: Verify) {
-        private val copy = File(context.noBackupFilesDir, path)
-        private val folder = File(context.noBackupFilesDir, path.substringBeforeLast('/'))
-        private val record = File("$copy.ok")
-        private val app = "${context.packageCodePath} ${File(context.packageCodePath).lastModified()}"
-
-        fun check(mapped: Mapped) {
-            if (isTrusted(mapped)) return
-            requireRight(mapped)
-            folder.mkdirs()
-            remember { locked { write(mapped) } }
+        private fun inWords(about: StructStat): String {
+            val modified = if (HAS_NANOSECONDS) inWords(about.st_mtim) else "${about.st_mtime}"
+            val changed = if (HAS_NANOSECONDS) inWords(about.st_ctim) else "${about.st_ctime}"
+            return "${about.st_ino} ${about.st_size} $modified $changed"
         }
 
-        /** The copy, made now if there is none. Another process of the app that does the same waits for this one. */
-        fun copy(): Mapped {
-            folder.mkdirs()
-            return locked { rightCopy() ?: newCopy() }
-        }
-
-        private fun <T> locked(work: () -> T): T = synchronized(locking) {
-            RandomAccessFile(File(folder, LOCK), "rw").use { file -> file.channel.lock().use { work() } }
-        }
-
-        /** Null when there is no copy, or another one than there should be. */
-        private fun rightCopy(): Mapped? {
-            if (copy.length() != sizeBytes) return null
-            val mapped = map(copy)
-            if (isTrusted(mapped)) return mapped
-            if (digestOf(mapped.bytes) != sha256) return null
-            removeOlder()
-            remember { write(mapped) }
-            return mapped
-        }
-
-        private fun newCopy(): Mapped {
-            removeOlder()
-            copy.delete()
-            val unfinished = File("$copy.unfinished")
-            try {
-                FileOutputStream(unfinished).use { target ->
-                    context.assets.open(path).use { it.copyTo(target) }
-                    target.fd.sync()
-                }
-                requireRight(map(unfinished))
-                rename(unfinished, copy)
-            } finally {
-                unfinished.delete()
-            }
-            return map(copy).also { remember { write(it) } }
-        }
-
-        /** Copies that an earlier version of the app made are never read again. */
-        private fun removeOlder() {
-            val records = folder.listFiles { file -> file.extension == "ok" }.orEmpty()
-            for (old in records.filterNot { it == record || textIn(it).endsWith(app) }) {
-                File(old.path.removeSuffix(".ok")).delete()
-                old.delete()
-            }
-        }
-
-        /** Whether all of these bytes were right before, and nothing says that they are others now. */
-        private fun isTrusted(mapped: Mapped) =
-            verify == Verify.ONCE && mapped.bytes.limit().toLong() == sizeBytes && isRecorded(mapped) &&
-                endsOf(mapped.bytes) == endsSha256
-
-        private fun isRecorded(mapped: Mapped) = textIn(record) == textOf(mapped)
-
-        private fun textOf(mapped: Mapped) = "$sha256 ${mapped.identity} $app"
-
-        /** A record that cannot be written costs time at the next load, nothing else. */
-        private fun remember(writing: () -> Unit) {
-            try {
-                writing()
-            } catch (failure: IOException) {
-                Log.w(TAG, "$path is read whole at every load: ${failure.message}")
-            }
-        }
-
-        /** Writes the record, whole or not at all. */
-        private fun write(mapped: Mapped) {
-            if (isRecorded(mapped)) return
-            val unfinished = File("$record.unfinished")
-            try {
-                unfinished.writeText(textOf(mapped))
-                rename(unfinished, record)
-            } finally {
-                unfinished.delete()
-            }
-        }
-
-        /** Throws for other bytes, which no later load will take for right ones. */
-        private fun requireRight(mapped: Mapped) {
-            val found = digestOf(mapped.bytes)
-            if (found == sha256) return
-            record.delete()
-            throw ModelCorruptedException("$path has sha256 $found, the package was built with $sha256")
-        }
-    }
-
-    private companion object {
-        const val ALIGNMENT_BYTES = 4L
-        const val BLOCK_BYTES = 64 * 1024
-        const val LOCK = "lock"
-        const val TAG = "ModelFile"
-
-        /** One at a time: a process cannot lock the same file twice. */
-        val locking = Any()
-
-        /** Nothing for a file that cannot be read. */
-        fun textIn(file: File): String = try {
-            file.readText()
-        } catch (unreadable: IOException) {
-            ""
-        }
-
-        fun rename(from: File, to: File) {
-            if (!from.renameTo(to)) throw IOException("cannot rename $from to $to")
-        }
-
-        fun digestOf(vararg pieces: ByteBuffer): String {
-            val digest = MessageDigest.getInstance("SHA-256")
-            for (piece in pieces) digest.update(piece.duplicate())
-            return digest.digest().joinToString("") { "%02x".format(it) }
-        }
-
-        fun endsOf(bytes: ByteBuffer): String {
-            val size = bytes.limit()
-            val last = minOf(size, maxOf(BLOCK_BYTES, size - BLOCK_BYTES))
-            return digestOf(
-                bytes.duplicate().also { it.cut(0, minOf(BLOCK_BYTES, size)) },
-                bytes.duplicate().also { it.cut(last, size) },
-            )
-        }
-
-        /** Of any buffer: the ByteBuffer of Android 8 and older has no such methods of its own. */
-        fun Buffer.cut(start: Int, end: Int) {
-            limit(end)
-            position(start)
-        }
+        private fun inWords(time: StructTimespec) = "${time.tv_sec}.${time.tv_nsec}"
     }
 }

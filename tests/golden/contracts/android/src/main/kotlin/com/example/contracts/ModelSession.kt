@@ -84,6 +84,7 @@ internal class ModelOpener(
     private val model: ModelFiles,
     private val context: Context,
     private val options: Options,
+    private val files: Files,
 ) {
     private val mapped = mutableMapOf<String, Mapped>()
     private val fallbacks = mutableListOf<Fallback>()
@@ -91,9 +92,9 @@ internal class ModelOpener(
     /** Tries the files of each provider in turn, a session each, and CPU last. */
     fun open(): ModelSession {
         for (provider in (options.providers + Provider.CPU).distinct()) {
-            val files = model.meantFor(provider)
-            if (files.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
-            for (file in files) {
+            val found = files.meantFor(provider, model)
+            if (found.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
+            for (file in found) {
                 try {
                     return start(file, provider)
                 } catch (failure: OrtException) {
@@ -114,8 +115,10 @@ internal class ModelOpener(
             // First, because a provider that this runtime lacks ends here, before its file is read.
             settings.add(provider)
             settings.add(file)
+            files.fetch(file.assets)
             val bytes = bytes(file)
             val session = environment.createSession(bytes, settings)
+            if (files.isOwn) session.requireTensorsOrClose()
             val info = Info(
                 name = model.name,
                 version = model.version,
@@ -149,7 +152,16 @@ internal class ModelOpener(
     }
 
     /** Files that several providers open are mapped and checked once. */
-    private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { asset.map(context, options.verify) }
+    private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { files.map(asset) }
+
+    private fun OrtSession.requireTensorsOrClose() {
+        try {
+            requireTensors(model)
+        } catch (other: BadModelException) {
+            close()
+            throw other
+        }
+    }
 
     private fun SessionOptions.add(file: ModelFile) {
         addConfigEntry("session.use_ort_model_bytes_directly", "1")

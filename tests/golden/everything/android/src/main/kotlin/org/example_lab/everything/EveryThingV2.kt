@@ -395,6 +395,32 @@ public class EveryThingV2 private constructor(
             className = "EveryThingV2",
             name = "every-thing_v2",
             version = "2.1.0",
+            inputs = listOf(
+                TensorType("serving_default_input_2:0", "float", listOf(1, 8)),
+                TensorType("53", "int64", listOf()),
+                TensorType("class", "bool", listOf(-1, 2)),
+                TensorType("text", "string", listOf(-1)),
+                TensorType("int8", "int8", listOf(4)),
+                TensorType("uint8", "uint8", listOf(4, -1)),
+                TensorType("int16", "int16", listOf(2, 2)),
+                TensorType("int32", "int32", listOf(-1, -1)),
+                TensorType("float16", "float16", listOf(-1, -1)),
+                TensorType("bfloat16", "bfloat16", listOf(3)),
+                TensorType("double", "double", listOf(0, 3)),
+            ),
+            outputs = listOf(
+                TensorType("float\$static", "float", listOf(1, 4)),
+                TensorType("bool_static", "bool", listOf(2)),
+                TensorType("half_static", "float16", listOf()),
+                TensorType("declared_static", "float", null),
+                TensorType("scores", "double", null),
+                TensorType("scores_shape", "int64", null),
+                TensorType("words", "string", null),
+                TensorType("uint16", "uint16", null),
+                TensorType("uint32", "uint32", null),
+                TensorType("uint64", "uint64", null),
+                TensorType("bytes", "uint8", null),
+            ),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.QNN),
@@ -547,15 +573,48 @@ public class EveryThingV2 private constructor(
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
-         * main thread. [Options.verify] says more.
+         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
+         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
+         * for the next one.
          *
-         * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
+         * [onProgress] is called on another thread, with the bytes of a download.
+         *
+         * @throws ModelCorruptedException when a file is not the one that this class was generated for
+         * @throws ModelDownloadException when a server does not give a file
+         * @throws ModelStorageException when there is no room for a file
+         * @throws BadModelException when a file of the app's own has other inputs or outputs
          * @throws ModelException when the file cannot be read, or no provider can run the model
          */
+        public suspend fun load(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+            onProgress: (Progress) -> Unit = {},
+        ): EveryThingV2 = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+
+        /** [load] for threads that may wait, and for Java: call it off the main thread. */
         @JvmStatic
         @JvmOverloads
-        public fun load(context: Context, options: Options = Options()): EveryThingV2 =
-            EveryThingV2(ModelOpener(FILES, context, options).open(), SelfTester(GOLDEN, context, options))
+        public fun loadBlocking(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+        ): EveryThingV2 = open(context, options, source, Loading())
+
+        /** Removes what was downloaded of the model. Models that are open keep working. */
+        @JvmStatic
+        public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
+
+        /** [removeDownloads], but for the files of this version. */
+        @JvmStatic
+        public fun removeOldDownloads(context: Context): Unit =
+            Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
+
+        private fun open(context: Context, options: Options, source: Source, loading: Loading): EveryThingV2 {
+            // That of the whole app: a model may live longer than the screen that loads it.
+            val app = context.applicationContext ?: context
+            val files = source.files(app, FILES, options, loading)
+            return EveryThingV2(ModelOpener(FILES, app, options, files).open(), SelfTester(GOLDEN, options, files))
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 package org.example_lab.everything
 
-import android.content.Context
 import java.nio.Buffer
 import java.nio.ByteBuffer
 import java.nio.ByteOrder
@@ -27,7 +26,7 @@ public data class SelfTest(
     public val asset: String,
     /** The provider that ran it. */
     public val provider: Provider,
-    /** Every output of every sample that was compared. */
+    /** Every output of every sample that was compared: none for a file of the app's own, of which there are no samples. */
     public val outputs: List<OutputTest>,
 ) {
     /** Whether all [outputs] are as expected. */
@@ -111,16 +110,15 @@ internal enum class Element(val isMeasured: Boolean) {
 }
 
 /** Runs a model on the samples that were made for the file it was opened from. */
-internal class SelfTester(private val golden: List<Golden>, context: Context, private val options: Options) {
-    // The one of the whole app: a model may live longer than the screen that loaded it.
-    private val context = context.applicationContext ?: context
-
+internal class SelfTester(private val golden: List<Golden>, private val options: Options, private val files: Files) {
     /** Calls [run] for each sample, which is to fill inputs from it, run the model, and hand in all outputs. */
     fun test(model: Info, provider: Provider, run: (SampleTest) -> Unit): SelfTest {
+        if (files.isOwn) return SelfTest(model.name, model.asset, provider, emptyList())
         val found = golden.first { model.asset in it.allowed }
         val least = provider.leastTolerance(options.providerOptions[provider].orEmpty())
         val allowed = found.allowed.getValue(model.asset).mapValues { it.value.atLeast(least) }
-        val bytes = found.asset.map(context, options.verify).bytes
+        files.fetch(listOf(found.asset))
+        val bytes = files.map(found.asset).bytes
         val outputs = found.samples.flatMapIndexed { number, sample ->
             SampleTest(number, sample, bytes, allowed).also(run).finished()
         }

@@ -184,6 +184,12 @@ public class Classifier private constructor(
             className = "Classifier",
             name = "classifier",
             version = "1.0.0",
+            inputs = listOf(
+                TensorType("x", "float", listOf(-1, 3, 224, 224)),
+            ),
+            outputs = listOf(
+                TensorType("logits", "float", null),
+            ),
             files = listOf(
                 ModelFile(
                     providers = setOf(Provider.XNNPACK),
@@ -251,15 +257,48 @@ public class Classifier private constructor(
         )
 
         /**
-         * Loads the model. The first load after an installation or update reads all of it to check it: call this off the
-         * main thread. [Options.verify] says more.
+         * Loads the model, away from the thread that calls. The first load after an installation, update or download reads
+         * all of it to check it; [Options.verify] says more. A cancelled load ends its download, and keeps what has come
+         * for the next one.
          *
-         * @throws ModelCorruptedException when the file in the app is not the one that this class was generated for
+         * [onProgress] is called on another thread, with the bytes of a download.
+         *
+         * @throws ModelCorruptedException when a file is not the one that this class was generated for
+         * @throws ModelDownloadException when a server does not give a file
+         * @throws ModelStorageException when there is no room for a file
+         * @throws BadModelException when a file of the app's own has other inputs or outputs
          * @throws ModelException when the file cannot be read, or no provider can run the model
          */
+        public suspend fun load(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+            onProgress: (Progress) -> Unit = {},
+        ): Classifier = loadInBackground(onProgress) { loading -> open(context, options, source, loading) }
+
+        /** [load] for threads that may wait, and for Java: call it off the main thread. */
         @JvmStatic
         @JvmOverloads
-        public fun load(context: Context, options: Options = Options()): Classifier =
-            Classifier(ModelOpener(FILES, context, options).open(), SelfTester(GOLDEN, context, options))
+        public fun loadBlocking(
+            context: Context,
+            options: Options = Options(),
+            source: Source = Source.bundled,
+        ): Classifier = open(context, options, source, Loading())
+
+        /** Removes what was downloaded of the model. Models that are open keep working. */
+        @JvmStatic
+        public fun removeDownloads(context: Context): Unit = Downloads.remove(FILES, context)
+
+        /** [removeDownloads], but for the files of this version. */
+        @JvmStatic
+        public fun removeOldDownloads(context: Context): Unit =
+            Downloads.remove(FILES, context, kept = FILES.digests + GOLDEN.map { it.asset.sha256 })
+
+        private fun open(context: Context, options: Options, source: Source, loading: Loading): Classifier {
+            // That of the whole app: a model may live longer than the screen that loads it.
+            val app = context.applicationContext ?: context
+            val files = source.files(app, FILES, options, loading)
+            return Classifier(ModelOpener(FILES, app, options, files).open(), SelfTester(GOLDEN, options, files))
+        }
     }
 }

@@ -1,0 +1,5 @@
+package ai.onnxruntime;
+
+public class NodeInfo {
+    public native ValueInfo getInfo();
+}

@@ -1,0 +1,351 @@
+"""Models of the Android library that come from servers, folders and the app's own files, with ONNX Runtime's libraries.
+
+The server is a real one for https, which simulates the faults of networks.
+"""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packager.files.hashes import sha256_of
+from packager.processes import commands
+from packager.release.extract import extract
+from packager.targets.android import kotlin
+from tests.disks import tiny_disk
+from tests.toolchain import jvm, models, projects
+from tests.toolchain.device import Device, Library, device, library
+from tests.toolchain.react_native.download import server as servers
+from tests.toolchain.react_native.download.running import certificate
+from tests.toolchain.react_native.download.server import Address, Certificate, serving
+
+pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
+
+ORT = "mobpack/models/orientation.ort"
+PASSWORD = "changeit"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A device, and a server with the model files of its app."""
+
+    phone: Device
+    server: Address
+    trusted: Path
+
+    def run(self, do: str = "load", *, source: str = "url", at: object = None, **values: Any) -> Mapping[str, str]:
+        """Runs a part of the app; it loads from the server unless a `source` and its place are named."""
+        trust = {"javax.net.ssl.trustStore": self.trusted, "javax.net.ssl.trustStorePassword": PASSWORD}
+        given: dict[str, Any] = {"providers": "CPU", "do": do, "source": source, "at": at or self.server.url}
+        return self.phone.run("Sources", properties=trust, **(given | values)).facts
+
+    @property
+    def kept(self) -> Path:
+        return self.phone.kept / "downloads" / "orientation" / "files"
+
+    @property
+    def names(self) -> list[str]:
+        """Files that were downloaded, or begun."""
+        return sorted(path.name for path in self.kept.glob("*") if path.suffix != ".lock")
+
+    @property
+    def ranges(self) -> list[str]:
+        """The parts of the model's file that were asked for."""
+        asked = self.server.files.requests
+        return [request.range.removeprefix("bytes=") for request in asked if request.path == f"/{self.digest}"]
+
+    @property
+    def content(self) -> bytes:
+        with zipfile.ZipFile(self.phone.library.aar) as archive:
+            return archive.read(f"assets/{ORT}")
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.content).hexdigest()
+
+    @property
+    def last(self) -> int:
+        return len(self.content) - 1
+
+
+@pytest.fixture(scope="session")
+def models_library(
+    built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Library:
+    return library(built_aar, tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="session")
+def served(built_aar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that `mobpack extract` makes of the release."""
+    release, folder = tmp_path_factory.mktemp("release"), tmp_path_factory.mktemp("served")
+    shutil.copyfile(built_aar, release / "models.aar")
+    archive = {"path": "models.aar", "target": "android", "kind": "aar", "sha256": sha256_of(built_aar)}
+    manifest = {"package": {"name": "models", "version": "1.0.0"}, "artifacts": [archive]}
+    (release / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    extract(release, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return certificate(tmp_path_factory.mktemp("certificate"))
+
+
+@pytest.fixture(scope="session")
+def trusted(pair: Certificate, kotlin_compiler: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Java's list of certificates, with that of the server."""
+    store = tmp_path_factory.mktemp("trusted") / "trusted.p12"
+    keytool = kotlin.find_compiler().java_home / "bin" / "keytool"
+    command: list[str | Path] = [keytool, "-importcert", "-noprompt", "-alias", "server", "-file", pair.certificate]
+    commands.run([*command, "-keystore", store, "-storepass", PASSWORD], what="keytool")
+    return store
+
+
+@pytest.fixture
+def setting(
+    models_library: Library, served: Path, pair: Certificate, trusted: Path, tmp_path: Path
+) -> Iterator[Setting]:
+    with serving(pair) as server:
+        server.files.by_path.update({f"/{path.name}": path.read_bytes() for path in served.iterdir()})
+        yield Setting(device(models_library, tmp_path), server, trusted)
+
+
+@pytest.fixture(scope="module")
+def bundled(models_library: Library, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    phone = device(models_library, tmp_path_factory.mktemp("bundled"))
+    return phone.run("Sources", do="load", providers="CPU", source="bundled", at="").facts
+
+
+def test_what_is_needed_is_downloaded_once_and_computes_the_same(setting: Setting, bundled: Mapping[str, str]) -> None:
+    first = setting.run()
+    asked = len(setting.server.files.requests)
+    second = setting.run()
+
+    assert (first["load.thrown"], first["provider"], first["asset"]) == ("null", "CPU", ORT)
+    assert first["answer"] == bundled["answer"] == second["answer"]
+    assert first["self-test"].startswith("true ")
+    assert setting.ranges == [f"0-{setting.last}"]
+    assert len(setting.server.files.requests) == asked == 2, "the model, and the samples of the self-test"
+    assert (setting.kept / setting.digest).read_bytes() == setting.content
+    whole = f"{len(setting.content)}/{len(setting.content)}"
+    progress = first["progress"].split(",")
+    assert (progress[0], progress[-1]) == (f"0/{len(setting.content)}", whole)
+    assert len(progress) > 10
+    assert second["progress"] == whole
+
+
+def test_a_graph_and_its_weights_come_from_a_server(setting: Setting) -> None:
+    seen = setting.run(providers="XNNPACK")
+
+    assert (seen["load.thrown"], seen["provider"]) == ("null", "XNNPACK")
+    assert seen["self-test"].startswith("true ")
+    assert len(setting.names) >= 2
+
+
+def test_a_connection_that_ends_goes_on_where_it_did(setting: Setting) -> None:
+    setting.server.files.faults.extend([servers.cut(2_000_000), servers.status(503)])
+
+    assert setting.run()["load.thrown"] == "null"
+    assert setting.ranges == [f"0-{setting.last}", f"2000000-{setting.last}", f"2000000-{setting.last}"]
+    tags = [request.headers.get("if-range") for request in setting.server.files.requests[:3]]
+    assert tags[0] is None
+    assert tags[1] == tags[2] == f'"{sha256(setting.content).hexdigest()[:12]}"'
+
+
+def test_a_cancelled_load_ends_and_the_next_goes_on(setting: Setting) -> None:
+    setting.server.files.faults.append(servers.slow(0.01))
+
+    seen = setting.run("cancel")
+    part = setting.kept / f"{setting.digest}.part"
+    size = part.stat().st_size
+
+    assert seen["ended"] == "cancelled"
+    assert int(seen["cancelled.ms"]) < 2000
+    assert 0 < size < len(setting.content)
+    assert setting.run()["load.thrown"] == "null"
+    assert setting.ranges[1] == f"{size}-{setting.last}"
+
+
+def test_a_part_of_another_file_is_fetched_anew(setting: Setting) -> None:
+    setting.kept.mkdir(parents=True)
+    (setting.kept / f"{setting.digest}.part").write_bytes(b"\0" * 1000)
+
+    assert setting.run()["load.thrown"] == "null"
+    assert setting.ranges == [f"1000-{setting.last}", f"0-{setting.last}"]
+
+
+def test_servers_without_ranges_send_all_of_it(setting: Setting) -> None:
+    setting.server.files.faults.extend([servers.cut(1_000_000), servers.whole])
+
+    assert setting.run()["load.thrown"] == "null"
+    assert len(setting.ranges) == 2
+
+
+def test_a_server_with_another_file_is_refused(setting: Setting) -> None:
+    setting.server.files.by_path[f"/{setting.digest}"] = bytes(reversed(setting.content))
+
+    seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelCorruptedException"
+    assert setting.digest in seen["load.message"]
+    assert setting.names == []
+
+
+def test_more_bytes_than_the_file_has_are_refused(setting: Setting) -> None:
+    setting.server.files.by_path[f"/{setting.digest}"] = setting.content + bytes(5000)
+    setting.server.files.faults.append(servers.whole)
+
+    seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelCorruptedException"
+    assert setting.names == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (servers.status(404), "answers with status 404"),
+        (servers.other_bytes, "sends bytes from 0 on, not 1000"),
+        (servers.redirect("http://127.0.0.1:1/x"), "redirects to http://127.0.0.1:1/x"),
+    ],
+    ids=["missing", "other bytes", "redirected"],
+)
+def test_an_answer_that_is_no_use_ends_the_load(setting: Setting, fault: servers.Fault, message: str) -> None:
+    setting.kept.mkdir(parents=True)
+    (setting.kept / f"{setting.digest}.part").write_bytes(setting.content[:1000])
+    setting.server.files.faults.append(fault)
+
+    seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelDownloadException"
+    assert message in seen["load.message"]
+    assert setting.server.url in seen["load.message"]
+    assert len(setting.ranges) == 1
+    assert setting.names == [f"{setting.digest}.part"], "what has come is kept"
+
+
+def test_redirections_to_other_places_are_followed(setting: Setting) -> None:
+    setting.server.files.by_path["/elsewhere"] = setting.content
+    setting.server.files.faults.append(servers.redirect("/elsewhere"))
+
+    assert setting.run()["load.thrown"] == "null"
+    assert setting.server.files.requests[1].range == f"bytes=0-{setting.last}"
+
+
+def test_a_server_that_is_not_there_is_a_download_exception(setting: Setting) -> None:
+    seen = setting.run(at="https://127.0.0.1:1/")
+
+    assert seen["load.thrown"] == "com.example.models.ModelDownloadException"
+    assert "cannot download https://127.0.0.1:1/" in seen["load.message"]
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(setting: Setting, tmp_path: Path) -> None:
+    strangers = Setting(setting.phone, setting.server, tmp_path / "nothing.p12")
+
+    assert strangers.run()["load.thrown"] == "com.example.models.ModelDownloadException"
+    assert setting.server.files.requests == []
+
+
+def test_loads_at_the_same_time_download_a_file_once(setting: Setting) -> None:
+    assert setting.run("together")["loaded"] == "3"
+    assert setting.ranges == [f"0-{setting.last}"]
+
+
+def test_a_kept_file_that_was_damaged_is_fetched_anew(setting: Setting, bundled: Mapping[str, str]) -> None:
+    setting.run()
+    damaged = setting.kept / setting.digest
+    damaged.write_bytes(bytes(len(setting.content)))
+
+    assert setting.run()["answer"] == bundled["answer"]
+    assert setting.ranges == [f"0-{setting.last}"] * 2
+
+
+def test_a_disk_without_room_is_told_before_anything_is_asked(setting: Setting, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with tiny_disk(tmp_path / "data"):
+        seen = setting.run()
+
+    assert seen["load.thrown"] == "com.example.models.ModelStorageException"
+    assert f"needs {len(setting.content)} bytes of storage" in seen["load.message"]
+    assert setting.ranges == []
+
+
+def test_downloads_are_removed_all_or_those_of_other_versions(setting: Setting) -> None:
+    setting.run()
+    files = setting.names
+    (setting.kept / ("0" * 64)).write_bytes(b"of an earlier version")
+
+    setting.run("remove old")
+    assert setting.names == files
+    assert len(files) == 2
+    setting.run("remove")
+    assert setting.names == []
+
+
+def test_addresses_that_are_no_folder_of_a_safe_server_are_refused(setting: Setting) -> None:
+    seen = setting.run("addresses")
+
+    for address in ("http://a.example/", "https://a.example/models", "models/"):
+        assert seen[f"{address}.thrown"] == "java.lang.IllegalArgumentException"
+        assert seen[f"{address}.message"] == f"{address} is not the https address of a folder, with / at its end"
+
+
+def test_a_folder_has_files_by_their_sha256(setting: Setting, served: Path, tmp_path: Path) -> None:
+    seen = setting.run(source="folder", at=served)
+    assert (seen["load.thrown"], seen["asset"]) == ("null", ORT)
+
+    (tmp_path / "empty").mkdir()
+    lacking = setting.run(source="folder", at=tmp_path / "empty")
+    assert lacking["load.thrown"] == "com.example.models.ModelException"
+    assert lacking["load.message"].endswith(f"where it is called {setting.digest}")
+
+    (tmp_path / "empty" / setting.digest).write_bytes(bytes(len(setting.content)))
+    assert setting.run(source="folder", at=tmp_path / "empty")["load.thrown"].endswith("ModelCorruptedException")
+
+
+@pytest.mark.parametrize("source", ["file", "bytes", "heap", "descriptor"])
+@pytest.mark.parametrize("form", ["ort", "onnx"])
+def test_a_file_of_the_apps_own_stands_in_for_the_model(
+    setting: Setting, bundled: Mapping[str, str], tmp_path: Path, source: str, form: str
+) -> None:
+    content = setting.content if form == "ort" else models.orientation().read_bytes()
+    offset = 5 if source == "descriptor" else 0
+    own = tmp_path / f"own.{form}"
+    own.write_bytes(bytes(offset) + content)
+
+    seen = setting.run(source=source, at=own, offset=offset)
+
+    assert seen["load.thrown"] == "null", seen["load.message"]
+    assert [round(each, 4) for each in numbers(seen["answer"])] == [
+        round(each, 4) for each in numbers(bundled["answer"])
+    ]
+    assert seen["info.sha256"] == sha256(content).hexdigest()
+    assert seen["self-test"] == "true 0", "there are no samples of it"
+
+
+def test_a_file_with_other_tensors_is_refused(setting: Setting) -> None:
+    seen = setting.run(source="file", at=models.silero_vad())
+
+    assert seen["load.thrown"] == "com.example.models.BadModelException"
+    assert seen["load.message"] == "input `x` is float [-1, 3, 224, 224]: the file has none of that name"
+
+
+def test_a_file_of_the_apps_own_is_compared_with_the_hash_that_it_gives(setting: Setting, tmp_path: Path) -> None:
+    own = tmp_path / "own.ort"
+    own.write_bytes(setting.content)
+
+    assert setting.run(source="file", at=own, sha256=setting.digest)["load.thrown"] == "null"
+    wrong = setting.run(source="file", at=own, sha256="0" * 64)
+    assert wrong["load.thrown"] == "com.example.models.ModelCorruptedException"
+    assert wrong["load.message"] == f"{own} has sha256 {setting.digest}, not {'0' * 64}"
+
+
+def numbers(text: str) -> list[float]:
+    return [float(each) for each in text.strip("[]").split(",")]

@@ -1,0 +1,94 @@
+package apps
+
+import android.os.ParcelFileDescriptor
+import com.example.models.Orientation
+import com.example.models.Progress
+import com.example.models.Source
+import device.report
+import device.reportFailure
+import java.io.File
+import java.nio.ByteBuffer
+import java.util.Collections
+import java.util.concurrent.CountDownLatch
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+
+/** Loads a model from the source that the test names, and tells what came of it. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    when (task.text("do")) {
+        "load" -> load(task)
+        "cancel" -> cancel(task)
+        "together" -> together(task)
+        "remove" -> Orientation.removeDownloads(task.app)
+        "remove old" -> Orientation.removeOldDownloads(task.app)
+        "addresses" -> for (address in listOf("http://a.example/", "https://a.example/models", "models/")) {
+            reportFailure(address) { Source.url(address) }
+        }
+    }
+}
+
+private fun source(task: Task): Source {
+    val sha256 = if (task.has("sha256")) task.text("sha256") else null
+    val at = task.text("at")
+    return when (task.text("source")) {
+        "bundled" -> Source.bundled
+        "url" -> Source.url(at)
+        "folder" -> Source.folder(File(at))
+        "file" -> Source.file(File(at), sha256)
+        "bytes" -> Source.bytes(direct(File(at).readBytes()), sha256)
+        "heap" -> Source.bytes(ByteBuffer.wrap(File(at).readBytes()), sha256)
+        else -> Source.descriptor(
+            ParcelFileDescriptor.open(File(at), ParcelFileDescriptor.MODE_READ_ONLY),
+            task.number("offset").toLong(),
+            File(at).length() - task.number("offset"),
+            sha256,
+        )
+    }
+}
+
+private fun direct(bytes: ByteArray) = ByteBuffer.allocateDirect(bytes.size).put(bytes)
+
+private fun load(task: Task) = reportFailure("load") {
+    val told = Collections.synchronizedList(mutableListOf<Progress>())
+    runBlocking { Orientation.load(task.app, task.options, source(task)) { told += it } }.use { model ->
+        report("progress", told.joinToString(",") { "${it.loadedBytes}/${it.totalBytes}" })
+        reportModel(model.provider, model.fallbacks, model.info)
+        report("asset", model.info.asset)
+        val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+        for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
+        val answer = model.run(input).fetchName0
+        report("answer", List(answer.capacity()) { answer.get(it) })
+        val test = model.selfTest()
+        report("self-test", "${test.passed} ${test.outputs.size}")
+    }
+}
+
+/** Ends a load when its first bytes have come. */
+private fun cancel(task: Task) = runBlocking {
+    val begun = CountDownLatch(1)
+    val loading = launch(Dispatchers.Default) {
+        try {
+            Orientation.load(task.app, task.options, source(task)) { if (it.loadedBytes > 0) begun.countDown() }
+            report("ended", "loaded")
+        } catch (cancelled: CancellationException) {
+            report("ended", "cancelled")
+            throw cancelled
+        }
+    }
+    begun.await()
+    val start = System.nanoTime()
+    loading.cancelAndJoin()
+    report("cancelled.ms", (System.nanoTime() - start) / 1_000_000)
+}
+
+private fun together(task: Task) = runBlocking {
+    val models = List(3) { async(Dispatchers.IO) { Orientation.load(task.app, task.options, source(task)) } }.awaitAll()
+    report("loaded", models.size)
+    models.forEach { it.close() }
+}
