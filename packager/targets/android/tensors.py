@@ -28,21 +28,23 @@ MAX_BUFFER_BYTES = 2**31 - 1
 RESERVED_CLASSES = frozenset(
     """
     Allowed Answer Any Array Asset AtomicInteger AutoCloseable BadModelException Boolean Buffer Build Bundle
-    ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Call Calls CancellationException Charsets Checked Companion
-    CompletableDeferred ConcurrentHashMap Context Copy CPU Dispatchers Distance Double DoubleBuffer Download
-    Downloads Element EnumSet Environment ErrnoException Exception Fallback Field File FileDescriptor
-    FileInputStream FileLock FileOutputStream Files Float FloatBuffer Flow Folder Frame Golden GoldenSample
-    GoldenTensor HttpURLConnection IllegalArgumentException IllegalStateException Info Input Installation Int
-    IntArray IntBuffer IOException Iterator JvmField JvmOverloads JvmStatic LinkedBlockingQueue LinkedHashMap List
-    Loading Locale Log Long LongArray LongBuffer Map MapMode Mapped Math Message MessageDigest ModelBusyException
-    ModelCorruptedException ModelDownloadException ModelException ModelFile ModelFiles ModelOpener ModelSession
-    ModelStorageException MutableMap NativeAssignment NNAPIFlags NodeInfo NonCancellable NoSuchFieldException
-    OnnxJavaType OnnxTensor Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output
-    OutputTest Own OwnBytes OwnFile OwnPart Pair ParcelFileDescriptor Progress Provider ProviderAssignment
-    RandomAccessFile Reader ReentrantLock ReentrantReadWriteLock Regex RejectedExecutionException Result Runnable
-    RunOptions Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer Source
-    String StructStat StructTimespec Synchronized System TensorInfo Tensors TensorType Thread ThreadingOptions
-    ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit UnsatisfiedLinkError Verify Weights Writer
+    ByteArray ByteArrayOutputStream ByteBuffer ByteOrder Call Calls CancellationException Char Charsets Checked
+    Companion CompletableDeferred ConcurrentHashMap Context Copy Counts CPU Dispatchers Distance Double DoubleBuffer
+    Download Downloads Element EnumSet Environment ErrnoException Exception FailureEvent Fallback Field File
+    FileDescriptor FileInputStream FileLock FileOutputStream Files Float FloatBuffer Flow Folder Frame Golden
+    GoldenSample GoldenTensor Histogram HttpURLConnection IllegalArgumentException IllegalStateException Info Input
+    Installation Int IntArray IntBuffer IOException Iterator JvmField JvmOverloads JvmStatic LinkedBlockingQueue
+    LinkedHashMap List LoadEvent Loading Locale Log Long LongArray LongBuffer Map MapMode Mapped Math Message
+    MessageDigest ModelBusyException ModelCorruptedException ModelDownloadException ModelException ModelFile
+    ModelFiles ModelMetrics ModelObserver ModelOpener ModelRun ModelSession ModelSnapshot ModelStorageException
+    MutableMap NativeAssignment NNAPIFlags NodeInfo NonCancellable NoSuchFieldException OnnxJavaType OnnxTensor
+    Opened Options OrtEnvironment OrtException OrtLoggingLevel OrtSession OrtUtil Os Output OutputTest Own OwnBytes
+    OwnFile OwnPart Pair ParcelFileDescriptor Progress Provider ProviderAssignment RandomAccessFile Reader
+    ReentrantLock ReentrantReadWriteLock Regex RejectedExecutionException ReleaseEvent Result RunEvent Runnable
+    Running RunOptions Runtime RuntimeException SampleTest SelfTest SelfTester SessionOptions Set Short ShortBuffer
+    Source Start String StructStat StructTimespec Summary Synchronized System TensorInfo Tensors TensorType Thread
+    ThreadingOptions ThreadLocal ThreadPoolExecutor Throwable TimeUnit Unit UnsatisfiedLinkError Verify Weights
+    Writer
     """.split()
 )
 
@@ -229,7 +231,9 @@ def _imports(
     makes_tensors = has_pinned or any(not each.is_string for each in inputs)
     java_type = {f"{onnxruntime}.OnnxJavaType"} if makes_tensors else set()
     flows = {f"kotlinx.coroutines.flow.{name}" for name in ("Flow", "conflate", "map")}
-    return tuple(sorted({f"{onnxruntime}.OrtSession", "android.content.Context", *buffers, *java_type, *flows}))
+    return tuple(
+        sorted({f"{onnxruntime}.OrtSession", "android.content.Context", "java.io.File", *buffers, *java_type, *flows})
+    )
 
 
 def _example(inputs: Sequence[InputView]) -> str:

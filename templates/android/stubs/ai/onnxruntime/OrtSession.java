@@ -18,6 +18,8 @@ public class OrtSession implements AutoCloseable {
 
     public native Map<String, NodeInfo> getOutputInfo() throws OrtException;
 
+    public native String endProfiling() throws OrtException;
+
     public native OnnxModelMetadata getMetadata() throws OrtException;
 
     public native void close() throws OrtException;
@@ -48,6 +50,8 @@ public class OrtSession implements AutoCloseable {
         public native void addXnnpack(Map<String, String> options) throws OrtException;
 
         public native void disablePerSessionThreads() throws OrtException;
+
+        public native void enableProfiling(String filePath) throws OrtException;
 
         public native void setIntraOpNumThreads(int threads) throws OrtException;
 

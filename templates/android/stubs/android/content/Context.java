@@ -12,6 +12,8 @@ public abstract class Context {
 
     public abstract AssetManager getAssets();
 
+    public abstract File getCacheDir();
+
     public abstract File getNoBackupFilesDir();
 
     public abstract String getPackageCodePath();

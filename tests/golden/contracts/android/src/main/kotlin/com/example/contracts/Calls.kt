@@ -15,7 +15,7 @@ import kotlinx.coroutines.completeWith
 import kotlinx.coroutines.withContext
 
 /** The asynchronous calls of a model: one after the other, on a thread of their own, no more than [limit] at a time. */
-internal class Calls(private val className: String, private val limit: Int) : AutoCloseable {
+internal class Calls(private val className: String, private val limit: Int, private val isTimed: Boolean) : AutoCloseable {
     private val count = AtomicInteger()
     private val executor = ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, LinkedBlockingQueue()) { work ->
         Thread(work, className).apply { isDaemon = true }
@@ -30,7 +30,7 @@ internal class Calls(private val className: String, private val limit: Int) : Au
     suspend fun <T> run(work: () -> T): T {
         try {
             if (count.incrementAndGet() > limit) throw ModelBusyException("$className is busy: its queue is full")
-            val call = Call(work)
+            val call = Call(isTimed, work)
             executor.execute(call)
             return call.await { executor.remove(call) }
         } catch (rejected: RejectedExecutionException) {
@@ -44,16 +44,20 @@ internal class Calls(private val className: String, private val limit: Int) : Au
     override fun close(): Unit = executor.shutdown()
 
     companion object {
-        private val options = ThreadLocal<RunOptions>()
+        private val running = ThreadLocal<Running>()
 
-        /** Ends the call that this thread does when its caller is cancelled; null where it does none. */
-        val optionsOfThisThread: RunOptions? get() = options.get()
+        /** The call that this thread does; null where it does none. */
+        val ofThisThread: Running? get() = running.get()
     }
 
+    /** A call whose turn has come: [options] end it when its caller is cancelled, [queued] seconds it has waited. */
+    class Running(val options: RunOptions, val queued: Double)
+
     /** Some work, its result, and what ends it early. */
-    private class Call<T>(private val work: () -> T) : Runnable {
+    private class Call<T>(private val isTimed: Boolean, private val work: () -> T) : Runnable {
         private val answer = CompletableDeferred<T>()
-        private var running: RunOptions? = null
+        private val made = now()
+        private var ending: RunOptions? = null
         private var isCancelled = false
 
         override fun run() {
@@ -68,32 +72,34 @@ internal class Calls(private val className: String, private val limit: Int) : Au
             throw cancelled
         }
 
-        private fun result(ending: RunOptions): T = try {
-            begin(ending)
-            options.set(ending)
+        private fun result(options: RunOptions): T = try {
+            begin(options)
+            running.set(Running(options, (now() - made) / 1e9))
             work()
         } finally {
-            options.remove()
+            running.remove()
             end()
         }
 
+        private fun now() = if (isTimed) System.nanoTime() else 0
+
         @Synchronized
-        private fun begin(ending: RunOptions) {
+        private fun begin(options: RunOptions) {
             if (isCancelled) throw CancellationException()
-            running = ending
+            ending = options
         }
 
         @Synchronized
         private fun end() {
-            running = null
+            ending = null
         }
 
         /** Whether it had begun. */
         @Synchronized
         private fun cancel(): Boolean {
             isCancelled = true
-            running?.setTerminate(true)
-            return running != null
+            ending?.setTerminate(true)
+            return ending != null
         }
     }
 }

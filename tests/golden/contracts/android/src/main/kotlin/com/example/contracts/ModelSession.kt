@@ -6,14 +6,58 @@ import ai.onnxruntime.OrtEnvironment
 import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession
 import ai.onnxruntime.OrtSession.SessionOptions
-import android.content.Context
-import android.util.Log
-import java.io.IOException
+import java.io.File
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.locks.ReentrantReadWriteLock
 import kotlin.concurrent.read
 import kotlin.concurrent.write
+
+/** A session of ONNX Runtime, with what it needs as long as it is open. */
+internal class Opened(
+    val environment: OrtEnvironment,
+    val session: OrtSession,
+    private val settings: SessionOptions,
+    bytes: ByteBuffer,
+) : AutoCloseable {
+    init {
+        mappedModels[session] = bytes
+    }
+
+    /** Outputs are written into those that [ModelRun.pin] adds, or made by ONNX Runtime. */
+    fun run(run: ModelRun) {
+        Tensors(environment).use { inputs ->
+            Tensors(environment).use { outputs ->
+                run.feed(inputs)
+                run.pin(outputs)
+                session.run(inputs.byName, run.copied, outputs.byName, Calls.ofThisThread?.options).use(run.read)
+            }
+        }
+    }
+
+    override fun close() {
+        session.close()
+        settings.close()
+        mappedModels.remove(session)
+    }
+
+    private companion object {
+        /** ONNX Runtime reads the mapped bytes until the session closes, so they must stay reachable until then. */
+        val mappedModels = ConcurrentHashMap<OrtSession, ByteBuffer>()
+    }
+}
+
+/** What a run takes and gives. */
+internal class ModelRun(
+    /** Takes the outputs over before their memory is freed. */
+    val read: (OrtSession.Result) -> Unit,
+    /** Adds the inputs. */
+    val feed: (Tensors) -> Unit = {},
+    /** Adds the outputs that have memory. */
+    val pin: (Tensors) -> Unit = {},
+    /** Names of the outputs that ONNX Runtime makes. */
+    val copied: Set<String> = emptySet(),
+)
 
 /** A loaded model: keeps [close] and the calls that are running apart. */
 internal class ModelSession(
@@ -22,43 +66,31 @@ internal class ModelSession(
     val provider: Provider,
     val fallbacks: List<Fallback>,
     val assignment: List<ProviderAssignment>?,
-    private val environment: OrtEnvironment,
-    private val settings: SessionOptions,
-    private val session: OrtSession,
-    bytes: ByteBuffer,
-    queue: Int,
+    private val opened: Opened,
+    private val again: ((SessionOptions) -> Unit) -> Opened,
+    private val traces: File,
+    options: Options,
 ) : AutoCloseable {
     private val lock = ReentrantReadWriteLock()
+    private val observer = options.observer
     private var closed = false
 
     /** For the model's asynchronous methods. */
-    val calls = Calls(className, queue)
+    val calls = Calls(className, options.queue, isTimed = options.observer != null)
 
-    init {
-        mappedModels[session] = bytes
+    fun run(run: ModelRun): Unit = lock.read {
+        if (closed) throw closedException(className)
+        if (observer == null) convertingErrors { opened.run(run) } else observed(observer) { opened.run(run) }
     }
 
-    /**
-     * Runs on the tensors that [feed] adds. Outputs are written into those that [pin] adds, or made by ONNX Runtime
-     * when [copied] names them; [read] takes them over before their memory is freed.
-     */
-    fun run(
-        read: (OrtSession.Result) -> Unit,
-        feed: (Tensors) -> Unit = {},
-        pin: (Tensors) -> Unit = {},
-        copied: Set<String> = emptySet(),
-    ): Unit = lock.read {
+    /** Runs [run] in a session of its own, so many times, and returns the file that ONNX Runtime writes to [traces]. */
+    fun profile(run: ModelRun, runs: Int): File = lock.read {
         if (closed) throw closedException(className)
-        try {
-            Tensors(environment).use { inputs ->
-                Tensors(environment).use { outputs ->
-                    feed(inputs)
-                    pin(outputs)
-                    session.run(inputs.byName, copied, outputs.byName, Calls.optionsOfThisThread).use(read)
-                }
+        convertingErrors {
+            again { it.enableProfiling(File(traces, "mobpack-${info.name}").path) }.use { profiled ->
+                repeat(runs) { profiled.run(run) }
+                File(profiled.session.endProfiling())
             }
-        } catch (failure: OrtException) {
-            throw ModelException("$className failed to run: ${failure.message}", failure)
         }
     }
 
@@ -67,118 +99,29 @@ internal class ModelSession(
         lock.write {
             if (closed) return
             closed = true
-            session.close()
-            settings.close()
-            mappedModels.remove(session)
+            opened.close()
         }
+        tell(observer, ModelObserver::onRelease) { ReleaseEvent(info.name) }
     }
 
-    companion object {
-        /** ONNX Runtime reads the mapped bytes until the session closes, so they must stay reachable until then. */
-        private val mappedModels = ConcurrentHashMap<OrtSession, ByteBuffer>()
-    }
-}
-
-/** Tries the files of a model on this device until one starts. */
-internal class ModelOpener(
-    private val model: ModelFiles,
-    private val context: Context,
-    private val options: Options,
-    private val files: Files,
-) {
-    private val mapped = mutableMapOf<String, Mapped>()
-    private val fallbacks = mutableListOf<Fallback>()
-
-    /** Tries the files of each provider in turn, a session each, and CPU last. */
-    fun open(): ModelSession {
-        for (provider in (options.providers + Provider.CPU).distinct()) {
-            val found = files.meantFor(provider, model)
-            if (found.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
-            for (file in found) {
-                try {
-                    return start(file, provider)
-                } catch (failure: OrtException) {
-                    Log.w(model.className, "$provider did not start with ${file.asset.path}: ${failure.message}")
-                    fallbacks += Fallback(provider, failure.message.orEmpty())
-                }
-            }
-        }
-        throw ModelException("${model.className} did not start: ${fallbacks.last().reason}")
-    }
-
-    private fun start(file: ModelFile, provider: Provider): ModelSession {
-        val shared = Environment.of(context)
-        val environment = shared.ort
-        val settings = SessionOptions()
+    private fun observed(observer: ModelObserver, work: () -> Unit) {
+        val queued = Calls.ofThisThread?.queued ?: 0.0
+        val began = System.nanoTime()
+        var error: Exception? = null
         try {
-            shared.addThreads(settings, options)
-            // First, because a provider that this runtime lacks ends here, before its file is read.
-            settings.add(provider)
-            settings.add(file)
-            files.fetch(file.assets)
-            val bytes = bytes(file)
-            val session = environment.createSession(bytes, settings)
-            if (files.isOwn) session.requireTensorsOrClose()
-            val info = Info(
-                name = model.name,
-                version = model.version,
-                asset = file.asset.path,
-                sha256 = file.asset.sha256,
-                sizeBytes = file.sizeBytes,
-                onnxRuntimeVersion = environment.version,
-            )
-            return ModelSession(
-                className = model.className,
-                info = info,
-                provider = provider,
-                fallbacks = fallbacks,
-                assignment = null,
-                environment = environment,
-                settings = settings,
-                session = session,
-                bytes = bytes,
-                queue = options.queue,
-            )
+            convertingErrors(work)
         } catch (failure: Exception) {
-            settings.close()
-            if (failure !is IOException) throw failure
-            throw ModelException("${model.className} cannot read its model: ${failure.message}", failure)
+            error = failure
+            throw failure
+        } finally {
+            val duration = secondsSince(began)
+            tell(observer, ModelObserver::onRun) { RunEvent(info.name, provider, queued, duration, error) }
         }
     }
 
-    private fun bytes(file: ModelFile): ByteBuffer {
-        val model = map(file.asset).bytes
-        return if (file.weights.isEmpty()) model else Weights(file.weights.mapValues { map(it.value) }).locateIn(model)
-    }
-
-    /** Files that several providers open are mapped and checked once. */
-    private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { files.map(asset) }
-
-    private fun OrtSession.requireTensorsOrClose() {
-        try {
-            requireTensors(model)
-        } catch (other: BadModelException) {
-            close()
-            throw other
-        }
-    }
-
-    private fun SessionOptions.add(file: ModelFile) {
-        addConfigEntry("session.use_ort_model_bytes_directly", "1")
-        addConfigEntry("session.use_ort_model_bytes_for_initializers", "1")
-        for ((key, value) in file.settings) addConfigEntry(key, value)
-        if (file.weights.isNotEmpty()) {
-            addConfigEntry("session.model_external_initializers_file_folder_path", Weights.ROOT)
-        }
-    }
-
-    private fun SessionOptions.add(provider: Provider) {
-        when (provider) {
-            // XNNPACK has threads of its own, beside those that run other operators.
-            Provider.XNNPACK -> addXnnpack(
-                mapOf("intra_op_num_threads" to "${threadsFor(options)}") + options.providerOptions[provider].orEmpty(),
-            )
-            Provider.CPU -> Unit
-        }
+    private fun <T> convertingErrors(work: () -> T): T = try {
+        work()
+    } catch (failure: OrtException) {
+        throw ModelException("$className failed to run: ${failure.message}", failure)
     }
 }

@@ -7,6 +7,7 @@ import ai.onnxruntime.OnnxJavaType
 import ai.onnxruntime.OrtSession
 import android.content.Context
 import android.graphics.Bitmap
+import java.io.File
 import java.nio.ByteBuffer
 import java.nio.FloatBuffer
 import java.nio.LongBuffer
@@ -94,14 +95,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
      * @throws ModelException when ONNX Runtime reports an error
      */
     @JvmOverloads
-    public fun run(input: Input, output: Output = Output()): Output {
-        session.run(
-            feed = { input.feed(it) },
-            copied = COPIED_OUTPUTS,
-            read = { output.read(it) },
-        )
-        return output
-    }
+    public fun run(input: Input, output: Output = Output()): Output = output.also { session.run(ofTensors(input, it)) }
 
     /**
      * [run] on the model's own thread, one call after the other.
@@ -136,8 +130,26 @@ public class Segmenter private constructor(private val session: ModelSession) : 
         repeat(runs) { run(input, output) }
     }
 
+    /**
+     * Runs the model [runs] times on [input] in a session of its own, and returns the file in the app's cache folder that
+     * ONNX Runtime writes about them: the time of every operator, for Perfetto or `chrome://tracing`.
+     *
+     * Opens the model once more, and takes as much memory: call it off the main thread, while you develop.
+     *
+     * @throws IllegalStateException after [close]
+     * @throws ModelException when ONNX Runtime reports an error
+     */
+    @JvmOverloads
+    public fun profile(input: Input, runs: Int = 10): File = session.profile(ofTensors(input, Output()), runs)
+
     /** Waits for the calls that are running, then frees the model's memory. A second call does nothing. */
     override fun close(): Unit = session.close()
+
+    private fun ofTensors(input: Input, output: Output) = ModelRun(
+        feed = { input.feed(it) },
+        copied = COPIED_OUTPUTS,
+        read = { output.read(it) },
+    )
 
     private fun inputOf(image: Picture): Input = Input(
         imagePixels = image.pixels,
@@ -341,7 +353,7 @@ public class Segmenter private constructor(private val session: ModelSession) : 
             // That of the whole app: a model may live longer than the screen that loads it.
             val app = context.applicationContext ?: context
             val files = source.files(app, FILES, options, loading)
-            return Segmenter(ModelOpener(FILES, app, options, files).open())
+            return Segmenter(ModelOpener(FILES, app, options, source, files).open())
         }
     }
 }

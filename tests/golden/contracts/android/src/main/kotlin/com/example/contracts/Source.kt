@@ -9,13 +9,16 @@ import java.net.URI
 import java.nio.ByteBuffer
 
 /** Where the files of a model come from. */
-public abstract class Source private constructor() {
+public abstract class Source private constructor(private val name: String) {
     internal abstract fun files(context: Context, model: ModelFiles, options: Options, loading: Loading): Files
+
+    /** Its kind: `bundled`, `url`, `folder`, `file`, `bytes` or `descriptor`. */
+    override fun toString(): String = name
 
     public companion object {
         /** From the app itself. */
         @JvmField
-        public val bundled: Source = of { context, _, options, _ -> Bundle(context, options.verify) }
+        public val bundled: Source = of("bundled") { context, _, options, _ -> Bundle(context, options.verify) }
 
         /**
          * From a server: [address] is that of a folder, with `https` and a `/` at its end, in which each file lies under
@@ -30,13 +33,13 @@ public abstract class Source private constructor() {
                 "$address is not the https address of a folder, with / at its end"
             }
             val folder = URI(address)
-            return of { context, model, options, loading -> Downloads(folder, model, context, options.verify, loading) }
+            return of("url") { context, model, options, loading -> Downloads(folder, model, context, options.verify, loading) }
         }
 
         /** From a folder of the app's own, in which each file lies under its SHA-256. */
         @JvmStatic
         public fun folder(folder: File): Source =
-            of { context, model, options, _ -> Folder(folder, model, context, options.verify) }
+            of("folder") { context, model, options, _ -> Folder(folder, model, context, options.verify) }
 
         /**
          * From a file of the app's own, in ORT or ONNX format and with its weights: any that has the inputs and outputs
@@ -44,21 +47,21 @@ public abstract class Source private constructor() {
          */
         @JvmStatic
         @JvmOverloads
-        public fun file(file: File, sha256: String? = null): Source = of { _, _, _, _ -> OwnFile(file, sha256) }
+        public fun file(file: File, sha256: String? = null): Source = of("file") { _, _, _, _ -> OwnFile(file, sha256) }
 
         /** As [file], from memory. A direct buffer is not copied: nobody may write to it before the model is closed. */
         @JvmStatic
         @JvmOverloads
         public fun bytes(bytes: ByteBuffer, sha256: String? = null): Source =
-            of { _, _, _, _ -> OwnBytes(bytes, sha256) }
+            of("bytes") { _, _, _, _ -> OwnBytes(bytes, sha256) }
 
         /** As [file], from a part of an open file, which may be closed after the load. */
         @JvmStatic
         @JvmOverloads
         public fun descriptor(file: ParcelFileDescriptor, offset: Long, size: Long, sha256: String? = null): Source =
-            of { _, _, _, _ -> OwnPart(file.fileDescriptor, offset, size, sha256) }
+            of("descriptor") { _, _, _, _ -> OwnPart(file.fileDescriptor, offset, size, sha256) }
 
-        private fun of(files: (Context, ModelFiles, Options, Loading) -> Files) = object : Source() {
+        private fun of(name: String, files: (Context, ModelFiles, Options, Loading) -> Files) = object : Source(name) {
             override fun files(context: Context, model: ModelFiles, options: Options, loading: Loading) =
                 files(context, model, options, loading)
         }

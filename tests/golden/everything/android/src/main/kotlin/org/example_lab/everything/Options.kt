@@ -25,6 +25,8 @@ public data class Options @JvmOverloads constructor(
      * [ModelBusyException].
      */
     public val queue: Int = 64,
+    /** Hears of everything that the model does. Without one, nothing is timed. */
+    public val observer: ModelObserver? = null,
 ) {
     init {
         require(threads >= 0) { "threads is $threads, the least is 0" }

@@ -1,0 +1,112 @@
+package apps
+
+import android.util.Log
+import com.example.models.FailureEvent
+import com.example.models.LoadEvent
+import com.example.models.Minilm
+import com.example.models.ModelMetrics
+import com.example.models.ModelObserver
+import com.example.models.Options
+import com.example.models.Orientation
+import com.example.models.Provider
+import com.example.models.ReleaseEvent
+import com.example.models.RunEvent
+import com.example.models.Source
+import device.report
+import device.reportFailure
+import java.io.File
+import java.util.Collections
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.runBlocking
+
+/** Loads, runs and closes models under an observer, and tells what it heard. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    heard(task)
+    counted(task)
+    broken(task)
+    percentiles(task)
+    Orientation.loadBlocking(task.app, task.options).use { model ->
+        val trace = model.profile(Orientation.Input.allocate(dynamicDimension0 = 1), runs = 3)
+        report("trace", trace)
+        report("trace.folder", trace.parentFile == task.app.getCacheDir())
+    }
+}
+
+private class Heard : ModelObserver {
+    val events: MutableList<Any> = Collections.synchronizedList(mutableListOf())
+
+    override fun onLoad(event: LoadEvent) = keep(event)
+
+    override fun onFailure(event: FailureEvent) = keep(event)
+
+    override fun onRun(event: RunEvent) = keep(event)
+
+    override fun onRelease(event: ReleaseEvent) = keep(event)
+
+    private fun keep(event: Any) {
+        events += event
+    }
+}
+
+private fun heard(task: Task) {
+    val heard = Heard()
+    val options = Options(listOf(Provider.QNN, Provider.CPU), observer = heard)
+    Minilm.loadBlocking(task.app, options).use { model ->
+        model.run(Minilm.Input.allocate(sequence = 4))
+        val wrong = Minilm.Input.allocate(sequence = 4)
+        wrong.inputIds.put(0, 1_000_000)
+        runCatching { model.run(wrong) }
+        runBlocking { List(3) { async { model.runAsync(Minilm.Input.allocate(sequence = 64)) } }.awaitAll() }
+    }
+    runCatching { Minilm.loadBlocking(task.app, options, Source.folder(File("/nothing"))) }
+    report("events", heard.events.joinToString(",") { it.javaClass.simpleName })
+    val load = heard.events.filterIsInstance<LoadEvent>().single()
+    report("load", "${load.model} ${load.version} ${load.provider} ${load.fallbacks.map { it.provider }} ${load.source}")
+    report("load.sizeBytes", load.sizeBytes)
+    report("load.duration", load.duration)
+    report("load.memoryBytes", load.memoryBytes)
+    val runs = heard.events.filterIsInstance<RunEvent>()
+    report("runs", runs.joinToString(",") { "${it.model} ${it.provider} ${it.error?.javaClass?.simpleName}" })
+    report("runs.duration", runs.joinToString(",") { it.duration.toString() })
+    report("runs.queued", runs.joinToString(",") { it.queued.toString() })
+    report("failure", heard.events.filterIsInstance<FailureEvent>().single().error.message)
+}
+
+private fun counted(task: Task) {
+    val metrics = ModelMetrics()
+    Orientation.loadBlocking(task.app, task.options.copy(observer = metrics)).use { model ->
+        val input = Orientation.Input.allocate(dynamicDimension0 = 1)
+        List(4) { Thread { repeat(5) { model.run(input) } }.apply { start() } }.forEach(Thread::join)
+        reportFailure("after a run that is refused") { model.run(Orientation.Input.allocate(dynamicDimension0 = -1)) }
+    }
+    val found = metrics.snapshot().getValue("orientation")
+    report("counted", "${found.loads} ${found.runs} ${found.errors} ${found.duration.count}")
+    report("attributes", found.attributes().entries.joinToString("\n") { "${it.key}=${it.value}" })
+    report("throughput", found.throughput)
+    report("mean", found.duration.mean)
+}
+
+/** An observer that fails, which must end nothing. */
+private fun broken(task: Task) {
+    val failing = object : ModelObserver {
+        override fun onRun(event: RunEvent): Unit = error("broken observer")
+    }
+    Orientation.loadBlocking(task.app, task.options.copy(observer = failing)).use { model ->
+        report("ran", model.run(Orientation.Input.allocate(dynamicDimension0 = 1)).fetchName0.capacity())
+    }
+    report("log", Log.lines.joinToString("\n"))
+}
+
+/** Percentiles of times that the test gives. */
+private fun percentiles(task: Task) {
+    val metrics = ModelMetrics()
+    val seconds = task.floats("seconds")
+    for (index in 0 until seconds.capacity()) {
+        metrics.onRun(RunEvent("model", Provider.CPU, 0.0, seconds.get(index).toDouble(), null))
+    }
+    val found = metrics.snapshot().getValue("model").duration
+    report("percentiles", "${found.p50} ${found.p90} ${found.p99}")
+    report("extremes", "${found.min} ${found.max} ${found.mean}")
+}
