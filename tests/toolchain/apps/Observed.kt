@@ -104,7 +104,7 @@ private fun percentiles(task: Task) {
     val metrics = ModelMetrics()
     val seconds = task.floats("seconds")
     for (index in 0 until seconds.capacity()) {
-        metrics.onRun(RunEvent("model", Provider.CPU, 0.0, seconds.get(index).toDouble(), null))
+        metrics.onRun(RunEvent("model", Provider.CPU, 0.0, seconds.get(index).toDouble(), null, isRetry = false))
     }
     val found = metrics.snapshot().getValue("model").duration
     report("percentiles", "${found.p50} ${found.p90} ${found.p99}")

@@ -5,6 +5,7 @@ package android.content
 import android.content.pm.ApplicationInfo
 import android.content.pm.PackageManager
 import android.content.res.AssetManager
+import android.content.res.Configuration
 import java.io.File
 
 public abstract class Context {
@@ -17,4 +18,16 @@ public abstract class Context {
     public abstract fun getPackageCodePath(): String
     public abstract fun getPackageManager(): PackageManager
     public abstract fun getPackageName(): String
+    public abstract fun getSystemService(name: String): Any?
+    public abstract fun registerComponentCallbacks(callback: ComponentCallbacks)
+    public abstract fun unregisterComponentCallbacks(callback: ComponentCallbacks)
+}
+
+public interface ComponentCallbacks {
+    public fun onConfigurationChanged(newConfig: Configuration)
+    public fun onLowMemory()
+}
+
+public interface ComponentCallbacks2 : ComponentCallbacks {
+    public fun onTrimMemory(level: Int)
 }

@@ -1,10 +1,12 @@
 // A device with one app on it, for tests; not part of Android.
 package device
 
+import android.content.ComponentCallbacks
 import android.content.Context
 import android.content.pm.ApplicationInfo
 import android.content.pm.PackageManager
 import android.content.res.AssetManager
+import android.os.PowerManager
 import java.io.File
 
 /** The app whose package is [apk] and whose private files lie under [data]. */
@@ -28,6 +30,19 @@ public class InstalledApp(private val apk: File, private val data: File) : Conte
     override fun getPackageManager(): PackageManager = PackageManager()
 
     override fun getPackageName(): String = "dev.mobpack.device"
+
+    override fun getSystemService(name: String): Any? = PowerManager.takeIf { name == "power" }
+
+    override fun registerComponentCallbacks(callback: ComponentCallbacks) {
+        callbacks += callback
+    }
+
+    override fun unregisterComponentCallbacks(callback: ComponentCallbacks) {
+        callbacks -= callback
+    }
+
+    /** Those that Android would tell of memory that it lacks. */
+    public val callbacks: MutableList<ComponentCallbacks> = java.util.concurrent.CopyOnWriteArrayList()
 
     private fun folder(name: String): File = File(data, name).apply { mkdirs() }
 }

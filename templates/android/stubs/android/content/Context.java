@@ -6,6 +6,8 @@ import android.content.res.AssetManager;
 import java.io.File;
 
 public abstract class Context {
+    public static final String POWER_SERVICE = "power";
+
     public abstract Context getApplicationContext();
 
     public abstract ApplicationInfo getApplicationInfo();
@@ -21,4 +23,10 @@ public abstract class Context {
     public abstract PackageManager getPackageManager();
 
     public abstract String getPackageName();
+
+    public abstract Object getSystemService(String name);
+
+    public abstract void registerComponentCallbacks(ComponentCallbacks callback);
+
+    public abstract void unregisterComponentCallbacks(ComponentCallbacks callback);
 }

@@ -10,6 +10,7 @@ public class Build {
     public static class VERSION_CODES {
         public static final int O = 26;
         public static final int O_MR1 = 27;
+        public static final int Q = 29;
         public static final int S = 31;
     }
 }

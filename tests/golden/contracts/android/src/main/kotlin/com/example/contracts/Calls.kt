@@ -51,13 +51,22 @@ internal class Calls(private val className: String, private val limit: Int, priv
     }
 
     /** A call whose turn has come: [options] end it when its caller is cancelled, [queued] seconds it has waited. */
-    class Running(val options: RunOptions, val queued: Double)
+    class Running(val options: RunOptions, val queued: Double) {
+        @Volatile
+        var isCancelled = false
+            private set
+
+        fun cancel() {
+            isCancelled = true
+            options.setTerminate(true)
+        }
+    }
 
     /** Some work, its result, and what ends it early. */
     private class Call<T>(private val isTimed: Boolean, private val work: () -> T) : Runnable {
         private val answer = CompletableDeferred<T>()
         private val made = now()
-        private var ending: RunOptions? = null
+        private var begun: Running? = null
         private var isCancelled = false
 
         override fun run() {
@@ -73,8 +82,7 @@ internal class Calls(private val className: String, private val limit: Int, priv
         }
 
         private fun result(options: RunOptions): T = try {
-            begin(options)
-            running.set(Running(options, (now() - made) / 1e9))
+            running.set(begin(Running(options, (now() - made) / 1e9)))
             work()
         } finally {
             running.remove()
@@ -84,22 +92,23 @@ internal class Calls(private val className: String, private val limit: Int, priv
         private fun now() = if (isTimed) System.nanoTime() else 0
 
         @Synchronized
-        private fun begin(options: RunOptions) {
+        private fun begin(call: Running): Running {
             if (isCancelled) throw CancellationException()
-            ending = options
+            begun = call
+            return call
         }
 
         @Synchronized
         private fun end() {
-            ending = null
+            begun = null
         }
 
         /** Whether it had begun. */
         @Synchronized
         private fun cancel(): Boolean {
             isCancelled = true
-            ending?.setTerminate(true)
-            return ending != null
+            begun?.cancel()
+            return begun != null
         }
     }
 }

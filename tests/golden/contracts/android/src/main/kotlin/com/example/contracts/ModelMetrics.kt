@@ -31,6 +31,7 @@ public class ModelMetrics : ModelObserver {
         if (firstRun == null) firstRun = System.nanoTime() - ((event.queued + event.duration) * 1e9).toLong()
         runs += 1
         if (event.error != null) errors += 1
+        if (event.isRetry) retries += 1
         duration.add(event.duration)
         queued.add(event.queued)
     }
@@ -51,6 +52,7 @@ public class ModelMetrics : ModelObserver {
         var failures = 0L
         var runs = 0L
         var errors = 0L
+        var retries = 0L
         var firstRun: Long? = null
         var last: LoadEvent? = null
         val duration = Histogram()
@@ -67,6 +69,7 @@ public class ModelMetrics : ModelObserver {
             memoryBytes = last?.memoryBytes,
             runs = runs,
             errors = errors,
+            retries = retries,
             duration = duration.summary(),
             queued = queued.summary(),
             throughput = firstRun?.let { runs / max(secondsSince(it), 1e-9) } ?: 0.0,
@@ -91,6 +94,8 @@ public data class ModelSnapshot(
     public val runs: Long,
     /** Runs that failed. */
     public val errors: Long,
+    /** Runs that repeated another one on the CPU. */
+    public val retries: Long,
     /** Times of runs, without the time in the queue. */
     public val duration: Summary,
     /** Times in the queue. */
@@ -109,6 +114,7 @@ public data class ModelSnapshot(
         put("mobpack.load.duration", loadDuration)
         put("mobpack.run.count", runs)
         put("mobpack.run.errors", errors)
+        put("mobpack.run.retries", retries)
         put("mobpack.run.throughput", throughput)
         put("process.memory.usage", memoryBytes)
         putAll(duration.attributes("mobpack.run.duration"))

@@ -12,7 +12,7 @@ import java.io.IOException
  * It is called on the thread that did the work. An exception that it throws is logged, and ends nothing.
  */
 public interface ModelObserver {
-    /** A model was loaded. */
+    /** A model was loaded, or opened again after it had been released. */
     public fun onLoad(event: LoadEvent): Unit = Unit
 
     /** A model could not be loaded. */
@@ -67,13 +67,28 @@ public data class RunEvent(
     public val duration: Double,
     /** Null for a run that succeeded. */
     public val error: Exception?,
+    /** Whether it repeated on the CPU a run that another provider had failed at. */
+    public val isRetry: Boolean,
 )
 
 /** A model's memory was freed. */
 public data class ReleaseEvent(
     /** Name of the model. */
     public val model: String,
+    public val reason: ReleaseReason,
 )
+
+/** Why a model's memory was freed. */
+public enum class ReleaseReason {
+    /** The app closed it. */
+    CLOSE,
+
+    /** The system needs memory. The next run opens the model again. */
+    MEMORY,
+
+    /** The device has become too hot, or cool again. The next run opens the model with other threads. */
+    THERMAL,
+}
 
 /** Tells [observer] of an event, if there is one; [event] is made for it alone. */
 internal inline fun <E> tell(observer: ModelObserver?, notify: ModelObserver.(E) -> Unit, event: () -> E) {

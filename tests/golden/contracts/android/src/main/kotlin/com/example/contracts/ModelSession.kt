@@ -6,16 +6,19 @@ import ai.onnxruntime.OrtEnvironment
 import ai.onnxruntime.OrtException
 import ai.onnxruntime.OrtSession
 import ai.onnxruntime.OrtSession.SessionOptions
+import android.content.Context
 import java.io.File
 import java.nio.ByteBuffer
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.locks.ReentrantReadWriteLock
-import kotlin.concurrent.read
-import kotlin.concurrent.write
+import java.util.concurrent.atomic.AtomicInteger
 
 /** A session of ONNX Runtime, with what it needs as long as it is open. */
 internal class Opened(
-    val environment: OrtEnvironment,
+    /** What it was opened by, and what opens another one like it. */
+    val start: ModelOpener.Start,
+    val info: Info,
+    val assignment: List<ProviderAssignment>?,
+    private val environment: OrtEnvironment,
     val session: OrtSession,
     private val settings: SessionOptions,
     bytes: ByteBuffer,
@@ -59,53 +62,72 @@ internal class ModelRun(
     val copied: Set<String> = emptySet(),
 )
 
-/** A loaded model: keeps [close] and the calls that are running apart. */
+/** A loaded model: runs it, again on the CPU where its provider fails, and tells its observer of that. */
 internal class ModelSession(
     private val className: String,
-    val info: Info,
-    val provider: Provider,
-    val fallbacks: List<Fallback>,
-    val assignment: List<ProviderAssignment>?,
-    private val opened: Opened,
-    private val again: ((SessionOptions) -> Unit) -> Opened,
-    private val traces: File,
-    options: Options,
+    private val context: Context,
+    private val options: Options,
+    fallbacks: List<Fallback>,
+    first: Opened,
+    /** The same model on the CPU. */
+    private val onCpu: ModelOpener.Start,
+    /** Is told of a session that was opened again, and how long that took. */
+    onOpen: (Opened, Double) -> Unit,
 ) : AutoCloseable {
-    private val lock = ReentrantReadWriteLock()
     private val observer = options.observer
-    private var closed = false
+    private val failuresInARow = AtomicInteger()
+    private val sessions = Reopening(className, context, options, first, onOpen)
 
     /** For the model's asynchronous methods. */
-    val calls = Calls(className, options.queue, isTimed = options.observer != null)
+    val calls = Calls(className, options.queue, isTimed = observer != null)
+    val info: Info get() = sessions.latest.info
+    val provider: Provider get() = sessions.latest.start.provider
+    val assignment: List<ProviderAssignment>? get() = sessions.latest.assignment
 
-    fun run(run: ModelRun): Unit = lock.read {
-        if (closed) throw closedException(className)
-        if (observer == null) convertingErrors { opened.run(run) } else observed(observer) { opened.run(run) }
+    @Volatile
+    var fallbacks: List<Fallback> = fallbacks
+        private set
+
+    fun run(run: ModelRun) {
+        val provider = provider
+        try {
+            observed(provider, isRetry = false) { sessions.use { it.run(run) } }
+        } catch (failure: ModelException) {
+            if (provider == Provider.CPU || !mayBeRetried(failure)) throw failure
+            observed(Provider.CPU, isRetry = true) { sessions.useSpare(onCpu) { it.run(run) } }
+            return blame(provider, failure)
+        }
+        if (failuresInARow.get() > 0) failuresInARow.set(0)
     }
 
-    /** Runs [run] in a session of its own, so many times, and returns the file that ONNX Runtime writes to [traces]. */
-    fun profile(run: ModelRun, runs: Int): File = lock.read {
-        if (closed) throw closedException(className)
+    /** Runs [run] in a session of its own, so many times, and returns the file that ONNX Runtime writes about them. */
+    fun profile(run: ModelRun, runs: Int): File = sessions.use { opened ->
         convertingErrors {
-            again { it.enableProfiling(File(traces, "mobpack-${info.name}").path) }.use { profiled ->
-                repeat(runs) { profiled.run(run) }
-                File(profiled.session.endProfiling())
-            }
+            opened.start.open(options) { it.enableProfiling(File(context.cacheDir, "mobpack-${info.name}").path) }
+                .use { profiled ->
+                    repeat(runs) { profiled.run(run) }
+                    File(profiled.session.endProfiling())
+                }
         }
     }
 
     override fun close() {
         calls.close()
-        lock.write {
-            if (closed) return
-            closed = true
-            opened.close()
-        }
-        tell(observer, ModelObserver::onRelease) { ReleaseEvent(info.name) }
+        sessions.close()
     }
 
-    private fun observed(observer: ModelObserver, work: () -> Unit) {
-        val queued = Calls.ofThisThread?.queued ?: 0.0
+    private fun mayBeRetried(failure: ModelException) =
+        options.policies.retryOnCpu && failure.cause is OrtException && Calls.ofThisThread?.isCancelled != true
+
+    /** Counts a run that the CPU did in the place of [provider]: what fails there as well is the input's fault. */
+    private fun blame(provider: Provider, failure: ModelException) {
+        if (failuresInARow.incrementAndGet() < LIMIT || !sessions.change(onCpu)) return
+        fallbacks = fallbacks + Fallback(provider, "$LIMIT runs in a row failed: ${failure.cause?.message}")
+    }
+
+    private fun observed(provider: Provider, isRetry: Boolean, work: () -> Unit) {
+        if (observer == null) return convertingErrors(work)
+        val queued = if (isRetry) 0.0 else Calls.ofThisThread?.queued ?: 0.0
         val began = System.nanoTime()
         var error: Exception? = null
         try {
@@ -115,7 +137,7 @@ internal class ModelSession(
             throw failure
         } finally {
             val duration = secondsSince(began)
-            tell(observer, ModelObserver::onRun) { RunEvent(info.name, provider, queued, duration, error) }
+            tell(observer, ModelObserver::onRun) { RunEvent(info.name, provider, queued, duration, error, isRetry) }
         }
     }
 
@@ -123,5 +145,10 @@ internal class ModelSession(
         work()
     } catch (failure: OrtException) {
         throw ModelException("$className failed to run: ${failure.message}", failure)
+    }
+
+    private companion object {
+        /** Runs in a row that fail before a model stays on the CPU. */
+        const val LIMIT = 3
     }
 }

@@ -27,6 +27,8 @@ public data class Options @JvmOverloads constructor(
     public val queue: Int = 64,
     /** Hears of everything that the model does. Without one, nothing is timed. */
     public val observer: ModelObserver? = null,
+    /** What the model does by itself in need. */
+    public val policies: Policies = Policies(),
 ) {
     init {
         require(threads >= 0) { "threads is $threads, the least is 0" }

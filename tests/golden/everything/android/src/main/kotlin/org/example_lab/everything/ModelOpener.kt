@@ -26,8 +26,11 @@ internal class ModelOpener(
     fun open(): ModelSession {
         val began = System.nanoTime()
         try {
-            return first().also { session ->
-                tell(options.observer, ModelObserver::onLoad) { loaded(session, secondsSince(began)) }
+            val first = first()
+            val onCpu = Start(files.meantFor(Provider.CPU, model).first(), Provider.CPU)
+            tell(options.observer, ModelObserver::onLoad) { loaded(first, secondsSince(began)) }
+            return ModelSession(model.className, context, options, fallbacks, first, onCpu) { again, duration ->
+                tell(options.observer, ModelObserver::onLoad) { loaded(again, duration) }
             }
         } catch (failure: Exception) {
             tell(options.observer, ModelObserver::onFailure) {
@@ -37,25 +40,25 @@ internal class ModelOpener(
         }
     }
 
-    private fun loaded(session: ModelSession, duration: Double) = LoadEvent(
+    private fun loaded(opened: Opened, duration: Double) = LoadEvent(
         model = model.name,
         version = model.version,
-        provider = session.provider,
-        fallbacks = session.fallbacks,
+        provider = opened.start.provider,
+        fallbacks = fallbacks,
         source = source,
-        sizeBytes = session.info.sizeBytes,
+        sizeBytes = opened.info.sizeBytes,
         duration = duration,
         memoryBytes = residentBytes(),
     )
 
     /** Tries the files of each provider in turn, a session each, and CPU last. */
-    private fun first(): ModelSession {
+    private fun first(): Opened {
         for (provider in (options.providers + Provider.CPU).distinct()) {
             val found = files.meantFor(provider, model)
             if (found.isEmpty()) fallbacks += Fallback(provider, "the package has no file of the model for it")
             for (file in found) {
                 try {
-                    return start(file, provider)
+                    return Start(file, provider).open(options)
                 } catch (failure: OrtException) {
                     Log.w(model.className, "$provider did not start with ${file.asset.path}: ${failure.message}")
                     fallbacks += Fallback(provider, failure.message.orEmpty())
@@ -65,77 +68,66 @@ internal class ModelOpener(
         throw ModelException("${model.className} did not start: ${fallbacks.last().reason}")
     }
 
-    private fun start(file: ModelFile, provider: Provider): ModelSession {
-        val start = Start(file, provider)
-        val opened = start.open()
-        val assignment = assignmentOf(opened.session, provider)
-        if (provider != Provider.CPU && assignment != null && assignment.none { it.provider == provider }) {
-            opened.close()
-            throw OrtException("took no node of the model")
-        }
-        val info = Info(
-            name = model.name,
-            version = model.version,
-            asset = file.asset.path,
-            sha256 = file.asset.sha256,
-            sizeBytes = file.sizeBytes,
-            onnxRuntimeVersion = opened.environment.version,
-        )
-        return ModelSession(
-            className = model.className,
-            info = info,
-            provider = provider,
-            fallbacks = fallbacks,
-            assignment = assignment,
-            opened = opened,
-            again = start::open,
-            traces = context.cacheDir,
-            options = options,
-        )
-    }
-
-    /** Starts a session for [file] with [provider]: one for the model, and more to measure it. */
-    private inner class Start(private val file: ModelFile, private val provider: Provider) {
-        fun open(configure: (SessionOptions) -> Unit = {}): Opened = opened(configure).also(::requireTensors)
-
-        private fun opened(configure: (SessionOptions) -> Unit): Opened {
-            val shared = Environment.of(context)
+    /** Opens sessions for [file] with [provider]. */
+    inner class Start(private val file: ModelFile, val provider: Provider) {
+        /** A session with the threads of [options], after [configure] has changed its settings. */
+        fun open(options: Options, configure: (SessionOptions) -> Unit = {}): Opened {
             val settings = SessionOptions()
-            try {
-                shared.addThreads(settings, options)
-                // First, because a provider that this runtime lacks ends here, before its file is read.
-                settings.add(provider)
-                settings.add(file)
-                configure(settings)
-                files.fetch(file.assets)
-                val bytes = bytes()
-                val session = shared.ort.createSession(bytes, settings)
-                return Opened(shared.ort, session, settings, bytes)
+            val opened = try {
+                opened(settings, options, configure)
             } catch (failure: Exception) {
                 settings.close()
                 if (failure !is IOException) throw failure
                 throw ModelException("${model.className} cannot read its model: ${failure.message}", failure)
             }
+            try {
+                check(opened)
+            } catch (failure: Exception) {
+                opened.close()
+                throw failure
+            }
+            return opened
         }
+
+        private fun opened(settings: SessionOptions, options: Options, configure: (SessionOptions) -> Unit): Opened {
+            val shared = Environment.of(context)
+            shared.addThreads(settings, options)
+            // First, because a provider that this runtime lacks ends here, before its file is read.
+            settings.add(provider, options)
+            settings.add(file)
+            configure(settings)
+            files.fetch(file.assets)
+            val bytes = bytes()
+            val session = shared.ort.createSession(bytes, settings)
+            val assignment = assignmentOf(session, provider)
+            return Opened(this, info(shared.ort.version), assignment, shared.ort, session, settings, bytes)
+        }
+
+        private fun check(opened: Opened) {
+            val assignment = opened.assignment
+            if (provider != Provider.CPU && assignment != null && assignment.none { it.provider == provider }) {
+                throw OrtException("took no node of the model")
+            }
+            if (files.isOwn) opened.session.requireTensors(model)
+        }
+
+        private fun info(runtime: String) = Info(
+            name = model.name,
+            version = model.version,
+            asset = file.asset.path,
+            sha256 = file.asset.sha256,
+            sizeBytes = file.sizeBytes,
+            onnxRuntimeVersion = runtime,
+        )
 
         private fun bytes(): ByteBuffer {
             val model = map(file.asset).bytes
             return if (file.weights.isEmpty()) model else Weights(file.weights.mapValues { map(it.value) }).locateIn(model)
         }
-
-        /** Files that several providers open are mapped and checked once. */
-        private fun map(asset: Asset): Mapped = mapped.getOrPut(asset.path) { files.map(asset) }
     }
 
-    private fun requireTensors(opened: Opened) {
-        if (!files.isOwn) return
-        try {
-            opened.session.requireTensors(model)
-        } catch (other: BadModelException) {
-            opened.close()
-            throw other
-        }
-    }
+    /** Files that several providers open are mapped and checked once. */
+    private fun map(asset: Asset): Mapped = synchronized(mapped) { mapped.getOrPut(asset.path) { files.map(asset) } }
 
     private fun SessionOptions.add(file: ModelFile) {
         addConfigEntry("session.use_ort_model_bytes_directly", "1")
@@ -147,7 +139,7 @@ internal class ModelOpener(
         }
     }
 
-    private fun SessionOptions.add(provider: Provider) {
+    private fun SessionOptions.add(provider: Provider, options: Options) {
         when (provider) {
             Provider.QNN -> {
                 // Where the neural processor finds the files that Qualcomm's libraries open for it.

@@ -1,0 +1,98 @@
+"""Models of the Android library whose provider fails, on a hot device, and with little memory."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from packager.environments import bionic
+from tests.toolchain import jvm, projects
+from tests.toolchain.device import Device, device, library
+
+pytestmark = [pytest.mark.by_content(of=[projects.ANDROID]), pytest.mark.kotlin, pytest.mark.android]
+
+
+@pytest.fixture(scope="module")
+def phone(built_aar: Path, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory) -> Device:
+    return device(library(built_aar, tmp_path_factory.mktemp("library")), tmp_path_factory.mktemp("phone"))
+
+
+@pytest.fixture(scope="module")
+def failing(
+    phone: Device, onnxruntime_android: jvm.AndroidRuntime, tmp_path_factory: pytest.TempPathFactory
+) -> Mapping[str, str]:
+    """A phone whose NNAPI takes every model, and fails at every run."""
+    folder = tmp_path_factory.mktemp("nnapi")
+    text = (bionic.SOURCES / "libneuralnetworks.c").read_text(encoding="utf-8")
+    changed = text.replace("SUCCEEDS(Execution_compute)", "int ANeuralNetworksExecution_compute(void) { return 4; }")
+    changed = changed.replace(
+        "    (void)execution;\n    return create(event);", "    (void)execution, (void)event;\n    return BAD_DATA;"
+    )
+    assert changed.count("return 4;") == changed.count("return BAD_DATA;") - 1 == 1
+    (folder / "libneuralnetworks.c").write_text(changed, encoding="utf-8")
+    bionic.build_one(folder / "libneuralnetworks.c", folder / "libneuralnetworks.so")
+    stand_ins = bionic.shims(sorted(onnxruntime_android.libraries.glob("*.so")))
+    variables = {"LD_LIBRARY_PATH": f"{stand_ins}:{folder}", "ro.build.version.sdk": "34"}
+    return phone.run("Trouble", variables=variables, do="provider").facts
+
+
+def test_a_run_that_the_provider_fails_at_is_repeated_on_the_cpu(failing: Mapping[str, str]) -> None:
+    assert failing["loaded"] == "load NNAPI"
+    assert [failing[f"answer.{number}"] for number in range(4)] == [failing["usual"]] * 4
+    assert failing["events.0"] == failing["events.1"] == failing["events.2"] == "run NNAPI failed,retry CPU"
+
+
+def test_after_three_failures_in_a_row_the_model_stays_on_the_cpu_and_says_why(failing: Mapping[str, str]) -> None:
+    assert [failing[f"provider.{number}"] for number in range(4)] == ["NNAPI", "NNAPI", "CPU", "CPU"]
+    assert failing["events.3"] == "run CPU"
+    assert failing["fallbacks"].startswith("Fallback(provider=NNAPI, reason=3 runs in a row failed: ")
+    assert (failing["asset"], failing["asset later"]) == (
+        "mobpack/models/silero-vad-unfused.onnx",
+        "mobpack/models/silero-vad.ort",
+    )
+    assert failing["closed"] == "release CLOSE"
+
+
+def test_without_the_policy_the_failure_is_the_apps(failing: Mapping[str, str]) -> None:
+    assert failing["refused.thrown"] == "com.example.models.ModelException"
+    assert failing["refused.message"].startswith("SileroVad failed to run: ")
+    assert failing["refused.events"] == "load NNAPI,run NNAPI failed"
+    assert failing["refused.provider"] == "NNAPI"
+
+
+def test_an_input_that_fails_on_the_cpu_too_is_not_the_providers_fault(phone: Device) -> None:
+    seen = phone.run("Trouble", do="input").facts
+
+    assert seen["wrong.thrown"] == "com.example.models.ModelException"
+    assert seen["events"] == ",".join(["run XNNPACK failed", "retry CPU failed"] * 4)
+    assert seen["provider"] == "XNNPACK"
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one thread is the fewest that a model can have")
+def test_on_a_hot_device_runs_have_half_the_threads_until_it_is_cool(phone: Device) -> None:
+    seen = phone.run("Trouble", do="heat").facts
+
+    assert seen["cool"] == seen["hot"] == seen["cool again"] == seen["usual"]
+    assert seen["at once"].endswith("] load CPU,run CPU,run CPU"), "Android is asked once a second"
+    assert seen["hot.events"] == "release THERMAL,load CPU,run CPU"
+    assert seen["cool again.events"] == "release THERMAL,load CPU,run CPU"
+    assert int(seen["hot.threads"]) < int(seen["cool.threads"]) == int(seen["cool again.threads"])
+    assert int(seen["asked"]) <= 3, "of 21 runs in a little more than a second"
+    assert seen["with threads of the app's own"] == "run CPU"
+
+
+def test_a_model_that_does_not_run_is_freed_when_memory_is_short_and_opened_by_the_next_run(phone: Device) -> None:
+    seen = phone.run("Trouble", do="memory").facts
+
+    for level in (5, 10, 20):
+        assert (seen[f"released.{level}"], seen[f"opened.{level}"]) == ("", "run CPU")
+    for level in (15, 40, 80):
+        assert (seen[f"released.{level}"], seen[f"opened.{level}"]) == ("release MEMORY", "load CPU,run CPU")
+    assert {seen[f"answer.{level}"] for level in (5, 10, 15, 20, 40, 80)} == {seen["usual"]}
+    assert seen["released twice"] == "release MEMORY"
+    assert seen["after release"] == "CPU orientation"
+    assert seen["while it runs"] == "", "a run keeps its session"
+    assert seen["closed"] == "release MEMORY,release CLOSE"
+    assert (seen["callbacks after close"], seen["callbacks without the policy"]) == ("0", "0")
+    assert seen["run after close.thrown"] == "java.lang.IllegalStateException"

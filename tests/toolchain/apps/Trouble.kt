@@ -1,0 +1,177 @@
+package apps
+
+import android.content.ComponentCallbacks2
+import android.os.PowerManager
+import com.example.models.LoadEvent
+import com.example.models.Minilm
+import com.example.models.ModelObserver
+import com.example.models.Options
+import com.example.models.Orientation
+import com.example.models.Policies
+import com.example.models.Provider
+import com.example.models.ReleaseEvent
+import com.example.models.RunEvent
+import com.example.models.SileroVad
+import device.report
+import device.reportFailure
+import java.io.File
+import java.util.Collections
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.runBlocking
+
+/** Runs models on a provider that fails, on a hot device, and without memory. */
+fun main(arguments: Array<String>) {
+    val task = Task(arguments)
+    when (task.text("do")) {
+        "provider" -> provider(task)
+        "input" -> input(task)
+        "heat" -> heat(task)
+        "memory" -> memory(task)
+    }
+}
+
+private class Events : ModelObserver {
+    private val events: MutableList<String> = Collections.synchronizedList(mutableListOf())
+
+    override fun onLoad(event: LoadEvent) = keep("load ${event.provider}")
+
+    override fun onRun(event: RunEvent) =
+        keep("${if (event.isRetry) "retry" else "run"} ${event.provider}${if (event.error == null) "" else " failed"}")
+
+    override fun onRelease(event: ReleaseEvent) = keep("release ${event.reason}")
+
+    /** What was heard since the last call. */
+    fun since(): String = synchronized(events) { events.joinToString(",").also { events.clear() } }
+
+    private fun keep(event: String) {
+        events += event
+    }
+}
+
+private fun page() = Orientation.Input.allocate(dynamicDimension0 = 1).also { input ->
+    for (index in 0 until input.x.capacity()) input.x.put(index, (index % 255) / 255f)
+}
+
+private fun Orientation.answer() = run(page()).fetchName0.let { answer -> List(answer.capacity()) { answer.get(it) } }
+
+private fun usual(task: Task) =
+    Orientation.loadBlocking(task.app, Options(listOf(Provider.CPU))).use { report("usual", it.answer()) }
+
+/** A model whose sizes are all fixed, as NNAPI wants them. */
+private fun SileroVad.speech(): Float {
+    val input = SileroVad.Input.allocate()
+    for (index in 0 until input.input.capacity()) input.input.put(index, (index % 40 - 20) / 20f)
+    input.sr.put(0, 16_000)
+    return run(input).output.get(0)
+}
+
+private fun provider(task: Task) {
+    SileroVad.loadBlocking(task.app, Options(listOf(Provider.CPU))).use { report("usual", it.speech()) }
+    val events = Events()
+    val options = Options(listOf(Provider.NNAPI), observer = events)
+    SileroVad.loadBlocking(task.app, options).use { model ->
+        report("loaded", events.since())
+        report("asset", model.info.asset)
+        repeat(4) { number ->
+            report("answer.$number", model.speech())
+            report("events.$number", events.since())
+            report("provider.$number", model.provider)
+        }
+        report("fallbacks", model.fallbacks.joinToString())
+        report("asset later", model.info.asset)
+    }
+    report("closed", events.since())
+    SileroVad.loadBlocking(task.app, options.copy(policies = Policies(retryOnCpu = false))).use { model ->
+        reportFailure("refused") { model.speech() }
+        report("refused.events", events.since())
+        report("refused.provider", model.provider)
+    }
+}
+
+/** A run that fails on the CPU as well, which is not the provider's fault. */
+private fun input(task: Task) {
+    val events = Events()
+    Minilm.loadBlocking(task.app, Options(listOf(Provider.XNNPACK), observer = events)).use { model ->
+        val wrong = Minilm.Input.allocate(sequence = 4)
+        wrong.inputIds.put(0, 1_000_000)
+        events.since()
+        repeat(4) { reportFailure("wrong") { model.run(wrong) } }
+        report("events", events.since())
+        report("provider", model.provider)
+    }
+}
+
+private fun heat(task: Task) {
+    usual(task)
+    val events = Events()
+    val before = nativeThreads()
+    // Spinning threads are the model's own, and so can be counted.
+    val options = Options(listOf(Provider.CPU), spinning = true, observer = events)
+    Orientation.loadBlocking(task.app, options).use { model ->
+        report("cool", model.answer())
+        report("cool.threads", nativeThreads() - before)
+        PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
+        report("at once", "${model.answer()} ${events.since()}")
+        val asked = PowerManager.asked
+        Thread.sleep(1100)
+        report("hot", model.answer())
+        report("hot.threads", nativeThreads() - before)
+        report("hot.events", events.since())
+        repeat(20) { model.answer() }
+        report("asked", PowerManager.asked - asked)
+        PowerManager.status = 0
+        Thread.sleep(1100)
+        events.since()
+        report("cool again", model.answer())
+        report("cool again.threads", nativeThreads() - before)
+        report("cool again.events", events.since())
+    }
+    PowerManager.status = PowerManager.THERMAL_STATUS_SEVERE
+    Orientation.loadBlocking(task.app, options.copy(threads = 2)).use { model ->
+        events.since()
+        model.answer()
+        report("with threads of the app's own", events.since())
+    }
+    PowerManager.status = 0
+}
+
+private fun nativeThreads() = File("/proc/self/task").list().orEmpty().size
+
+private fun memory(task: Task) = runBlocking {
+    usual(task)
+    val events = Events()
+    val model = Orientation.loadBlocking(task.app, Options(listOf(Provider.CPU), observer = events))
+    val system = task.app.callbacks.single() as ComponentCallbacks2
+    events.since()
+    for (level in listOf(5, 10, 15, 20, 40, 80)) {
+        system.onTrimMemory(level)
+        report("released.$level", events.since())
+        report("answer.$level", model.answer())
+        report("opened.$level", events.since())
+    }
+    system.onLowMemory()
+    system.onLowMemory()
+    report("released twice", events.since())
+    report("after release", "${model.provider} ${model.info.name}")
+    model.answer()
+    events.since()
+    val many = Orientation.Input.allocate(dynamicDimension0 = 48)
+    val running = async(Dispatchers.Default, CoroutineStart.UNDISPATCHED) { model.runAsync(many) }
+    delay(150)
+    system.onLowMemory()
+    report("while it runs", events.since())
+    running.await()
+    events.since()
+    system.onLowMemory()
+    model.close()
+    report("closed", events.since())
+    report("callbacks after close", task.app.callbacks.size)
+    reportFailure("run after close") { model.answer() }
+    val off = Options(policies = Policies(releaseOnMemoryPressure = false))
+    Orientation.loadBlocking(task.app, off.copy(providers = listOf(Provider.CPU))).use {
+        report("callbacks without the policy", task.app.callbacks.size)
+    }
+}
