@@ -69,9 +69,11 @@ internal class ModelOpener(
     inner class Start(private val file: ModelFile, val provider: Provider) {
         /** A session with the threads of [options], after [configure] has changed its settings. */
         fun open(options: Options, configure: (SessionOptions) -> Unit = {}): Opened {
+            // First, because it prepares what ONNX Runtime's native code reads when it is loaded.
+            val shared = Environment.of(context)
             val settings = SessionOptions()
             val opened = try {
-                opened(settings, options, configure)
+                opened(shared, settings, options, configure)
             } catch (failure: Exception) {
                 settings.close()
                 if (failure !is IOException) throw failure
@@ -86,10 +88,14 @@ internal class ModelOpener(
             return opened
         }
 
-        private fun opened(settings: SessionOptions, options: Options, configure: (SessionOptions) -> Unit): Opened {
-            val shared = Environment.of(context)
+        private fun opened(
+            shared: Environment,
+            settings: SessionOptions,
+            options: Options,
+            configure: (SessionOptions) -> Unit,
+        ): Opened {
             shared.addThreads(settings, options)
-            // First, because a provider that this runtime lacks ends here, before its file is read.
+            // Before the files, because a provider that this runtime lacks ends here.
             settings.add(provider, options)
             settings.add(file)
             configure(settings)
